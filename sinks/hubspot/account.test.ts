@@ -63,7 +63,7 @@ describe('the account', () => {
   });
 
   it('is left to other lanes when its turn does not come in time', async () => {
-    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, patienceMs: 200 } });
+    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200 } });
     expect(await desk.deliver([person()])).toEqual([{ kind: 'unsent' }]); // its time zone took the only turn
     expect(desk.account.requests).toHaveLength(1);
   });

@@ -1,7 +1,9 @@
 import { fieldsOf } from '../fields-of.js';
 import type { Result } from '../sink.js';
 import { held, listOf, type Problem, problemOf } from './classify-answer.js';
-import { type Asking, type HubSpotClient, type Reply, said } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import { withCorrelationId } from './classify-answer.js';
+import type { HubSpotClient, Reply } from './client.js';
 
 /** One record of a call. */
 export interface BatchInput {
@@ -51,31 +53,31 @@ export async function runBatch(
   client: HubSpotClient,
   call: BatchCall,
   inputs: readonly BatchInput[],
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<RecordReply[]> {
   const most = call.most ?? mostRecords;
   const chunks: BatchInput[][] = [];
   for (let from = 0; from < inputs.length; from += most) chunks.push(inputs.slice(from, from + most));
-  return (await Promise.all(chunks.map((chunk) => runChunk(client, call, chunk, asking)))).flat();
+  return (await Promise.all(chunks.map((chunk) => runChunk(client, call, chunk, budget)))).flat();
 }
 
 async function runChunk(
   client: HubSpotClient,
   call: BatchCall,
   inputs: readonly BatchInput[],
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<RecordReply[]> {
   const bodies = inputs.map(({ body }, index) => (call.traced ? { ...body, objectWriteTraceId: String(index) } : body));
-  const reply = await client.post(call.path, { ...call.fields, inputs: bodies }, asking);
+  const reply = await client.post(call.path, { ...call.fields, inputs: bodies }, budget);
   if (reply.kind === 'failed') return inputs.map(() => reply);
-  if (reply.kind === 'ok') return await settle(client, call, inputs, replyByInput(reply, inputs, call.silence), asking);
+  if (reply.kind === 'ok') return await settle(client, call, inputs, replyByInput(reply, inputs, call.silence), budget);
   const all = refusedForAll(reply, inputs);
-  if (all !== undefined) return await settle(client, call, inputs, all, asking);
+  if (all !== undefined) return await settle(client, call, inputs, all, budget);
   if (reply.status === 404 && call.notFound !== 'one') {
     return inputs.map(() => (call.notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
   }
   if (inputs.length === 1) return [rejectedBy(reply)];
-  return await inHalves(client, call, inputs, asking);
+  return await inHalves(client, call, inputs, budget);
 }
 
 /** Asks again, in smaller calls, for those that the answer did not tell apart. */
@@ -84,10 +86,10 @@ async function settle(
   call: BatchCall,
   inputs: readonly BatchInput[],
   replies: readonly (RecordReply | 'untold')[],
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<RecordReply[]> {
   const untold = inputs.filter((_, index) => replies[index] === 'untold');
-  const asked = untold.length === 0 ? [] : await inHalves(client, call, untold, asking);
+  const asked = untold.length === 0 ? [] : await inHalves(client, call, untold, budget);
   let next = 0;
   return replies.map((reply) => (reply === 'untold' ? asked[next++]! : reply));
 }
@@ -96,10 +98,10 @@ async function inHalves(
   client: HubSpotClient,
   call: BatchCall,
   inputs: readonly BatchInput[],
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<RecordReply[]> {
   const middle = Math.ceil(inputs.length / 2);
-  const first = await runChunk(client, call, inputs.slice(0, middle), asking);
+  const first = await runChunk(client, call, inputs.slice(0, middle), budget);
   const rest = inputs.slice(middle);
   if (rest.length === 0) return first;
   // What failed for the account fails for the other half as well: nothing is asked in vain.
@@ -110,7 +112,7 @@ async function inHalves(
       ...rest.map((): RecordReply => ({ kind: 'failed', result: { kind: 'unsent' }, processed: 'no' })),
     ];
   }
-  return [...first, ...(await runChunk(client, call, rest, asking))];
+  return [...first, ...(await runChunk(client, call, rest, budget))];
 }
 
 /** A property that does not exist or cannot be written is refused whatever its value: no need to look for the record. */
@@ -133,7 +135,7 @@ function rejectedBy({ status, problem, correlationId }: Extract<Reply, { kind: '
 
 function noEndpoint({ correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
   const detail = 'HubSpot has no such endpoint or kind of record (HTTP 404): check "object" and "apiVersion"';
-  return { kind: 'failed', processed: 'no', result: held(said(detail, correlationId)) };
+  return { kind: 'failed', processed: 'no', result: held(withCorrelationId(detail, correlationId)) };
 }
 
 /** What HubSpot says of a value that a rule of the account requires. */
@@ -148,7 +150,7 @@ function rejected(problem: Problem, status: number | undefined, correlationId: s
   return {
     kind: 'rejected',
     cause: ['hubspot', what, ...(where === '' ? [] : [where.replaceAll(', ', '+')])].join(':'),
-    detail: said(
+    detail: withCorrelationId(
       `HubSpot refused the record: ${what}${where === '' ? '' : ` for ${where}`}${ruleOf(problem.code)}`,
       correlationId,
     ),

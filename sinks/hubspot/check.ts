@@ -2,7 +2,8 @@ import { fieldsOf } from '../fields-of.js';
 import type { Expression } from '../mapping/expression.js';
 import type { CheckLine } from '../sink.js';
 import { isHeld, listOf } from './classify-answer.js';
-import type { Asking, HubSpotClient, Reply } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import type { HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './record-problems.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;
@@ -26,20 +27,20 @@ export async function checkAccount(
   client: HubSpotClient,
   records: readonly RecordKeys[],
   sinkName: string,
-  asking: Asking & { readonly host: string },
+  budget: CallBudget,
 ): Promise<CheckLine[]> {
-  const account = await client.get(client.paths.accountDetails, asking);
+  const account = await client.get(client.paths.accountDetails, budget);
   if (account.kind === 'failed' && !isHeld(account.result))
     return [{ ok: false, text: failureOf(account, 'the account') }];
   const portal = account.kind === 'ok' ? account.body.portalId : undefined;
   const whose = typeof portal === 'number' ? ` of account ${portal}` : '';
-  const lines: CheckLine[] = [{ ok: true, text: `${asking.host} accepts the token${whose}` }];
-  lines.push(...(await scopeLines(client, records, asking)));
+  const lines: CheckLine[] = [{ ok: true, text: `${client.host} accepts the token${whose}` }];
+  lines.push(...(await scopeLines(client, records, budget)));
   const objects = new Map<string, ObjectFacts>();
   const named = new Set(records.flatMap(typesOf));
   const created = records.some((keys) => createsContacts(keys, records)) ? ['contacts'] : [];
   for (const objectType of new Set([...named, ...created])) {
-    const found = await readObject(client, objectType, asking);
+    const found = await readObject(client, objectType, budget);
     if (!('failure' in found)) objects.set(objectType, found);
     else if (named.has(objectType)) lines.push({ ok: false, text: found.failure });
   }
@@ -48,7 +49,7 @@ export async function checkAccount(
     const problems = [
       ...(await problemsOf(keys, path, objects)),
       ...creationProblems(keys, path, { records, objects }),
-      ...(await listProblems(client, keys, path, asking)),
+      ...(await listProblems(client, keys, path, budget)),
     ];
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
     else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
@@ -64,9 +65,13 @@ export async function checkAccount(
 }
 
 /** HubSpot names the scopes of a private app's token only. Of a service key it says so when a call is refused. */
-async function scopeLines(client: HubSpotClient, records: readonly RecordKeys[], asking: Asking): Promise<CheckLine[]> {
+async function scopeLines(
+  client: HubSpotClient,
+  records: readonly RecordKeys[],
+  budget: CallBudget,
+): Promise<CheckLine[]> {
   const needed = scopesFor(records);
-  const scopes = await client.scopes(asking);
+  const scopes = await client.scopes(budget);
   if (scopes === undefined) {
     const text = `HubSpot does not say which scopes the key has. These records need: ${needed.join(', ')}`;
     return [{ ok: true, text }];
@@ -79,12 +84,12 @@ async function scopeLines(client: HubSpotClient, records: readonly RecordKeys[],
 async function readObject(
   client: HubSpotClient,
   objectType: string,
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<ObjectFacts | { readonly failure: string }> {
-  const reply = await client.get(client.paths.properties(objectType), asking);
+  const reply = await client.get(client.paths.properties(objectType), budget);
   if (reply.kind !== 'ok') return { failure: failureOf(reply, `the properties of ${objectType}`) };
   const found = listOf(reply.body.results).map(fieldsOf);
-  const schema = await client.get(client.paths.schema(objectType), asking);
+  const schema = await client.get(client.paths.schema(objectType), budget);
   const required = schema.kind === 'ok' ? listOf(schema.body.requiredProperties).map(String) : undefined;
   return { definitions: new Map(found.map((each) => [String(each.name), each])), required };
 }
@@ -149,13 +154,13 @@ async function listProblems(
   client: HubSpotClient,
   { lists = [] }: RecordKeys,
   path: string,
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const [index, expression] of lists.entries()) {
     const id = /^\s*"?(\d+)"?\s*$/.exec(expression.text)?.[1];
     if (id === undefined) continue;
-    const reply = await client.get(client.paths.list(id, ''), asking);
+    const reply = await client.get(client.paths.list(id, ''), budget);
     const { objectTypeId, processingType } = reply.kind === 'ok' ? fieldsOf(reply.body.list) : {};
     if (reply.kind !== 'ok') problems.push(`${path}.lists[${index}]: ${failureOf(reply, `list ${id}`)}`);
     else if (processingType === 'DYNAMIC') {

@@ -40,8 +40,7 @@ export type Verdict =
  */
 export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   const { status, body, correlationId } = answer;
-  const said = (sentence: string): string =>
-    `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
+  const said = (sentence: string): string => withCorrelationId(sentence, correlationId);
   const wait = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
   const retry = (afterMs: number | undefined, processed: 'no' | 'maybe'): Verdict => ({
     kind: 'failed',
@@ -75,6 +74,11 @@ export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   }
   if (status >= 400 && status < 500) return { kind: 'refused', problem };
   return retry(wait, 'maybe'); // 5xx; also 1xx and 3xx, which the API does not send
+}
+
+/** Appends the id by which HubSpot's support finds the request. */
+export function withCorrelationId(sentence: string, correlationId: string | undefined): string {
+  return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
 }
 
 /** Between two attempts at a kind of record that HubSpot does not let the key write. */

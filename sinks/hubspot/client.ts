@@ -1,34 +1,25 @@
-import { request, type Dispatcher } from 'undici';
-import type { Secret } from '../../config/secret.js';
+import { mayReachPrivate } from '../network/address-policy.js';
+import { RollingLimiter } from '../network/rolling-limiter.js';
 import { fieldsOf } from '../fields-of.js';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { headerText, parsedJson, readText } from '../network/read-answer.js';
-import type { RollingLimiter } from '../network/rolling-limiter.js';
-import { withinDeadline } from '../network/within-deadline.js';
-import type { Result } from '../sink.js';
-import { classifyAnswer, type HubSpotAnswer, isHeld, type Problem } from './classify-answer.js';
-import type { DailyLimit } from './daily-limit.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import { type RestAnswer, RestClient } from '../rest/rest-client.js';
+import type { Result, SinkEnvironment } from '../sink.js';
+import { classifyAnswer, isHeld, type Problem, withCorrelationId } from './classify-answer.js';
+import type { HubSpotConfig } from './config.js';
+import { DailyLimit } from './daily-limit.js';
 import { Paths } from './paths.js';
 
-export interface ClientOptions {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly token: Secret;
-  readonly apiVersion: string;
-  readonly dispatcher: Dispatcher;
-  readonly limiter: RollingLimiter;
-  readonly daily: DailyLimit;
-  readonly requestTimeoutMs: number;
-  /** Unix time in ms. */
-  readonly now: () => number;
-}
+/** Open connections, and so requests in progress. */
+const CONNECTIONS = 10;
+/** Granted to every account whatever its plan; answer headers report a higher one. Source: HubSpot, "Usage guidelines". */
+const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
-/** Who asks: until when, and how long they wait for their turn. */
-export interface Asking {
-  readonly signal: AbortSignal;
-  /** How long from now on a request may wait for the account's limit, in ms; 0: none is begun any more. */
-  readonly patienceMs: () => number;
+export interface ClientTuning {
+  /** Unix time in ms. */
+  readonly now?: () => number;
+  readonly requestTimeoutMs?: number;
+  /** The account's limit before the first answer. */
+  readonly limit?: { readonly limit: number; readonly windowMs: number };
 }
 
 export type Reply =
@@ -44,111 +35,141 @@ export type Reply =
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Of an answer more than this is not read: the largest there are hold 100 records. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** One call at a time to HubSpot's API, within the limits of the account. Never throws. */
+/** Calls to HubSpot's API within the limits of the account, which all sinks of the account share. Never throws. */
 export class HubSpotClient {
   readonly paths: Paths;
-  readonly #options: ClientOptions;
-  readonly #host: string;
+  readonly host: string;
+  readonly #config: HubSpotConfig;
+  readonly #rest: RestClient;
+  readonly #limiter: RollingLimiter;
+  readonly #daily: DailyLimit;
   #account: Promise<void> | undefined;
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
-    this.paths = new Paths(options.apiVersion);
-    this.#host = new URL(options.baseUrl).host;
+  constructor(config: HubSpotConfig, environment: SinkEnvironment, tuning: ClientTuning = {}) {
+    this.#config = config;
+    this.paths = new Paths(config.apiVersion);
+    const url = new URL(config.baseUrl);
+    this.host = url.host;
+    this.#rest = new RestClient({
+      url,
+      name: 'HubSpot',
+      network: environment.network,
+      allowPrivateAddresses: mayReachPrivate(url, config),
+      connections: CONNECTIONS,
+      requestTimeoutMs: tuning.requestTimeoutMs,
+      requestIdHeaders: ['x-hubspot-correlation-id'],
+      now: tuning.now,
+    });
+    const { accounts, limits } = environment;
+    const account = { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits };
+    const share = <Value>(kind: string, make: () => Value): Value => accounts?.share(account, kind, make) ?? make();
+    const { per10s, perDay } = limits ?? {};
+    this.#limiter = share(
+      'requests',
+      () => new RollingLimiter(tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s),
+    );
+    this.#daily = share('day', () => new DailyLimit(perDay, tuning.now ?? Date.now));
   }
 
-  async post(path: string, body: object, asking: Asking): Promise<Reply> {
-    return await this.#write('POST', path, body, asking);
+  async get(path: string, budget: CallBudget): Promise<Reply> {
+    return await this.#call('GET', path, undefined, budget);
   }
 
-  async put(path: string, body: object, asking: Asking): Promise<Reply> {
-    return await this.#write('PUT', path, body, asking);
+  async post(path: string, body: object, budget: CallBudget): Promise<Reply> {
+    return await this.#write('POST', path, body, budget);
   }
 
-  async patch(path: string, body: object, asking: Asking): Promise<Reply> {
-    return await this.#write('PATCH', path, body, asking);
+  async put(path: string, body: object, budget: CallBudget): Promise<Reply> {
+    return await this.#write('PUT', path, body, budget);
   }
 
-  async #write(method: Method, path: string, body: object, asking: Asking): Promise<Reply> {
-    await this.#learnAccount(asking);
-    return await this.#call(method, path, body, asking);
+  async patch(path: string, body: object, budget: CallBudget): Promise<Reply> {
+    return await this.#write('PATCH', path, body, budget);
   }
 
-  async get(path: string, asking: Asking): Promise<Reply> {
-    return await this.#call('GET', path, undefined, asking);
-  }
-
-  /** Returns the scopes of a private app's token; undefined where HubSpot does not say, as for a service key. */
-  async scopes(asking: Asking): Promise<ReadonlySet<string> | undefined> {
-    const body = { tokenKey: this.#options.token.reveal() };
-    const reply = await this.#call('POST', '/oauth/v2/private-apps/get/access-token-info', body, asking);
+  /** Returns the scopes of a private app's token; undefined if HubSpot does not list them, as for a service key. */
+  async scopes(budget: CallBudget): Promise<ReadonlySet<string> | undefined> {
+    const body = { tokenKey: this.#config.token.reveal() };
+    const reply = await this.#call('POST', '/oauth/v2/private-apps/get/access-token-info', body, budget);
     if (reply.kind !== 'ok' || !Array.isArray(reply.body.scopes)) return undefined;
     return new Set(reply.body.scopes.filter((scope) => typeof scope === 'string'));
   }
 
-  /** Once: in which time zone the account's days begin, which nobody can ask any more once the day is used up. */
-  async #learnAccount(asking: Asking): Promise<void> {
-    if (this.#options.daily.knowsTimeZone) return;
-    this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, asking).then((reply) => {
+  /** Lifts the waits that HubSpot requested. */
+  tryNow(): void {
+    this.#limiter.reopen();
+    this.#daily.reopen();
+  }
+
+  async close(): Promise<void> {
+    await this.#rest.close();
+  }
+
+  async #write(method: Method, path: string, body: object, budget: CallBudget): Promise<Reply> {
+    await this.#readTimeZone(budget);
+    return await this.#call(method, path, body, budget);
+  }
+
+  /** Reads the account's time zone once, before the first write: after the daily limit is reached it cannot be read. */
+  async #readTimeZone(budget: CallBudget): Promise<void> {
+    if (this.#daily.knowsTimeZone) return;
+    this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, budget).then((reply) => {
       if (reply.kind === 'ok' && typeof reply.body.timeZone === 'string') {
-        this.#options.daily.timeZone = reply.body.timeZone;
+        this.#daily.timeZone = reply.body.timeZone;
       } else if (reply.kind === 'failed' && reply.result.kind !== 'pause' && !isHeld(reply.result)) {
-        this.#account = undefined; // asked again with the next call; a refusal is final
+        this.#account = undefined; // read again before the next write; a refusal is final
       }
     });
     await this.#account;
   }
 
-  async #call(method: Method, path: string, body: object | undefined, asking: Asking): Promise<Reply> {
-    const { limiter, daily, requestTimeoutMs: timeoutMs } = this.#options;
-    const closedForMs = daily.closedForMs();
-    if (closedForMs > 0) return dayIsUsed(closedForMs);
-    const patienceMs = asking.patienceMs();
-    const permit = patienceMs > 0 ? await limiter.take(asking.signal, patienceMs) : undefined;
+  async #call(method: Method, path: string, json: object | undefined, budget: CallBudget): Promise<Reply> {
+    const closedForMs = this.#daily.closedForMs();
+    if (closedForMs > 0) return dailyLimitReached(closedForMs);
+    const remainingMs = budget.remainingMs();
+    const permit = remainingMs > 0 ? await this.#limiter.take(budget.signal, remainingMs) : undefined;
     if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
     try {
-      daily.spend();
-      if (asking.signal.aborted) {
+      this.#daily.spend();
+      if (budget.signal.aborted) {
         return {
           kind: 'failed',
           processed: 'no',
-          result: { kind: 'retry', detail: 'stopped before HubSpot was asked' },
+          result: { kind: 'retry', detail: 'stopped before the request to HubSpot' },
         };
       }
-      const exchange = (signal: AbortSignal): Promise<HubSpotAnswer> => this.#exchange(method, path, body, signal);
-      return this.#judge(await withinDeadline(asking.signal, timeoutMs, exchange));
-    } catch (error) {
-      const detail = noAnswerSentence(error, { host: this.#host, name: 'HubSpot', timeoutMs });
-      return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
+      const url = `${this.#config.baseUrl}${path}`;
+      const headers = { authorization: `Bearer ${this.#config.token.reveal()}` };
+      const answer = await this.#rest.call({ method, url, headers, json }, budget.signal);
+      if (answer.kind === 'answer') return this.#judge(answer);
+      const processed = answer.mayHaveArrived ? 'maybe' : 'no';
+      return { kind: 'failed', processed, result: { kind: 'retry', detail: answer.detail } };
     } finally {
       permit.done();
     }
   }
 
-  #judge(answer: HubSpotAnswer): Reply {
-    const { limiter, daily } = this.#options;
-    const verdict = classifyAnswer(answer);
+  #judge(answer: RestAnswer): Reply {
+    this.#learnLimits(answer.headers);
+    const id = fieldsOf(answer.body).correlationId ?? answer.requestId;
+    const correlationId = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
+    const verdict = classifyAnswer({ ...answer, correlationId });
     switch (verdict.kind) {
       case 'ok':
         return { kind: 'ok', status: answer.status, body: fieldsOf(answer.body) };
       case 'refused':
-        return {
-          kind: 'refused',
-          status: answer.status,
-          problem: verdict.problem,
-          correlationId: answer.correlationId,
-        };
+        return { kind: 'refused', status: answer.status, problem: verdict.problem, correlationId };
       case 'limited': {
         if (verdict.limit === 'daily') {
-          daily.close();
-          return dayIsUsed(daily.closedForMs());
+          this.#daily.close();
+          return dailyLimitReached(this.#daily.closedForMs());
         }
-        const waitMs = verdict.retryAfterMs ?? limiter.windowMs;
-        limiter.close(waitMs);
-        const detail = said('HubSpot is asked too often by this account (HTTP 429)', answer.correlationId);
+        const waitMs = verdict.retryAfterMs ?? this.#limiter.windowMs;
+        this.#limiter.close(waitMs);
+        const detail = withCorrelationId(
+          "HubSpot's rate limit for this account was exceeded (HTTP 429)",
+          correlationId,
+        );
         return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs: waitMs, detail } };
       }
       case 'failed':
@@ -156,64 +177,31 @@ export class HubSpotClient {
     }
   }
 
-  async #exchange(method: Method, path: string, body: object | undefined, signal: AbortSignal): Promise<HubSpotAnswer> {
-    const { baseUrl, dispatcher, token } = this.#options;
-    const answer = await request(`${baseUrl}${path}`, {
-      method,
-      dispatcher,
-      signal,
-      headers: {
-        authorization: `Bearer ${token.reveal()}`,
-        accept: 'application/json',
-        'user-agent': 'pigeonpost',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    const header = (name: string): string | undefined => headerText(answer.headers[name]);
-    this.#learn(header);
-    const json = parsedJson(await readText(answer.body, MAX_ANSWER_BYTES));
-    const id = fieldsOf(json).correlationId ?? header('x-hubspot-correlation-id');
-    return {
-      status: answer.statusCode,
-      body: json,
-      retryAfter: header('retry-after'),
-      correlationId: typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined,
-      answeredAtMs: this.#options.now(),
-    };
-  }
-
-  /** What the headers say of the account. Source: HubSpot, "Usage guidelines", "Rate limit headers". */
-  #learn(header: (name: string) => string | undefined): void {
+  /** Reads the account's limits from the headers. Source: HubSpot, "Usage guidelines", "Rate limit headers". */
+  #learnLimits(headers: RestAnswer['headers']): void {
     const number = (name: string): number | undefined => {
-      const text = header(name);
+      const text = headers[`x-hubspot-ratelimit-${name}`];
       return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
     };
-    const [most, remaining] = [number('x-hubspot-ratelimit-max'), number('x-hubspot-ratelimit-remaining')];
-    // The header is about the window that it names; only the one that we keep can be learnt.
-    const { limiter } = this.#options;
-    const interval = number('x-hubspot-ratelimit-interval-milliseconds') ?? limiter.windowMs;
-    if (most !== undefined && interval === limiter.windowMs) {
-      limiter.learn({ limit: most, ...(remaining !== undefined && { used: most - remaining }) });
+    const [limit, remaining] = [number('max'), number('remaining')];
+    const interval = number('interval-milliseconds') ?? this.#limiter.windowMs;
+    // The header can describe another window than the one that this limiter keeps.
+    if (limit !== undefined && interval === this.#limiter.windowMs) {
+      this.#limiter.learn({ limit, ...(remaining !== undefined && { used: limit - remaining }) });
     }
-    const [daily, left] = [number('x-hubspot-ratelimit-daily'), number('x-hubspot-ratelimit-daily-remaining')];
-    if (daily !== undefined && left !== undefined) this.#options.daily.learnUsed(daily - left);
+    const [daily, left] = [number('daily'), number('daily-remaining')];
+    if (daily !== undefined && left !== undefined) this.#daily.learnUsed(daily - left);
   }
 }
 
-/** A sentence with the id by which HubSpot's support finds the request. */
-export function said(sentence: string, correlationId: string | undefined): string {
-  return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
-}
-
-function dayIsUsed(closedForMs: number): Reply {
+function dailyLimitReached(closedForMs: number): Reply {
   return {
     kind: 'failed',
     processed: 'no',
     result: {
       kind: 'retry',
       afterMs: closedForMs,
-      detail: "the account's requests of this day are used up; it goes on at midnight of the account's time zone",
+      detail: "the account's daily request limit is reached; delivery continues at midnight in the account's time zone",
     },
   };
 }

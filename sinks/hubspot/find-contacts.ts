@@ -35,7 +35,7 @@ export async function findContacts(
     valueOf: (at: number) => ContactReference['match'][number] | undefined,
     call: 'batch/read' | 'batch/upsert',
   ): Promise<void> {
-    const { client, asking } = sending;
+    const { client, budget } = sending;
     const asked = wanted.flatMap((_, at) => {
       const found = valueOf(at);
       return found === undefined ? [] : [{ at, contact: wanted[at]!.contact, ...found }];
@@ -58,7 +58,7 @@ export async function findContacts(
           key: value,
           keyProperty: property,
         })),
-        asking,
+        budget,
       );
       for (const { at, value } of group) {
         const reply = replies[values.indexOf(value)]!;

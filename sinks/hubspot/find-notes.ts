@@ -77,10 +77,10 @@ async function notesOf(
 async function listNotes(
   contactId: string,
   after: string | undefined,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<{ readonly ids: string[]; readonly after: string | undefined } | { readonly failure: Result }> {
   const inputs = [{ id: contactId, ...(after !== undefined && { after }) }];
-  const reply = await client.post(client.paths.associations('contacts', 'notes', 'batch/read'), { inputs }, asking);
+  const reply = await client.post(client.paths.associations('contacts', 'notes', 'batch/read'), { inputs }, budget);
   if (reply.kind === 'failed') return { failure: reply.result };
   if (reply.kind === 'refused') {
     return {
@@ -103,7 +103,7 @@ async function listNotes(
 async function readTexts(
   ids: readonly string[],
   texts: Map<string, string>,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<Exclude<RecordReply, { kind: 'done' }> | undefined> {
   const records = await runBatch(
     client,
@@ -114,7 +114,7 @@ async function readTexts(
       silence: 'missing',
     },
     ids.map((id) => ({ body: { id }, key: id })),
-    asking,
+    budget,
   );
   for (const record of records) {
     if (record.kind === 'failed' || record.kind === 'rejected') return record;

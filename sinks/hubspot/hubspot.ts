@@ -1,15 +1,11 @@
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
-import { underOwnSignal } from '../network/own-signal.js';
-import { mayReachPrivate } from '../network/address-policy.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
-import { RollingLimiter } from '../network/rolling-limiter.js';
+import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut, createsNote } from './carry-out.js';
 import { checkAccount } from './check.js';
-import { type Asking, HubSpotClient } from './client.js';
+import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
-import { DailyLimit } from './daily-limit.js';
 import { EventTimes } from './event-times.js';
 import { findNotes } from './find-notes.js';
 import type { HubSpotOperation } from './operation.js';
@@ -18,22 +14,11 @@ import { Task } from './task.js';
 
 /** Records of one call; HubSpot takes no more. */
 const BATCH_SIZE = 100;
-/** Connections, and with them requests under way at once. */
-const CONNECTIONS = 10;
-const CONNECT_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-/** So long after its beginning a `send` begins no further request, and gives the lane's turn back: it ends within a minute. */
-const PATIENCE_MS = 30_000;
-/** What every account has, whatever its plan; the answers' headers tell of more. Source: HubSpot, "Usage guidelines". */
-const LEAST_LIMIT = { limit: 100, windowMs: 10_000 };
+/** After this time a `send` starts no further request, so that it ends within a minute and frees the lane. */
+const SEND_BUDGET_MS = 30_000;
 
-export interface HubSpotTuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
-  readonly requestTimeoutMs?: number;
-  readonly patienceMs?: number;
-  /** The account's limit to begin with. */
-  readonly limit?: { readonly limit: number; readonly windowMs: number };
+export interface HubSpotTuning extends ClientTuning {
+  readonly sendBudgetMs?: number;
 }
 
 /** Contacts, marketing events, notes and records of custom objects in HubSpot. README.md and docs/sinks/hubspot.md. */
@@ -42,46 +27,14 @@ export function createHubSpotSink(
   environment: SinkEnvironment,
   tuning: HubSpotTuning = {},
 ): Sink<HubSpotOperation> {
-  const now = tuning.now ?? Date.now;
-  const url = new URL(config.baseUrl);
-  const dispatcher = createDispatcher(url, environment.network, {
-    allowPrivateAddresses: mayReachPrivate(url, config),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    connections: CONNECTIONS,
-  });
-  const { per10s, perDay } = environment.limits ?? {};
-  // One for all lanes, and for all sinks of the account: the limits are the account's.
-  const shared = <Value>(kind: string, make: () => Value): Value =>
-    environment.accounts?.share(
-      { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
-      kind,
-      make,
-    ) ?? make();
-  const limiter = shared(
-    'requests',
-    () => new RollingLimiter(tuning.limit ?? { ...LEAST_LIMIT, limit: per10s ?? LEAST_LIMIT.limit }, per10s),
-  );
-  const daily = shared('day', () => new DailyLimit(perDay, now));
-  const client = new HubSpotClient({
-    baseUrl: config.baseUrl,
-    token: config.token,
-    apiVersion: config.apiVersion,
-    dispatcher,
-    limiter,
-    daily,
-    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    now,
-  });
+  const client = new HubSpotClient(config, environment, tuning);
   const planner = new Planner(config.records, environment);
   const times = new EventTimes();
   const comparesTimes = config.records.some(({ properties }) =>
     Object.values(properties ?? {}).some(({ write }) => write === 'if-newer'),
   );
-  const run = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
-    const untilMs = performance.now() + (tuning.patienceMs ?? PATIENCE_MS);
-    const patienceMs = (): number => Math.max(0, untilMs - performance.now());
-    return await underOwnSignal(signal, (own) => work({ signal: own, patienceMs }));
-  };
+  const run = <Result>(signal: AbortSignal, work: (budget: CallBudget) => Promise<Result>): Promise<Result> =>
+    withCallBudget(signal, tuning.sendBudgetMs ?? SEND_BUDGET_MS, work);
   return {
     traits: {
       order: 'item',
@@ -91,40 +44,36 @@ export function createHubSpotSink(
       batchSize: BATCH_SIZE,
       canary: { stays: staysInHubSpot(config), foundBySending: true },
     },
-    check: (signal) =>
-      run(signal, (asking) => checkAccount(client, config.records, environment.name, { ...asking, host: url.host })),
+    check: (signal) => run(signal, (budget) => checkAccount(client, config.records, environment.name, budget)),
     async plan(subjects) {
       const planned = [];
       for (const subject of subjects) planned.push(await planner.plan(subject));
       return planned;
     },
     send: (operations, lane, signal) =>
-      run(signal, async (asking): Promise<SendResult> => {
+      run(signal, async (budget): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));
         if (!signal.aborted) {
           if (comparesTimes && lane.made !== undefined) await times.recall(() => lane.made!());
-          const memory = await carryOut(tasks, lane.memory, { client, times, asking, now });
+          const memory = await carryOut(tasks, lane.memory, { client, times, budget, now: tuning.now ?? Date.now });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }
         return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
       }),
-    tryNow() {
-      limiter.reopen();
-      daily.reopen();
-    },
+    tryNow: () => client.tryNow(),
     recover: (operations, _lane, signal) =>
-      run(signal, async (asking): Promise<SendResult> => {
+      run(signal, async (budget): Promise<SendResult> => {
         const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // a repeat is harmless
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
-          { client, times, asking, now },
+          { client, times, budget, now: tuning.now ?? Date.now },
         );
         doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
         return { outcomes };
       }),
     trace: (subjects) => Promise.all(subjects.map((subject) => planner.trace(subject))),
-    close: () => dispatcher.close(),
+    close: () => client.close(),
   };
 }
 

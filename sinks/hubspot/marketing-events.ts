@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { fieldsOf } from '../fields-of.js';
 import type { Result } from '../sink.js';
 import { held, listOf, problemOf } from './classify-answer.js';
-import { type Reply, said } from './client.js';
+import { withCorrelationId } from './classify-answer.js';
+import type { Reply } from './client.js';
 import type { MarketingEvent } from './operation.js';
 import type { Sending } from './send-records.js';
 
@@ -47,9 +48,9 @@ export function digestOf({ details }: MarketingEvent): string {
  * Looks the event up among those of all apps: a private app may have created it before a service key replaced the app.
  * Where several fit, the one that was created first is taken.
  */
-export async function findEvent(event: MarketingEvent, { client, asking }: Sending): Promise<FoundEvent> {
+export async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
   const path = client.paths.marketingEvents(`${encodeURIComponent(event.externalEventId)}/identifiers`);
-  const reply = await client.get(path, asking);
+  const reply = await client.get(path, budget);
   if (reply.kind === 'failed') return { kind: 'failed', result: reply.result };
   if (reply.kind === 'refused' || !Array.isArray(reply.body.results)) return { kind: 'unproven' };
   const all = reply.body.results
@@ -64,17 +65,17 @@ export async function findEvent(event: MarketingEvent, { client, asking }: Sendi
 export async function writeEvent(
   { details, ...name }: MarketingEvent,
   objectId: string | null,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<WrittenEvent> {
   const described = { ...details, customProperties: [] };
   if (objectId !== null) {
-    const reply = await client.patch(client.paths.marketingEvents(objectId), described, asking);
+    const reply = await client.patch(client.paths.marketingEvents(objectId), described, budget);
     if (reply.kind === 'ok') return { kind: 'written', objectId };
     if (reply.kind === 'failed') return reply;
     if (reply.status !== 404) return { kind: 'failed', result: refused(reply) };
   }
   const inputs = [{ ...described, ...name }];
-  const reply = await client.post(client.paths.marketingEvents('events/upsert'), { inputs }, asking);
+  const reply = await client.post(client.paths.marketingEvents('events/upsert'), { inputs }, budget);
   if (reply.kind === 'failed') return reply;
   if (reply.kind === 'refused') return { kind: 'failed', result: refused(reply) };
   return createdEvent(reply);
@@ -97,7 +98,12 @@ function createdEvent({ body }: Extract<Reply, { kind: 'ok' }>): WrittenEvent {
 
 function refused({ status, problem, correlationId }: Extract<Reply, { kind: 'refused' }>): Result {
   if (status === 404) {
-    return held(said('HubSpot has no marketing events at this address (HTTP 404): check "apiVersion"', correlationId));
+    return held(
+      withCorrelationId(
+        'HubSpot has no marketing events at this address (HTTP 404): check "apiVersion"',
+        correlationId,
+      ),
+    );
   }
   return rejectedEvent([problem.code || problem.category || `http-${status}`, ...problem.properties], correlationId);
 }
@@ -106,6 +112,6 @@ function rejectedEvent(what: readonly string[], correlationId: string | undefine
   return {
     kind: 'rejected',
     cause: ['hubspot', 'marketing-event', ...what].join(':'),
-    detail: said(`HubSpot refused the marketing event: ${what.join(' ')}`, correlationId),
+    detail: withCorrelationId(`HubSpot refused the marketing event: ${what.join(' ')}`, correlationId),
   };
 }

@@ -63,9 +63,9 @@ async function link(
 
   /** One call; where it is not done for all, each of them alone: which it was about is not told in a form to rely on. */
   async function linkChunk(chunk: readonly Pair[]): Promise<void> {
-    const { client, asking } = sending;
+    const { client, budget } = sending;
     const inputs = chunk.map((pair) => toInput(pair.task.madeId(pair.step.record)!, contactOf(pair)));
-    const reply = await client.post(client.paths.associations(objectType, 'contacts', call), { inputs }, asking);
+    const reply = await client.post(client.paths.associations(objectType, 'contacts', call), { inputs }, budget);
     if (reply.kind === 'ok' && listOf(reply.body.errors).length === 0) return;
     if (reply.kind === 'failed') {
       for (const { task, step } of chunk) task.end(reply.result, step.record);

@@ -1,6 +1,6 @@
 import { runBatch } from './batch.js';
 import { held } from './classify-answer.js';
-import { said } from './client.js';
+import { withCorrelationId } from './classify-answer.js';
 import { clockToleranceMs } from './event-times.js';
 import { changedAtMs } from './present-record.js';
 import type { ArchiveStep, ForgetStep, LeaveStep } from './operation.js';
@@ -28,7 +28,7 @@ export async function sendForgets(
 async function clear(
   pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
   objectType: string,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<void> {
   const names = [...new Set(pairs.flatMap(({ step }) => Object.keys(step.writtenAtMs)))];
   const reading = pairs.filter(({ step }) => Object.keys(step.writtenAtMs).length > 0);
@@ -43,7 +43,7 @@ async function clear(
       silence: 'missing',
     },
     reading.map(({ step }) => ({ body: { id: step.id }, key: step.id })),
-    asking,
+    budget,
   );
   const clearing = reading.flatMap(({ task, step }, index) => {
     const reply = read[index]!;
@@ -68,7 +68,7 @@ async function clear(
     client,
     { path: client.paths.objects(objectType, 'batch/update'), traced: true, silence: 'failed' },
     clearing.map(({ step, properties }) => ({ body: { id: step.id, properties }, key: step.id })),
-    asking,
+    budget,
   );
   clearing.forEach(({ task, step }, index) => {
     const reply = replies[index]!;
@@ -90,13 +90,13 @@ export async function sendLeaves(
 export async function sendArchives(
   pairs: readonly { readonly task: Task; readonly step: ArchiveStep }[],
   objectType: string,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<void> {
   const ids = [...new Set(pairs.map(({ step }) => step.id))];
   for (let from = 0; from < ids.length; from += 100) {
     const chunk = ids.slice(from, from + 100);
     const path = client.paths.objects(objectType, 'batch/archive');
-    const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, asking);
+    const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, budget);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
       // HubSpot answers 204 also for what is gone. A 404 is about the call, and nothing is removed then.
       if (reply.kind === 'ok') {
@@ -105,7 +105,7 @@ export async function sendArchives(
       } else if (reply.kind === 'failed') task.end(reply.result, step.record);
       else if (reply.status === 404) {
         const detail = `HubSpot could not remove ${objectType} (HTTP 404): check "object" and "apiVersion"`;
-        task.end(held(said(detail, reply.correlationId)), step.record);
+        task.end(held(withCorrelationId(detail, reply.correlationId)), step.record);
       } else {
         const cause = `hubspot:archive:${reply.problem.category || reply.status}`;
         const detail = `HubSpot refused to remove a record (HTTP ${reply.status})`;

@@ -1,5 +1,5 @@
 import { listOf } from './classify-answer.js';
-import { said } from './client.js';
+import { withCorrelationId } from './classify-answer.js';
 import type { LeaveStep, RecordStep } from './operation.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
@@ -70,16 +70,19 @@ async function changeOne(
   how: 'add' | 'remove',
   listId: string,
   members: readonly Membership[],
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<void> {
   const ids = [...new Set(members.map(({ id }) => id))];
-  const reply = await client.put(client.paths.list(listId, `/memberships/${how}`), ids, asking);
+  const reply = await client.put(client.paths.list(listId, `/memberships/${how}`), ids, budget);
   for (const { task, record, id } of members) {
     if (reply.kind === 'failed') task.end(reply.result, record);
     else if (reply.kind === 'refused') {
       const what = reply.status === 404 ? 'not-found' : reply.problem.code || reply.problem.category || reply.status;
       const detail = `HubSpot refused list ${listId} (HTTP ${reply.status}): name a static list of contacts in "lists"`;
-      task.end({ kind: 'rejected', cause: `hubspot:list:${what}`, detail: said(detail, reply.correlationId) }, record);
+      task.end(
+        { kind: 'rejected', cause: `hubspot:list:${what}`, detail: withCorrelationId(detail, reply.correlationId) },
+        record,
+      );
     } else if (how === 'add' && listOf(reply.body.recordIdsMissing).map(String).includes(id)) {
       task.end({ kind: 'retry', detail: 'the contact was removed in HubSpot meanwhile' }, record);
     }

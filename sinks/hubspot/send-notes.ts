@@ -25,12 +25,12 @@ export async function sendNotes(pairs: readonly Pair[], sending: Sending): Promi
   );
 }
 
-async function change(pairs: readonly Pair[], { client, asking }: Sending): Promise<void> {
+async function change(pairs: readonly Pair[], { client, budget }: Sending): Promise<void> {
   const replies = await runBatch(
     client,
     { path: client.paths.objects('notes', 'batch/update'), traced: true, silence: 'failed' },
     pairs.map(({ step }) => ({ body: { id: step.id, properties: step.properties }, key: step.id! })),
-    asking,
+    budget,
   );
   pairs.forEach(({ task, step }, index) => {
     const reply = replies[index]!;
@@ -43,7 +43,7 @@ async function change(pairs: readonly Pair[], { client, asking }: Sending): Prom
 }
 
 async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
-  const { client, asking } = sending;
+  const { client, budget } = sending;
   const contactIds = await findContacts(
     pairs.map(({ task, step }) => ({ task, record: step.record, contact: step.contact })),
     sending,
@@ -58,7 +58,7 @@ async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
     key: step.mark,
   }));
   const call = { path: client.paths.objects('notes', 'batch/create'), traced: true, silence: 'failed' } as const;
-  const replies = await runBatch(client, call, inputs, asking);
+  const replies = await runBatch(client, call, inputs, budget);
   creating.forEach(({ task, step }, index) => settle(task, step, replies[index]!));
 }
 

@@ -1,5 +1,6 @@
 import { type BatchCall, type BatchInput, type RecordReply, runBatch } from './batch.js';
-import type { Asking, HubSpotClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import type { HubSpotClient } from './client.js';
 import { decideWrites, needsHistory, needsPresent, type PresentValue } from './decide-writes.js';
 import type { EventTimes } from './event-times.js';
 import type { RecordStep, UniqueValue } from './operation.js';
@@ -9,7 +10,7 @@ import type { Task } from './task.js';
 export interface Sending {
   readonly client: HubSpotClient;
   readonly times: EventTimes;
-  readonly asking: Asking;
+  readonly budget: CallBudget;
   /** Unix time in ms. */
   readonly now: () => number;
 }
@@ -118,7 +119,7 @@ async function read(
   asked: readonly { readonly search: Search; readonly key: string }[],
   objectType: string,
   idProperty: string | undefined,
-  { client, asking }: Sending,
+  { client, budget }: Sending,
 ): Promise<RecordReply[]> {
   if (asked.length === 0) return [];
   const writes = asked.flatMap(({ search }) => search.step.write);
@@ -143,7 +144,7 @@ async function read(
     key,
     ...(idProperty !== undefined && { keyProperty: idProperty }),
   }));
-  const replies = await runBatch(client, call, inputs, asking);
+  const replies = await runBatch(client, call, inputs, budget);
   const byKey = new Map(keys.map((key, index) => [key, replies[index]!]));
   return asked.map(({ key }) => byKey.get(key)!);
 }
@@ -224,7 +225,7 @@ async function write(
 ): Promise<void> {
   if (merged.length === 0) return;
   const inputs = merged.map((each) => toInput(each, Object.fromEntries(all(each.writes))));
-  const replies = await runBatch(sending.client, call, inputs, sending.asking);
+  const replies = await runBatch(sending.client, call, inputs, sending.budget);
   const apart: Merged[][] = [];
   merged.forEach(({ searches, writes }, index) => {
     const reply = replies[index]!;

@@ -76,7 +76,7 @@ async function makeReady(
 
 /** @returns whether the event is gone */
 async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
-  const { client, asking } = sending;
+  const { client, budget } = sending;
   const { attendance, email } = pairs[0]!.step;
   // One person may hold several registrations of an event; the last one stands.
   const byPerson = new Map(pairs.map((pair) => [personOf(pair.step), pair]));
@@ -91,7 +91,7 @@ async function register(pairs: readonly Pair[], eventId: string, sending: Sendin
       notFound: email === null ? 'one' : 'all', // an unknown e-mail is never missing, so that it is the event
     },
     people.map(({ step }) => inputOf(step)),
-    asking,
+    budget,
   );
   let gone = false;
   const replyOf = new Map(people.map(({ step }, index) => [personOf(step), replies[index]!]));
@@ -140,7 +140,7 @@ async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sen
   const found = await findEvent(pairs[0]!.step.event, sending);
   if (found.kind === 'failed') return endEach(pairs, found.result);
   if (isGone(found, eventId)) return pairs.forEach(nothingToCancel);
-  const { client, asking } = sending;
+  const { client, budget } = sending;
   const contacts = await runBatch(
     client,
     {
@@ -150,7 +150,7 @@ async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sen
       silence: 'missing',
     },
     pairs.map(({ step }) => ({ body: { id: step.contactId }, key: step.contactId ?? '' })),
-    asking,
+    budget,
   );
   pairs.forEach((pair, index) => {
     const contact = contacts[index]!;

@@ -34,7 +34,7 @@ afterEach(async () => {
 function sinkOf(accounts: Accounts, name: string, token = 'pat-one'): Sink<HubSpotOperation> {
   const config = loadHubSpotConfig({ token: new Secret(token), baseUrl, records: [contacts] });
   const environment = { name, baseFolder: '/', network: { allowHosts: [] }, accounts };
-  const sink = createHubSpotSink(config, environment, { limit, patienceMs: 500, now: () => account.nowMs });
+  const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500, now: () => account.nowMs });
   open.push(sink);
   return sink;
 }

@@ -1,5 +1,6 @@
 import { CallFailure, CallsEnded } from './call-failure.js';
-import type { SalesforceClient, Turn } from './client.js';
+import type { SalesforceClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { query } from './query.js';
 import type { ObjectFields } from './object-fields.js';
 import { soqlText } from './soql.js';
@@ -29,26 +30,26 @@ export class CampaignStatuses {
    * campaign. @throws {CallFailure} @throws {CallsEnded}
    * @param wanted labels, and whether each is to count as a response where it is added
    */
-  async of(campaignId: string, wanted: Statuses, turn: Turn): Promise<Statuses> {
+  async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
     const known = this.#known.get(campaignId);
     if (known !== undefined && this.now() < known.untilMs && hasAll(known.statuses, wanted)) return known.statuses;
-    let statuses = await this.#ask(campaignId, turn);
-    if (statuses.size > 0 && !hasAll(statuses, wanted) && (await this.#add(campaignId, wanted, statuses, turn))) {
-      statuses = await this.#ask(campaignId, turn);
+    let statuses = await this.#ask(campaignId, budget);
+    if (statuses.size > 0 && !hasAll(statuses, wanted) && (await this.#add(campaignId, wanted, statuses, budget))) {
+      statuses = await this.#ask(campaignId, budget);
     }
     if (hasAll(statuses, wanted)) this.#known.set(campaignId, { statuses, untilMs: this.now() + BELIEVED_FOR_MS });
     return statuses;
   }
 
-  async #ask(campaignId: string, turn: Turn): Promise<Statuses> {
+  async #ask(campaignId: string, budget: CallBudget): Promise<Statuses> {
     const soql = `SELECT Label, HasResponded FROM CampaignMemberStatus WHERE CampaignId = ${soqlText(campaignId)}`;
-    const rows = await query(this.client, soql, turn);
+    const rows = await query(this.client, soql, budget);
     return new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
   }
 
   /** Whether it may be tried at all: some orgs keep statuses to their administrators. */
-  async #add(campaignId: string, wanted: Statuses, present: Statuses, turn: Turn): Promise<boolean> {
-    if (!(await this.objects.of('CampaignMemberStatus', turn)).createable) return false;
+  async #add(campaignId: string, wanted: Statuses, present: Statuses, budget: CallBudget): Promise<boolean> {
+    if (!(await this.objects.of('CampaignMemberStatus', budget)).createable) return false;
     const missing = [...wanted].filter(([label]) => !present.has(label));
     const records = missing.map(([label, responds], index) => ({
       CampaignId: campaignId,
@@ -56,7 +57,7 @@ export class CampaignStatuses {
       HasResponded: responds,
       SortOrder: present.size + index + 1,
     }));
-    const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, turn);
+    const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, budget);
     // What was refused shows when they are asked for again: another lane may have added it meanwhile.
     for (const each of written) {
       if (each.kind === 'failed') throw new CallFailure(each.result);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Fields, Lane, Result } from '../sink.js';
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { conformValue } from './conform-value.js';
 import type { Statuses } from './campaign-statuses.js';
 import type { CampaignStep, FieldValue } from './operation.js';
@@ -32,17 +32,17 @@ export class Campaigns {
   ) {}
 
   /** The campaign, or why it cannot be had. @throws {CallFailure} @throws {CallsEnded} */
-  async get(step: CampaignStep, turn: Turn): Promise<Campaign | Result> {
+  async get(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
     const name = JSON.stringify([step.key, step.fields, step.status]);
     let campaign = this.#found.get(name);
     if (campaign === undefined) {
-      campaign = await this.#make(step, turn);
+      campaign = await this.#make(step, budget);
       this.#found.set(name, campaign);
     }
     return campaign;
   }
 
-  async #make(step: CampaignStep, turn: Turn): Promise<Campaign | Result> {
+  async #make(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
     const wanted: Statuses = new Map([
       [step.status.registered, false],
       [step.status.attended, true],
@@ -51,13 +51,13 @@ export class Campaigns {
     const fingerprint = digest(step.fields);
     const remembered = rememberedSchema.safeParse(this.learnt[memoryKey] ?? (this.lane.memory as Fields)[memoryKey]);
     let id = remembered.success && remembered.data.fingerprint === fingerprint ? remembered.data.id : undefined;
-    let statuses = id === undefined ? undefined : await this.org.statuses.of(id, wanted, turn);
+    let statuses = id === undefined ? undefined : await this.org.statuses.of(id, wanted, budget);
     if (id === undefined || statuses === undefined || statuses.size === 0) {
-      const written = await this.#write(step, turn);
+      const written = await this.#write(step, budget);
       if (typeof written !== 'string') return written;
       id = written;
       this.learnt[memoryKey] = { id, fingerprint };
-      statuses = await this.org.statuses.of(id, wanted, turn);
+      statuses = await this.org.statuses.of(id, wanted, budget);
     }
     const missing = [...wanted.keys()].filter((label) => !statuses.has(label));
     if (missing.length === 0) return { id, statuses };
@@ -68,8 +68,8 @@ export class Campaigns {
     };
   }
 
-  async #write({ key, fields }: CampaignStep, turn: Turn): Promise<string | Result> {
-    const facts = await this.org.objects.of('Campaign', turn);
+  async #write({ key, fields }: CampaignStep, budget: CallBudget): Promise<string | Result> {
+    const facts = await this.org.objects.of('Campaign', budget);
     const record: Record<string, FieldValue> = { [key.field]: key.value };
     for (const [field, value] of Object.entries(fields)) {
       const known = facts.fields.get(field.toLowerCase());
@@ -82,7 +82,7 @@ export class Campaigns {
       record[known.name] = conformed;
     }
     const write = { how: 'upsert', type: 'Campaign', keyField: key.field } as const;
-    const [written] = await writeRecords(this.org.client, write, [record], turn);
+    const [written] = await writeRecords(this.org.client, write, [record], budget);
     switch (written?.kind) {
       case 'written':
         return written.id;

@@ -1,6 +1,6 @@
 import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { CallFailure } from './call-failure.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { isPersonType, type PersonType } from './config.js';
 import { conformValue } from './conform-value.js';
 import { fieldValue } from './field-value.js';
@@ -19,13 +19,13 @@ export async function checkOrg(
   org: Org,
   records: readonly NamedRecord[],
   onForget: NonNullable<SinkEnvironment['onForget']>,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<CheckLine[]> {
   const lines: CheckLine[] = [];
   try {
-    await org.client.logIn(turn.signal);
+    await org.client.logIn(budget.signal);
     lines.push(good('logs in to Salesforce'));
-    for (const record of records) lines.push(...(await orFailure(() => checkRecord(org, record, onForget, turn))));
+    for (const record of records) lines.push(...(await orFailure(() => checkRecord(org, record, onForget, budget))));
   } catch (error) {
     lines.push(bad(failureText(error)));
   }
@@ -49,10 +49,10 @@ async function checkRecord(
   org: Org,
   { keys, place }: NamedRecord,
   onForget: NonNullable<SinkEnvironment['onForget']>,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<CheckLine[]> {
   const { object, externalId, create, campaign, properties, lookups, person } = keys;
-  const facts = await org.objects.of(object, turn);
+  const facts = await org.objects.of(object, budget);
   const problems: string[] = [];
   if (create && !facts.createable) problems.push(`${place}: the user may not create a ${object}`);
   if (!facts.updateable) problems.push(`${place}: the user may not change a ${object}`);
@@ -69,7 +69,7 @@ async function checkRecord(
     if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
   }
   infos.push(...nameWarnings(keys, place), ...accountWarnings(keys, place));
-  problems.push(...(await lookupProblems(org, keys, place, turn)));
+  problems.push(...(await lookupProblems(org, keys, place, budget)));
   for (const type of ['Lead', 'Contact'] as const) {
     const field = person?.[type];
     if (field === undefined || facts.fields.get(field.toLowerCase())?.referenceTo.includes(type) === true) continue;
@@ -85,14 +85,14 @@ async function checkRecord(
   }
   const other: PersonType = object === 'Lead' ? 'Contact' : 'Lead';
   if (isPersonType(object) && keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
-    const otherFacts = await org.objects.of(other, turn);
+    const otherFacts = await org.objects.of(other, budget);
     const left = Object.keys(properties).filter((field) => !otherFacts.fields.has(field.toLowerCase()));
     if (left.length > 0)
       infos.push(`${place}: who is found as a ${other} is not given ${left.join(', ')}, which it lacks`);
   }
   if (campaign !== undefined) {
     const found = await orFailure(async () =>
-      (await checkCampaign(org, campaign, `${place}.campaign`, turn)).map((text) => bad(text)),
+      (await checkCampaign(org, campaign, `${place}.campaign`, budget)).map((text) => bad(text)),
     );
     problems.push(...found.map(({ text }) => text));
   }
@@ -130,10 +130,10 @@ async function lookupProblems(
   org: Org,
   { object, lookups }: NamedRecord['keys'],
   place: string,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<string[]> {
   const problems: string[] = [];
-  const facts = await org.objects.of(object, turn);
+  const facts = await org.objects.of(object, budget);
   for (const [field, { object: chosen, externalId }] of Object.entries(lookups)) {
     const at = `${place}.lookups.${field}`;
     const known = facts.fields.get(field.toLowerCase());
@@ -148,7 +148,7 @@ async function lookupProblems(
       problems.push(
         `${at}: ${several ? `set "object" to one of ${listed(known.referenceTo)}` : 'it holds no id of another record'}`,
       );
-    } else if (!(await org.objects.of(target, turn)).fields.has(externalId.field.toLowerCase())) {
+    } else if (!(await org.objects.of(target, budget)).fields.has(externalId.field.toLowerCase())) {
       problems.push(`${at}.externalId: ${target} has no field ${externalId.field} that the user may see`);
     }
   }
@@ -233,9 +233,9 @@ async function checkCampaign(
   org: Org,
   { externalId, properties, status, memberProperties }: NonNullable<NamedRecord['keys']['campaign']>,
   place: string,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<string[]> {
-  const facts = await org.objects.of('Campaign', turn);
+  const facts = await org.objects.of('Campaign', budget);
   const problems = keyProblems(facts, 'Campaign', externalId.field, `${place}.externalId`);
   if (!facts.createable || !facts.updateable) {
     problems.push(`${place}: the user may not create and change a Campaign; make it a Marketing User`);
@@ -248,13 +248,13 @@ async function checkCampaign(
   for (const field of missingFields(facts, given)) {
     problems.push(`${place}.properties: Campaign requires ${field}, which the mapping does not give`);
   }
-  const members = await org.objects.of('CampaignMember', turn);
+  const members = await org.objects.of('CampaignMember', budget);
   if (!members.createable || !members.updateable) problems.push(`${place}: the user may not write a CampaignMember`);
   for (const [field, { value }] of Object.entries(memberProperties)) {
     const { problem } = await checkField(members, 'CampaignMember', field, value);
     if (problem !== undefined) problems.push(`${place}.memberProperties.${field}: ${problem}`);
   }
-  problems.push(...(await statusProblems(org, members, Object.values(status), place, turn)));
+  problems.push(...(await statusProblems(org, members, Object.values(status), place, budget)));
   return problems;
 }
 
@@ -264,12 +264,12 @@ async function statusProblems(
   members: ObjectFacts,
   labels: readonly (string | undefined)[],
   place: string,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<string[]> {
   const picklist = members.fields.get('status')?.picklist ?? [];
   const missing = labels.filter((label): label is string => label !== undefined && !picklist.includes(label));
   if (missing.length === 0) return [];
-  if ((await org.objects.of('CampaignMemberStatus', turn)).createable) return [];
+  if ((await org.objects.of('CampaignMemberStatus', budget)).createable) return [];
   return [
     `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; known are ${listed(picklist)}`,
   ];

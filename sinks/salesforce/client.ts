@@ -1,31 +1,20 @@
-import type { Dispatcher } from 'undici';
-import { request } from 'undici';
 import { isLoopback } from '../../config/loopback.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
-import { withinDeadline } from '../network/within-deadline.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import { type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { SinkEnvironment } from '../sink.js';
 import { ApiUsage } from './api-usage.js';
 import { CallFailure, CallsEnded } from './call-failure.js';
-import { type Answer, classifyAnswer } from './classify-answer.js';
+import { classifyAnswer } from './classify-answer.js';
 import type { SalesforceConfig } from './config.js';
 import { type Session, Sessions, tokenUrlOf } from './session.js';
 
-/** Requests under way at once, and connections held to the org. Salesforce counts 25 long ones for the whole org. */
+/** Open connections to the org, and so requests in progress. Salesforce allows 25 long requests for the whole org. */
 const CONNECTIONS = 5;
-const CONNECT_TIMEOUT_MS = 10_000;
-/** Salesforce ends a request after 120 s at most; a call of 200 records takes seconds. */
+/** Salesforce stops a request after 120 s; a call with 200 records takes seconds. */
 export const REQUEST_TIMEOUT_MS = 60_000;
-const LONGEST_ANSWER_BYTES = 16 * 1024 * 1024;
-
-/** A turn in which calls may be made. */
-export interface Turn {
-  readonly signal: AbortSignal;
-  /** Asked before each call. */
-  readonly mayBegin: () => boolean;
-}
+/** Maximum wait for a permit under `limits.per10s`. */
+const MAX_PERMIT_WAIT_MS = 20_000;
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -37,12 +26,10 @@ export interface Call {
   readonly object?: string;
 }
 
-/** An answer that says something of what was asked: 2xx, or a refusal of the request with its reason. */
-export type CallAnswer = Answer & {
+/** An answer about the request itself: a success, or a refusal with its reason. */
+export type CallAnswer = RestAnswer & {
   readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
 };
-
-type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path'>;
 
 export interface ClientTuning {
   /** Unix time in ms. */
@@ -50,17 +37,18 @@ export interface ClientTuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** The calls to one org, in one session, for all lanes of a sink. Does not retry, but for a session that has ended. */
+/** Calls to one org in one session, shared by all lanes of a sink. Repeats a call only after its session has expired. */
 export class SalesforceClient {
   readonly #config: SalesforceConfig;
   readonly #environment: SinkEnvironment;
   readonly #now: () => number;
   readonly #requestTimeoutMs: number;
   readonly #sessions: Sessions;
-  readonly #dispatchers = new Map<string, Dispatcher>();
+  /** By origin: the login host, and the org's own host once the login has named it. */
+  readonly #hosts = new Map<string, RestClient>();
   readonly #limiter: RollingLimiter | undefined;
   readonly #usage: ApiUsage;
-  /** Nobody asks before this instant: Salesforce said so. */
+  /** Salesforce asked to wait until this instant (Unix time in ms). */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #heldFor = '';
 
@@ -70,7 +58,7 @@ export class SalesforceClient {
     this.#now = tuning.now ?? Date.now;
     this.#requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const { per10s, perDay } = environment.limits ?? {};
-    const makeLimiter = (most: number): RollingLimiter => new RollingLimiter({ limit: most, windowMs: 10_000 }, most);
+    const makeLimiter = (limit: number): RollingLimiter => new RollingLimiter({ limit, windowMs: 10_000 }, limit);
     const account = {
       type: 'salesforce',
       baseUrl: config.baseUrl ?? config.loginUrl,
@@ -82,30 +70,30 @@ export class SalesforceClient {
         ? undefined
         : (environment.accounts?.share(account, 'requests', () => makeLimiter(per10s)) ?? makeLimiter(per10s));
     this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
-    this.#sessions = new Sessions(config, this.#dispatcherFor(tokenUrlOf(config)), this.#now);
+    this.#sessions = new Sessions(config, this.#hostFor(tokenUrlOf(config)).dispatcher, this.#now);
   }
 
-  /** What a person chose for rules of the org that work on records as they are saved. */
+  /** The configured treatment of the org's rules that run when a record is saved. */
   get saving(): Pick<SalesforceConfig, 'assignmentRule' | 'duplicateAlerts'> {
     return this.#config;
   }
 
   /**
-   * @throws {CallFailure} when there was no answer, or one that concerns everything
-   * @throws {CallsEnded} when nothing more may be begun
+   * @throws {CallFailure} when there is no answer, or the answer is not about this request
+   * @throws {CallsEnded} when the budget is used up
    */
-  async call(call: Call, turn: Turn): Promise<CallAnswer> {
-    if (turn.signal.aborted || !turn.mayBegin()) throw new CallsEnded();
-    const session = await this.#sessions.get(turn.signal);
-    const answer = await this.#callIn(session, call, turn);
+  async call(call: Call, budget: CallBudget): Promise<CallAnswer> {
+    if (budget.signal.aborted || budget.remainingMs() === 0) throw new CallsEnded();
+    const session = await this.#sessions.get(budget.signal);
+    const answer = await this.#callIn(session, call, budget);
     if (answer !== undefined) return answer;
     this.#sessions.end(session);
-    const renewed = await this.#callIn(await this.#sessions.get(turn.signal), call, turn);
+    const renewed = await this.#callIn(await this.#sessions.get(budget.signal), call, budget);
     if (renewed !== undefined) return renewed;
     throw new CallFailure({
       kind: 'pause',
       cause: 'credential',
-      detail: 'Salesforce refuses a session that it has just given (HTTP 401): look at the login history of the user',
+      detail: 'Salesforce refused a session that it had just issued (HTTP 401): check the login history of the user',
     });
   }
 
@@ -114,37 +102,37 @@ export class SalesforceClient {
     await this.#sessions.get(signal);
   }
 
-  /** Forgets how long Salesforce asked to wait. */
+  /** Lifts the waits that Salesforce requested. */
   tryNow(): void {
     this.#heldUntilMs = Number.NEGATIVE_INFINITY;
     this.#sessions.tryNow();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.close()));
+    await Promise.all([...this.#hosts.values()].map((host) => host.close()));
   }
 
-  /** Undefined: the session has ended. */
+  /** @returns undefined if the session has expired */
   async #callIn(
     session: Session,
-    { method, path, body, headers, object }: Call,
-    turn: Turn,
+    { method, path, body: json, headers, object }: Call,
+    budget: CallBudget,
   ): Promise<CallAnswer | undefined> {
-    const permit = await this.#permit(turn);
+    const permit = await this.#permit(budget);
     try {
       const url = new URL(
         `${this.#config.baseUrl ?? session.instanceUrl}/services/data/${this.#config.apiVersion}/${path}`,
       );
-      const answer = await this.#request(url, turn.signal, {
-        method,
-        headers: {
-          ...headers,
-          authorization: `Bearer ${session.token.secret.reveal()}`,
-          accept: 'application/json',
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
+      const authorization = `Bearer ${session.token.secret.reveal()}`;
+      const answer = await this.#hostFor(url).call(
+        { method, url, json, headers: { ...headers, authorization } },
+        budget.signal,
+      );
+      if (answer.kind === 'no-answer') throw new CallFailure({ kind: 'retry', detail: answer.detail });
+      this.#usage.note(answer.headers['sforce-limit-info'], this.#now());
+      if (answer.text === undefined) {
+        throw new CallFailure({ kind: 'retry', detail: `${url.host} sent an answer that is too long to be read` });
+      }
       const meaning = classifyAnswer(answer, object);
       switch (meaning.kind) {
         case 'answered':
@@ -165,70 +153,40 @@ export class SalesforceClient {
     }
   }
 
-  async #permit(turn: Turn): Promise<{ done(): void } | undefined> {
-    if (turn.signal.aborted || !turn.mayBegin()) throw new CallsEnded();
+  async #permit(budget: CallBudget): Promise<{ done(): void } | undefined> {
+    if (budget.signal.aborted || budget.remainingMs() === 0) throw new CallsEnded();
     const now = this.#now();
     if (now < this.#heldUntilMs) {
       throw new CallFailure({ kind: 'retry', afterMs: this.#heldUntilMs - now, detail: this.#heldFor });
     }
     const spentForMs = this.#usage.spentForMs(now);
     if (spentForMs !== undefined) {
-      const detail = 'the org has used as many API requests in 24 hours as "limits.perDay" allows';
+      const detail = 'the org has used the API requests that "limits.perDay" allows in 24 hours';
       throw new CallFailure({ kind: 'retry', afterMs: spentForMs, detail });
     }
     if (this.#limiter === undefined) return undefined;
-    const permit = await this.#limiter.take(turn.signal, 20_000);
+    const permit = await this.#limiter.take(budget.signal, MAX_PERMIT_WAIT_MS);
     if (permit === undefined) throw new CallsEnded();
     return permit;
   }
 
-  /** @throws {CallFailure} when no whole answer came */
-  async #request(url: URL, signal: AbortSignal, options: RequestOptions): Promise<Answer> {
-    const timeoutMs = this.#requestTimeoutMs;
-    try {
-      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(url, own, options));
-    } catch (error) {
-      const detail = noAnswerSentence(error, { host: url.host, name: 'Salesforce', timeoutMs });
-      throw new CallFailure({ kind: 'retry', detail });
-    }
-  }
-
-  async #exchange(url: URL, signal: AbortSignal, options: RequestOptions): Promise<Answer> {
-    const { statusCode, headers, body } = await request(url, {
-      ...options,
-      headers: { ...(options.headers as Record<string, string>), 'user-agent': 'pigeonpost' },
-      dispatcher: this.#dispatcherFor(url),
-      signal,
-    });
-    const text = await readText(body, LONGEST_ANSWER_BYTES);
-    if (text === undefined) throw new RangeError('longer than any answer that was asked for');
-    this.#usage.note(headerText(headers['sforce-limit-info']), this.#now());
-    return {
-      status: statusCode,
-      body: parsedJson(text),
-      requestId: requestIdOf(headers),
-      retryAfter: headerText(headers['retry-after']),
-      answeredAtMs: answeredAtMs(headers.date, this.#now),
-    };
-  }
-
-  #dispatcherFor(url: URL): Dispatcher {
-    let dispatcher = this.#dispatchers.get(url.origin);
-    if (dispatcher === undefined) {
-      dispatcher = createDispatcher(url, this.#environment.network, {
-        // The org's address is Salesforce's answer: it leads to loopback only where the configuration allows that.
+  #hostFor(url: URL): RestClient {
+    let host = this.#hosts.get(url.origin);
+    if (host === undefined) {
+      host = new RestClient({
+        url,
+        name: 'Salesforce',
+        network: this.#environment.network,
+        // Salesforce's answer to the login names the org's host: it reaches loopback only if the configuration allows it.
         allowPrivateAddresses:
           this.#config.allowPrivateAddresses === true || (url.protocol === 'http:' && isLoopback(url.hostname)),
-        connectTimeoutMs: CONNECT_TIMEOUT_MS,
         connections: CONNECTIONS,
+        requestTimeoutMs: this.#requestTimeoutMs,
+        requestIdHeaders: ['x-sfdc-request-id', 'x-request-id'],
+        now: this.#now,
       });
-      this.#dispatchers.set(url.origin, dispatcher);
+      this.#hosts.set(url.origin, host);
     }
-    return dispatcher;
+    return host;
   }
-}
-
-function requestIdOf(headers: Record<string, string | string[] | undefined>): string | undefined {
-  const found = headerText(headers['x-sfdc-request-id']) ?? headerText(headers['x-request-id']);
-  return found !== undefined && /^[\w.:=-]{1,128}$/.test(found) ? found : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
 import { CallFailure, CallsEnded } from './call-failure.js';
 import { Campaigns } from './campaigns.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { needsPresent } from './decide-fields.js';
 import type { Exclusive } from './exclusive.js';
 import { findByIds, findPeople, type Found } from './find-people.js';
@@ -36,29 +36,29 @@ export async function deliverBatch(
   org: Org,
   operations: readonly SalesforceOperation[],
   lane: Pick<Lane, 'memory'>,
-  turn: Turn,
+  budget: CallBudget,
   newPeople: Exclusive,
 ): Promise<SendResult> {
   const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => jobOf(step)));
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
   const people = jobs.filter(isPersonJob);
-  await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, turn));
-  await stage(jobs.filter(isUnlinkJob), (due) => deleteLinked(org, due, turn));
-  await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, turn));
+  await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, budget));
+  await stage(jobs.filter(isUnlinkJob), (due) => deleteLinked(org, due, budget));
+  await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, budget));
   const waiting = new Set<string>();
   for (const sameRecord of byRecord(people)) {
-    await stage(sameRecord, (due) => deliverPeople(org, due, { turn, newPeople, waiting }));
+    await stage(sameRecord, (due) => deliverPeople(org, due, { budget, newPeople, waiting }));
     for (const job of sameRecord) if (isWaiting(job) && job.step.email !== null) waiting.add(job.step.email);
   }
   await stage(
     people.filter((job) => isOpen(job) && job.done.length > 0),
-    (due) => writeMembers(org, due, campaigns, turn),
+    (due) => writeMembers(org, due, campaigns, budget),
   );
   // Last, since they are linked to people.
   const isWaitingFor = (email: string | null): boolean => email !== null && waiting.has(email);
   for (const sameRecord of byRecord(jobs.filter(isLinkedJob))) {
-    await stage(sameRecord, (due) => writeLinked(org, due, isWaitingFor, turn));
+    await stage(sameRecord, (due) => writeLinked(org, due, isWaitingFor, budget));
   }
   const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
   return Object.keys(campaigns.learnt).length > 0 ? { outcomes, memory: campaigns.learnt } : { outcomes };
@@ -82,7 +82,7 @@ function ended({ done }: Job): Result {
 }
 
 interface Circumstances {
-  readonly turn: Turn;
+  readonly budget: CallBudget;
   readonly newPeople: Exclusive;
   /** E-mails of people for whom another entry of `records` could do nothing yet: they may be about to be created. */
   readonly waiting: ReadonlySet<string>;
@@ -95,27 +95,27 @@ function isWaiting(job: PersonJob): boolean {
 async function deliverPeople(
   org: Org,
   jobs: readonly PersonJob[],
-  { turn, newPeople, waiting }: Circumstances,
+  { budget, newPeople, waiting }: Circumstances,
 ): Promise<void> {
-  await resolveLookups(org, jobs[0]!.step.objectType, jobs, turn);
+  await resolveLookups(org, jobs[0]!.step.objectType, jobs, budget);
   const known = jobs.filter((job) => isOpen(job) && job.remote !== null);
-  const lost = await updateKnown(org, known, turn);
+  const lost = await updateKnown(org, known, budget);
   for (const job of lost) job.remote = null;
   const unknown = jobs.filter((job) => isOpen(job) && job.remote === null);
   if (unknown.length === 0) return;
   // One at a time: two lanes that look for the same new person at once would both find nobody, and create two.
-  await newPeople.run(turn.signal, async () => {
-    const found = await findPeople(org, unknown, turn);
+  await newPeople.run(budget.signal, async () => {
+    const found = await findPeople(org, unknown, budget);
     for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
     const open = unknown.filter(isOpen);
-    for (const job of await writePeople(org, groupPeople(open, found), turn)) {
+    for (const job of await writePeople(org, groupPeople(open, found), budget)) {
       job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted meanwhile' };
     }
   });
 }
 
 /** @returns those whose record is no more, or has become another's */
-async function updateKnown(org: Org, jobs: readonly PersonJob[], turn: Turn): Promise<PersonJob[]> {
+async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();
   for (const type of ['Lead', 'Contact'] as const) {
@@ -128,7 +128,7 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], turn: Turn): Pr
       type,
       asked,
       asked.map(({ remote }) => remote!.id),
-      turn,
+      budget,
     );
     for (const job of asked) {
       const row = rows.get(job.remote!.id);
@@ -137,12 +137,12 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], turn: Turn): Pr
     }
   }
   const standing = jobs.filter((job) => !lost.includes(job));
-  lost.push(...(await writePeople(org, groupPeople(standing, found), turn)));
-  return await followConverted(org, lost, turn);
+  lost.push(...(await writePeople(org, groupPeople(standing, found), budget)));
+  return await followConverted(org, lost, budget);
 }
 
 /** Of leads that were converted the contact is taken up; the others are to be looked for. */
-async function followConverted(org: Org, lost: readonly PersonJob[], turn: Turn): Promise<PersonJob[]> {
+async function followConverted(org: Org, lost: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const leads = lost.filter(({ remote }) => remote?.type === 'Lead');
   if (leads.length === 0) return [...lost];
   const rows = await findByIds(
@@ -150,10 +150,10 @@ async function followConverted(org: Org, lost: readonly PersonJob[], turn: Turn)
     'Lead',
     leads,
     leads.map(({ remote }) => remote!.id),
-    turn,
+    budget,
   );
   const contactIds = [...rows.values()].flatMap(({ contactId }) => (contactId === null ? [] : [contactId]));
-  const contacts = await findByIds(org, 'Contact', leads, contactIds, turn);
+  const contacts = await findByIds(org, 'Contact', leads, contactIds, budget);
   const found = new Map<PersonJob, Found>();
   for (const job of leads) {
     const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');
@@ -162,7 +162,7 @@ async function followConverted(org: Org, lost: readonly PersonJob[], turn: Turn)
     // The membership went with the lead to its contact.
     job.remote = { ...job.remote!, type: 'Contact', id: contact.id };
   }
-  const still = await writePeople(org, groupPeople([...found.keys()], found), turn);
+  const still = await writePeople(org, groupPeople([...found.keys()], found), budget);
   return lost.filter((job) => !found.has(job) || still.includes(job));
 }
 

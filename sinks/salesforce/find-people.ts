@@ -1,4 +1,4 @@
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import type { MatchBy, PersonType } from './config.js';
 import type { PersonJob } from './job.js';
 import type { FieldFacts } from './object-fields.js';
@@ -19,9 +19,13 @@ export type Found =
  * @param jobs of one entry of `records`, none of them known by id
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function findPeople(org: Org, jobs: readonly PersonJob[], turn: Turn): Promise<Map<PersonJob, Found>> {
+export async function findPeople(
+  org: Org,
+  jobs: readonly PersonJob[],
+  budget: CallBudget,
+): Promise<Map<PersonJob, Found>> {
   const found = new Map<PersonJob, Found>(jobs.map((job) => [job, { kind: 'none' }]));
-  const search = new Search(org, jobs, turn);
+  const search = new Search(org, jobs, budget);
   for (const by of jobs[0] === undefined ? [] : [...jobs[0].step.match, 'last' as const]) {
     for (const [type, valueOf, field] of waysOf(by, jobs[0]!.step, jobs)) {
       const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
@@ -49,9 +53,9 @@ export async function findByIds(
   type: PersonType,
   jobs: readonly PersonJob[],
   ids: readonly string[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Map<string, PersonRow>> {
-  return await new Search(org, jobs, turn).byId(type, ids);
+  return await new Search(org, jobs, budget).byId(type, ids);
 }
 
 type Way = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
@@ -83,7 +87,7 @@ class Search {
   constructor(
     private readonly org: Org,
     jobs: readonly PersonJob[],
-    private readonly turn: Turn,
+    private readonly budget: CallBudget,
   ) {
     const asked = jobs.flatMap(({ step }) => [
       ...(step.key === null ? [] : [step.key.field]),
@@ -97,7 +101,7 @@ class Search {
   /** By the value in lower case: Salesforce compares e-mails and external ids without regard to case, unless told otherwise. */
   async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
     const rows = new Map<string, PersonRow[]>();
-    const facts = (await this.org.objects.of(type, this.turn)).fields.get(field.toLowerCase());
+    const facts = (await this.org.objects.of(type, this.budget)).fields.get(field.toLowerCase());
     if (facts === undefined) return rows;
     const literals = values.flatMap((value) => literalOf(value, facts));
     for (const row of await this.#ask(type, facts.name, literals)) {
@@ -133,13 +137,13 @@ class Search {
   }
 
   async #ask(type: PersonType, by: string, literals: readonly string[]): Promise<PersonRow[]> {
-    const { fields } = await this.org.objects.of(type, this.turn);
+    const { fields } = await this.org.objects.of(type, this.budget);
     const known = [by, ...this.#fields].flatMap((field) => fields.get(field.toLowerCase())?.name ?? []);
     const columns = [...new Set([...fieldsAskedOf(type), ...known])].join(', ');
     const queries = queriesFor(literals, (list) => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`);
     const rows: PersonRow[] = [];
     for (const each of queries) {
-      rows.push(...(await query(this.org.client, each, this.turn)).map((row) => personRow(type, row)));
+      rows.push(...(await query(this.org.client, each, this.budget)).map((row) => personRow(type, row)));
     }
     return rows;
   }

@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { conformValue } from './conform-value.js';
 import type { Job } from './job.js';
 import type { ObjectFacts } from './object-fields.js';
@@ -20,8 +20,8 @@ const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url'
  * that it made is deleted with them. A lead that was converted is sought as the contact that it has become.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], turn: Turn): Promise<void> {
-  const people = await standing(org, jobs, turn);
+export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], budget: CallBudget): Promise<void> {
+  const people = await standing(org, jobs, budget);
   for (const type of ['Lead', 'Contact'] as const) {
     // Several items can be about one record: it stands in a call once.
     const due = new Map<string, Job<ForgetStep>[]>();
@@ -35,10 +35,10 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], t
     const groups = [...due.values()];
     const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
     const deleted = groups.filter(([job]) => job!.step.how === 'delete');
-    if (cleared.length > 0) await clear(org, type, cleared, people, turn);
+    if (cleared.length > 0) await clear(org, type, cleared, people, budget);
     if (deleted.length > 0) {
       const ids = deleted.map(([job]) => people.get(job!.step.known.id)!.id);
-      settleAll(deleted, await deleteRecords(org.client, ids, turn), 'deleted');
+      settleAll(deleted, await deleteRecords(org.client, ids, budget), 'deleted');
     }
   }
   for (const job of jobs) {
@@ -55,14 +55,14 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], t
 async function standing(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Map<string, Pick<RemoteRecord, 'type' | 'id'>>> {
   const people = new Map<string, Pick<RemoteRecord, 'type' | 'id'>>();
   for (const type of ['Lead', 'Contact'] as const) {
     const ids = jobs.flatMap(({ step: { known } }) => (known.type === type ? [soqlText(known.id)] : []));
     const columns = type === 'Lead' ? 'Id, IsConverted, ConvertedContactId' : 'Id';
     for (const each of queriesFor(ids, (list) => `SELECT ${columns} FROM ${type} WHERE Id IN (${list})`)) {
-      for (const { Id, IsConverted, ConvertedContactId } of await query(org.client, each, turn)) {
+      for (const { Id, IsConverted, ConvertedContactId } of await query(org.client, each, budget)) {
         const isContact = IsConverted === true && typeof ConvertedContactId === 'string';
         people.set(String(Id), isContact ? { type: 'Contact', id: ConvertedContactId } : { type, id: String(Id) });
       }
@@ -76,16 +76,16 @@ async function clear(
   type: 'Lead' | 'Contact',
   groups: readonly (readonly Job<ForgetStep>[])[],
   people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
-  const facts = await org.objects.of(type, turn);
+  const facts = await org.objects.of(type, budget);
   const records = groups.map((group) => ({
     id: people.get(group[0]!.step.known.id)!.id,
     ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
   }));
   const memberIds = groups.flat().flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : []));
   if (memberIds.length > 0) {
-    const gone = await deleteRecords(org.client, [...new Set(memberIds)], turn);
+    const gone = await deleteRecords(org.client, [...new Set(memberIds)], budget);
     const stopped = gone.find((each) => each.kind === 'failed' || each.kind === 'not-begun');
     if (stopped !== undefined) {
       settleAll(
@@ -96,7 +96,7 @@ async function clear(
       return;
     }
   }
-  const stopped = await clearMembers(org, groups.flat(), turn);
+  const stopped = await clearMembers(org, groups.flat(), budget);
   if (stopped !== undefined) {
     settleAll(
       groups,
@@ -105,14 +105,14 @@ async function clear(
     );
     return;
   }
-  settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, turn), 'cleared');
+  settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
 }
 
 /** Empties what this sink wrote to memberships that somebody else made. @returns the first that could not be emptied */
 async function clearMembers(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Exclude<Written, { kind: 'written' }> | undefined> {
   const members = new Map<string, Set<string>>();
   for (const { step } of jobs) {
@@ -121,12 +121,12 @@ async function clearMembers(
     members.set(member.id, new Set([...(members.get(member.id) ?? []), ...member.written]));
   }
   if (members.size === 0) return undefined;
-  const { fields } = await org.objects.of('CampaignMember', turn);
+  const { fields } = await org.objects.of('CampaignMember', budget);
   const records = [...members].map(([id, written]) => {
     const known = [...written].flatMap((field) => fields.get(field.toLowerCase()) ?? []);
     return { id, ...Object.fromEntries(known.map((field) => [field.name, conformValue(null, field) ?? null])) };
   });
-  const cleared = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, turn);
+  const cleared = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
   return cleared.find((each): each is Exclude<Written, { kind: 'written' }> => {
     if (each.kind !== 'refused') return each.kind !== 'written';
     return classifyRecordErrors(each.errors, 'CampaignMember').kind !== 'gone';

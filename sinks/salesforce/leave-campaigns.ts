@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import type { Job } from './job.js';
 import type { LeaveStep } from './operation.js';
 import type { Org } from './org.js';
@@ -12,11 +12,11 @@ import { writeRecords } from './write-records.js';
  * else gave, is left as it is.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], turn: Turn): Promise<void> {
+export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], budget: CallBudget): Promise<void> {
   const present = new Map<string, string>();
   const ids = jobs.flatMap(({ step }) => (step.known.member === null ? [] : [soqlText(step.known.member.id)]));
   for (const each of queriesFor(ids, (list) => `SELECT Id, Status FROM CampaignMember WHERE Id IN (${list})`)) {
-    for (const { Id, Status } of await query(org.client, each, turn)) present.set(String(Id), String(Status));
+    for (const { Id, Status } of await query(org.client, each, budget)) present.set(String(Id), String(Status));
   }
   const due = new Map<string, Job<LeaveStep>[]>();
   for (const job of jobs) {
@@ -27,7 +27,7 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
       continue;
     }
     const { status: label } = job.step;
-    const statuses = await org.statuses.of(member.campaignId, new Map([[label, false]]), turn);
+    const statuses = await org.statuses.of(member.campaignId, new Map([[label, false]]), budget);
     if (statuses.has(label)) due.set(member.id, [...(due.get(member.id) ?? []), job]);
     else {
       const detail = `campaign ${member.campaignId} lacks the status of "campaign.status.removed", and the user may not add it: add it there`;
@@ -36,7 +36,7 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
   }
   const groups = [...due.values()];
   const records = [...due].map(([id, [job]]) => ({ id, Status: job!.step.status }));
-  const written = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, turn);
+  const written = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
   groups.forEach((group, index) => {
     for (const job of group) settle(job, written[index]!);
   });

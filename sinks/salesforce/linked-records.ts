@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { conformValue } from './conform-value.js';
 import { findPeople, type Found } from './find-people.js';
 import { isOpen, type Job, jobOf, type PersonJob } from './job.js';
@@ -25,15 +25,15 @@ export async function writeLinked(
   org: Org,
   jobs: readonly LinkedJob[],
   isWaiting: (email: string | null) => boolean,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
   const { object } = jobs[0]!.step;
-  await resolveLookups(org, object, jobs, turn);
-  const facts = await org.objects.of(object, turn);
+  await resolveLookups(org, object, jobs, budget);
+  const facts = await org.objects.of(object, budget);
   const people = await peopleOf(
     org,
     jobs.filter((job) => isOpen(job) && job.remote === null),
-    turn,
+    budget,
   );
   const drafts: { readonly job: LinkedJob; readonly fields: Record<string, FieldValue> }[] = [];
   for (const job of jobs.filter(isOpen)) {
@@ -45,12 +45,13 @@ export async function writeLinked(
   const fresh = drafts.filter(({ job }) => job.remote === null);
   const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
   // One that somebody has deleted is made again with the next attempt, for its person has to be found first.
-  await write(org, { how: 'update', type: object }, known, changed, turn);
+  await write(org, { how: 'update', type: object }, known, changed, budget);
   const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
   const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
   const created = fresh.map(({ job, fields }) => ({ ...fields, [keyField]: job.step.key.value }));
-  if (keyFacts?.externalId === true) await write(org, { how: 'upsert', type: object, keyField }, fresh, created, turn);
-  else await writeUnflagged(org, { type: object, keyField }, fresh, created, turn);
+  if (keyFacts?.externalId === true)
+    await write(org, { how: 'upsert', type: object, keyField }, fresh, created, budget);
+  else await writeUnflagged(org, { type: object, keyField }, fresh, created, budget);
 }
 
 /** A field of activities may have no flag External ID: their records are looked for by its value, and then written. */
@@ -59,13 +60,14 @@ async function writeUnflagged(
   { type, keyField }: { readonly type: string; readonly keyField: string },
   drafts: readonly { readonly job: LinkedJob }[],
   records: readonly Record<string, FieldValue>[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
   const ids = new Map<string, string>();
   const literals = drafts.map(({ job }) => soqlText(job.step.key.value));
   const soql = (list: string): string => `SELECT Id, ${keyField} FROM ${type} WHERE ${keyField} IN (${list})`;
   for (const each of queriesFor(literals, soql)) {
-    for (const row of await query(org.client, each, turn)) ids.set(textOf(row[keyField]).toLowerCase(), String(row.Id));
+    for (const row of await query(org.client, each, budget))
+      ids.set(textOf(row[keyField]).toLowerCase(), String(row.Id));
   }
   const idOf = (at: number): string | undefined => ids.get(drafts[at]!.job.step.key.value.toLowerCase());
   for (const how of ['update', 'create'] as const) {
@@ -76,14 +78,14 @@ async function writeUnflagged(
       { how, type },
       places.map((at) => drafts[at]!),
       rows,
-      turn,
+      budget,
     );
   }
 }
 
-async function peopleOf(org: Org, jobs: readonly LinkedJob[], turn: Turn): Promise<Map<LinkedJob, Found>> {
+async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget): Promise<Map<LinkedJob, Found>> {
   const searches = new Map<LinkedJob, PersonJob>(jobs.map((job) => [job, jobOf(searchOf(job.step))]));
-  const found = await findPeople(org, [...searches.values()], turn);
+  const found = await findPeople(org, [...searches.values()], budget);
   return new Map([...searches].map(([job, search]) => [job, found.get(search)!]));
 }
 
@@ -157,9 +159,9 @@ async function write(
   how: Write,
   drafts: readonly { readonly job: LinkedJob }[],
   records: readonly Record<string, FieldValue>[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
-  const written = await writeRecords(org.client, how, records, turn);
+  const written = await writeRecords(org.client, how, records, budget);
   drafts.forEach(({ job }, index) => settle(job, written[index]!));
 }
 
@@ -188,9 +190,9 @@ function settle(job: LinkedJob, written: Written): void {
 }
 
 /** Deletes records of items that are gone, or whose person must not be shown with them any more. @throws {CallFailure} @throws {CallsEnded} */
-export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], turn: Turn): Promise<void> {
+export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], budget: CallBudget): Promise<void> {
   const ids = [...new Set(jobs.map(({ step }) => step.known.id))];
-  const written = await deleteRecords(org.client, ids, turn);
+  const written = await deleteRecords(org.client, ids, budget);
   for (const job of jobs) {
     const { linked, id } = job.step.known;
     const each = written[ids.indexOf(id)]!;

@@ -1,4 +1,4 @@
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { isOpen, type Job } from './job.js';
 import type { ObjectFacts } from './object-fields.js';
 import type { FieldWrite, LinkedStep, Lookup, PersonStep } from './operation.js';
@@ -21,17 +21,17 @@ export async function resolveLookups(
   org: Org,
   object: string,
   jobs: readonly (Job<PersonStep> | Job<LinkedStep>)[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
   const asked = jobs.flatMap(({ step }) => step.lookups);
   if (asked.length === 0) return;
-  const facts = await org.objects.of(object, turn);
+  const facts = await org.objects.of(object, budget);
   const found = new Map<string, Ids>();
   for (const lookup of asked) {
     const name = nameOf(lookup);
     if (found.has(name)) continue;
     const values = asked.flatMap((each) => (nameOf(each) === name && each.key !== null ? [each.key.value] : []));
-    found.set(name, await idsBy(org, targetOf(facts, lookup.field, lookup.object), lookup.keyField, values, turn));
+    found.set(name, await idsBy(org, targetOf(facts, lookup.field, lookup.object), lookup.keyField, values, budget));
   }
   for (const job of jobs.filter(isOpen)) {
     const writes: FieldWrite[] = [];
@@ -61,15 +61,21 @@ function nameOf({ field, keyField }: Lookup): string {
   return `${field} ${keyField}`;
 }
 
-async function idsBy(org: Org, target: string | undefined, keyField: string, values: readonly string[], turn: Turn) {
+async function idsBy(
+  org: Org,
+  target: string | undefined,
+  keyField: string,
+  values: readonly string[],
+  budget: CallBudget,
+) {
   const ids = new Map<string, string[]>();
   if (values.length === 0 || target === undefined) return ids;
-  const known = (await org.objects.of(target, turn)).fields.get(keyField.toLowerCase());
+  const known = (await org.objects.of(target, budget)).fields.get(keyField.toLowerCase());
   if (known === undefined) return ids;
   const literals = values.map((value) => soqlText(value));
   const soql = (list: string): string => `SELECT Id, ${known.name} FROM ${target} WHERE ${known.name} IN (${list})`;
   for (const each of queriesFor(literals, soql)) {
-    for (const row of await query(org.client, each, turn)) {
+    for (const row of await query(org.client, each, budget)) {
       const value = textOf(row[known.name]).toLowerCase();
       ids.set(value, [...(ids.get(value) ?? []), String(row.Id)]);
     }

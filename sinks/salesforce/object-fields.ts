@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallFailure } from './call-failure.js';
-import type { SalesforceClient, Turn } from './client.js';
+import type { SalesforceClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 
 /** What may be done with a field of the org. */
 export interface FieldFacts {
@@ -68,10 +69,10 @@ export class ObjectFields {
   ) {}
 
   /** @throws {CallFailure} when the org does not say */
-  async of(object: string, turn: Turn): Promise<ObjectFacts> {
+  async of(object: string, budget: CallBudget): Promise<ObjectFacts> {
     const known = this.#known.get(object);
     if (known !== undefined && this.now() < known.untilMs) return known.facts;
-    const facts = await this.#ask(object, turn);
+    const facts = await this.#ask(object, budget);
     this.#known.set(object, { facts, untilMs: this.now() + BELIEVED_FOR_MS });
     return facts;
   }
@@ -81,10 +82,10 @@ export class ObjectFields {
     this.#known.delete(object);
   }
 
-  async #ask(object: string, turn: Turn): Promise<ObjectFacts> {
+  async #ask(object: string, budget: CallBudget): Promise<ObjectFacts> {
     const { body, refused } = await this.client.call(
       { method: 'GET', path: `sobjects/${object}/describe`, object },
-      turn,
+      budget,
     );
     const found = refused === null ? objectSchema.safeParse(body) : undefined;
     if (!found?.success) {

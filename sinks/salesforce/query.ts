@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallFailure } from './call-failure.js';
-import type { SalesforceClient, Turn } from './client.js';
+import type { SalesforceClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -14,11 +15,11 @@ const pageSchema = z.object({
 const MOST_PAGES = 20;
 
 /** All rows of a query. @throws {CallFailure} @throws {CallsEnded} */
-export async function query(client: SalesforceClient, soql: string, turn: Turn): Promise<Row[]> {
+export async function query(client: SalesforceClient, soql: string, budget: CallBudget): Promise<Row[]> {
   const rows: Row[] = [];
   let path: string | undefined = `query?q=${encodeURIComponent(soql)}`;
   for (let pages = 0; path !== undefined; pages += 1) {
-    const { body, refused, requestId } = await client.call({ method: 'GET', path }, turn);
+    const { body, refused, requestId } = await client.call({ method: 'GET', path }, budget);
     const page = refused === null ? pageSchema.safeParse(body) : undefined;
     if (!page?.success || pages === MOST_PAGES) {
       const why =

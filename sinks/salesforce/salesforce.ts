@@ -1,6 +1,6 @@
 import { expressionsIn } from '../mapping/expressions-in.js';
 import { joinsOf } from '../mapping/joins-of.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { withCallBudget } from '../rest/call-budget.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaign-statuses.js';
 import { checkOrg } from './check.js';
@@ -14,8 +14,8 @@ import { namedRecords, planSubject } from './plan.js';
 import type { Org } from './org.js';
 import { MOST_RECORDS } from './write-records.js';
 
-/** After this time a `send` begins no further call: a slow org must not keep a lane's turn for minutes. */
-const START_WINDOW_MS = 45_000;
+/** After this time a `send` starts no further call: a slow org must not hold a lane for minutes. */
+const SEND_BUDGET_MS = 45_000;
 
 /** Leads, Contacts and Campaign members of a Salesforce org. docs/sinks/salesforce.md has the user's side. */
 export function createSalesforceSink(
@@ -38,19 +38,14 @@ export function createSalesforceSink(
       batchSize: MOST_RECORDS,
       canary: { stays: staysInSalesforce(config), foundBySending: true },
     },
-    check: (signal) => checkOrg(org, records, onForget, { signal, mayBegin: () => true }),
+    check: (signal) => checkOrg(org, records, onForget, { signal, remainingMs: () => Number.POSITIVE_INFINITY }),
     async plan(subjects) {
       const planned = [];
       for (const subject of subjects) planned.push(await planSubject(subject, records, onForget));
       return planned;
     },
-    async send(operations, lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
-      return await underOwnSignal(signal, (own) => {
-        const turn = { signal: own, mayBegin: () => performance.now() < startUntilMs };
-        return deliverBatch(org, operations, lane, turn, newPeople);
-      });
-    },
+    send: (operations, lane, signal) =>
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) => deliverBatch(org, operations, lane, budget, newPeople)),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

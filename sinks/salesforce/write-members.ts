@@ -1,7 +1,7 @@
 import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { conformValue } from './conform-value.js';
 import { decideFields, type PresentRecord } from './decide-fields.js';
 import { decideMemberStatus, type PresentMember } from './decide-member-status.js';
@@ -37,28 +37,28 @@ export async function writeMembers(
   org: Org,
   jobs: readonly PersonJob[],
   campaigns: Campaigns,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<void> {
-  for (const [campaign, members] of await byCampaign(jobs, campaigns, turn)) {
+  for (const [campaign, members] of await byCampaign(jobs, campaigns, budget)) {
     const facts = members.some(({ step }) => step.campaign!.memberWrites.length > 0)
-      ? await org.objects.of('CampaignMember', turn)
+      ? await org.objects.of('CampaignMember', budget)
       : null;
     const due = members.filter(
       (job) =>
         (isDue(job, campaign) || job.step.campaign!.memberWrites.length > 0) && (facts === null || isFit(job, facts)),
     );
     if (due.length === 0) continue;
-    const present = await presentMembers(org, campaign, due, facts, turn);
+    const present = await presentMembers(org, campaign, due, facts, budget);
     const memberships = membershipsOf(campaign, due, present, facts);
     await write(
       org,
       memberships.filter((each) => each.present === null),
-      turn,
+      budget,
     );
     await write(
       org,
       memberships.filter((each) => each.present !== null),
-      turn,
+      budget,
     );
   }
 }
@@ -66,12 +66,12 @@ export async function writeMembers(
 async function byCampaign(
   jobs: readonly PersonJob[],
   campaigns: Campaigns,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Map<Campaign, PersonJob[]>> {
   const groups = new Map<Campaign, PersonJob[]>();
   for (const job of jobs) {
     if (!isOpen(job) || job.remote === null || job.step.campaign === null) continue;
-    const campaign = await campaigns.get(job.step.campaign, turn);
+    const campaign = await campaigns.get(job.step.campaign, budget);
     if ('kind' in campaign) job.result = campaign;
     else groups.set(campaign, [...(groups.get(campaign) ?? []), job]);
   }
@@ -103,7 +103,7 @@ async function presentMembers(
   { id }: Campaign,
   jobs: readonly PersonJob[],
   facts: ObjectFacts | null,
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Map<string, MemberRow>> {
   const rows = new Map<string, MemberRow>();
   const own = jobs.flatMap(({ step }) => step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
@@ -115,7 +115,7 @@ async function presentMembers(
     const soql = (list: string): string =>
       `SELECT ${[column, ...columns].join(', ')} FROM CampaignMember WHERE CampaignId = ${soqlText(id)} AND ${column} IN (${list})`;
     for (const each of queriesFor(people, soql)) {
-      for (const row of await query(org.client, each, turn)) {
+      for (const row of await query(org.client, each, budget)) {
         rows.set(String(row[column]), {
           id: String(row.Id),
           status: String(row.Status),
@@ -176,11 +176,11 @@ function memberFields(
 }
 
 /** All of them new, or all of them there already. */
-async function write(org: Org, memberships: readonly Membership[], turn: Turn): Promise<void> {
+async function write(org: Org, memberships: readonly Membership[], budget: CallBudget): Promise<void> {
   if (memberships.length === 0) return;
   const how = memberships[0]!.present === null ? 'create' : 'update';
   const records = memberships.map((membership) => recordOf(membership));
-  const written = await writeRecords(org.client, { how, type: 'CampaignMember' }, records, turn);
+  const written = await writeRecords(org.client, { how, type: 'CampaignMember' }, records, budget);
   memberships.forEach((membership, index) => settle(membership, written[index]!));
 }
 

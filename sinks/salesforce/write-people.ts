@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify-record-errors.js';
-import type { Turn } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { conformValue } from './conform-value.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
 import type { PersonGroup } from './group-people.js';
@@ -26,12 +26,12 @@ interface Draft {
  * @returns jobs whose record is no more, or has become another: to be looked for
  * @throws {CallFailure} when the org does not describe its objects
  */
-export async function writePeople(org: Org, groups: readonly PersonGroup[], turn: Turn): Promise<PersonJob[]> {
+export async function writePeople(org: Org, groups: readonly PersonGroup[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
   let drafts = await draftsOf(
     org,
     groups.map((group) => ({ group, members: group.members })),
-    turn,
+    budget,
   );
   while (drafts.length > 0) {
     const again: { group: PersonGroup; members: readonly PersonJob[] }[] = [];
@@ -41,13 +41,13 @@ export async function writePeople(org: Org, groups: readonly PersonGroup[], turn
         org.client,
         write,
         batch.map((draft) => recordOf(draft)),
-        turn,
+        budget,
       );
       // A field that was there has gone meanwhile.
       if (written.some(isUnknownField)) org.objects.forget(write.type);
       batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
     }
-    drafts = await draftsOf(org, again, turn);
+    drafts = await draftsOf(org, again, budget);
   }
   return lost;
 }
@@ -55,11 +55,11 @@ export async function writePeople(org: Org, groups: readonly PersonGroup[], turn
 async function draftsOf(
   org: Org,
   parts: readonly { readonly group: PersonGroup; readonly members: readonly PersonJob[] }[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (const { group, members } of parts) {
-    const facts = await org.objects.of(group.type, turn);
+    const facts = await org.objects.of(group.type, budget);
     const canCreate = members.some((job) => isOpen(job) && job.step.key !== null);
     const fit = members.filter(
       (job) => isOpen(job) && (group.id !== null || needsKey(job, canCreate)) && isFit(job, group, facts),

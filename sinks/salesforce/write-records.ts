@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CallFailure, CallsEnded, type FailedResult } from './call-failure.js';
-import type { Call, CallAnswer, SalesforceClient, Turn } from './client.js';
+import type { Call, CallAnswer, SalesforceClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import type { FieldValue } from './operation.js';
 import { saidErrors, type SaidError } from './said-errors.js';
 
@@ -38,7 +39,7 @@ export async function writeRecords(
   client: SalesforceClient,
   write: Write,
   records: readonly FieldValues[],
-  turn: Turn,
+  budget: CallBudget,
 ): Promise<Written[]> {
   const written: Written[] = records.map(() => ({ kind: 'not-begun' }));
   const parts: { from: number; to: number }[] = [];
@@ -49,7 +50,7 @@ export async function writeRecords(
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     const { from, to } = part;
     try {
-      const answer = await client.call(callOf(write, records.slice(from, to), client.saving), turn);
+      const answer = await client.call(callOf(write, records.slice(from, to), client.saving), budget);
       if (answer.refused !== null) refusals += 1;
       if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
       else if (to - from === 1) written[from] = refusal(answer);
@@ -71,18 +72,22 @@ export async function writeRecords(
 }
 
 /** Deletes records by id, 200 in a call. What is no more counts as deleted. */
-export async function deleteRecords(client: SalesforceClient, ids: readonly string[], turn: Turn): Promise<Written[]> {
+export async function deleteRecords(
+  client: SalesforceClient,
+  ids: readonly string[],
+  budget: CallBudget,
+): Promise<Written[]> {
   const written: Written[] = [];
   for (let from = 0; from < ids.length; from += MOST_RECORDS) {
-    written.push(...(await deletePart(client, ids.slice(from, from + MOST_RECORDS), turn)));
+    written.push(...(await deletePart(client, ids.slice(from, from + MOST_RECORDS), budget)));
   }
   return written;
 }
 
-async function deletePart(client: SalesforceClient, ids: readonly string[], turn: Turn): Promise<Written[]> {
+async function deletePart(client: SalesforceClient, ids: readonly string[], budget: CallBudget): Promise<Written[]> {
   const path = `composite/sobjects?ids=${ids.map(encodeURIComponent).join(',')}&allOrNone=false`;
   try {
-    const answer = await client.call({ method: 'DELETE', path }, turn);
+    const answer = await client.call({ method: 'DELETE', path }, budget);
     if (answer.refused === null) return writtenOf(answer, ids.length);
     return ids.map(() => refusal(answer));
   } catch (error) {
