@@ -9,7 +9,7 @@ const databases = useBothDatabases();
  * Reading decides the same on both stores, and a life takes twice as long on the embedded one. It plays two lives in
  * which each kind of disturbance happens. `npm run properties` plays a thousand, also from other seeds.
  */
-const runsOf = { postgres: 13, embedded: 2 } as const;
+const runsOf = { postgres: 6, embedded: 2 } as const;
 
 describe.each(kinds)('reading lists that change between any two requests, on %s', (kind) => {
   it('ends with the truth, tells nothing twice, and takes nothing for deleted that was there', async () => {
