@@ -16,7 +16,7 @@ export const LIST_NAMES = [
 
 export type ListName = (typeof LIST_NAMES)[number];
 
-/** What stands inside one pigeonhole. */
+/** Lists that belong to one pigeonhole. */
 export type SpaceListName = Exclude<ListName, 'pigeonholes' | 'subscriptions'>;
 
 /** The lists of what attendees did. They empty when test mode is switched off, and they carry a session. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { runSandboxCommand } from './command.js';
 
-/** Runs the sandbox by itself: `node dist/sandbox/main.js --port 8090`. Exit codes: 0 ended, 1 failed, 2 wrong use. */
+/** Runs only the sandbox: `node dist/sandbox/main.js --port 8090`. Exit codes: 0 ended, 1 failed, 2 wrong usage. */
 runSandboxCommand(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof CommanderError) {
     process.exitCode = 2; // commander has already said what is wrong

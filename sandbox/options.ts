@@ -1,7 +1,7 @@
 import type { FaultRule } from './service/faults.js';
 import type { CursorKind, Knobs, Order } from './service/knobs.js';
 
-/** How a sandbox is set up. Everything has a default; the flags of the command are the same by name. */
+/** Options of a sandbox. Each has a default and a command-line flag of the same name. */
 export interface SandboxOptions {
   /** Loopback port; 0 takes a free one. */
   port?: number;
@@ -9,9 +9,9 @@ export interface SandboxOptions {
   /** Attendees of the first pigeonhole, up to a million at the same memory. */
   attendees?: number;
   pigeonholes?: number;
-  /** Of each pigeonhole. */
+  /** Sessions per pigeonhole. */
   sessions?: number;
-  /** Of each qna session. */
+  /** Questions per qna session. */
   questions?: number;
   /** On the questions of each qna session; three a question by default. */
   votes?: number;

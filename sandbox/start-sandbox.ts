@@ -5,11 +5,9 @@ import { isControlPath, serveControl } from './control/serve-control.js';
 import { resolveOptions, type SandboxOptions } from './options.js';
 import { Faults } from './service/faults.js';
 import { knobsSchema } from './service/knobs.js';
-import { PageCache } from './service/page-cache.js';
+import { PageCache, type ServiceState } from './service/service.js';
 import { Quota } from './service/quota.js';
-import { RequestLog } from './service/request-log.js';
-import { serveRequest } from './service/serve-request.js';
-import type { ServiceState } from './service/service.js';
+import { RequestLog, serveRequest } from './service/serve-request.js';
 import { Conference } from './world/conference.js';
 import { Traffic } from './world/traffic.js';
 

@@ -5,11 +5,10 @@ import type { ServiceState } from '../service/service.js';
 import type { AnyTable } from '../store/item-table.js';
 import { mutate, MutationError, type MutationResult } from '../world/mutations.js';
 import type { Traffic } from '../world/traffic.js';
-import { ControlError } from './control-error.js';
 import * as schemas from './control-schemas.js';
-import { check } from './control-schemas.js';
+import { ControlError, check } from './control-schemas.js';
 
-/** What the control API acts upon. */
+/** The parts of the sandbox that the control API changes. */
 export interface Controlled {
   service: ServiceState;
   traffic: Traffic;
@@ -19,7 +18,7 @@ export interface Controlled {
   initialKnobs: Knobs;
 }
 
-export interface ControlRequest {
+interface ControlRequest {
   method: string;
   /** After `/_control/`. */
   path: string;

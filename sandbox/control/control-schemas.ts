@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { LIST_NAMES, RESPONSE_LISTS } from '../list-name.js';
 import { EVENT_KINDS } from '../world/traffic.js';
-import { ControlError } from './control-error.js';
+
+/** A control request that cannot be carried out; the message says what to do instead. */
+export class ControlError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.status = status;
+  }
+}
 
 const list = z.enum(LIST_NAMES);
 const item = z.record(z.string(), z.json());

@@ -154,7 +154,7 @@ describe('mutations', () => {
     expect(await sandbox.walk(path(5011))).toHaveLength(before + 1);
   });
 
-  it('delete an item from its lists, and what is deleted can come back', async () => {
+  it('delete an item from its lists, and restore a deleted item', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth(`questions?pigeonhole=${P}`);
     const id = idsOf(before)[3] as number;

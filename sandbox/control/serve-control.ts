@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isListName } from '../list-name.js';
-import { ControlError } from './control-error.js';
+import { ControlError } from './control-schemas.js';
 import { control, tableOf, type Controlled } from './control-routes.js';
-import { streamTruth } from './stream-truth.js';
+import { once } from 'node:events';
+import type { AnyTable } from '../store/item-table.js';
 
 const PREFIX = '/_control/';
 
@@ -69,4 +70,32 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   const text = JSON.stringify(body);
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
   response.end(text);
+}
+
+const CHUNK_ITEMS = 500;
+
+/**
+ * Writes every item of a list, as it stands when its turn comes, as NDJSON in the order of ids. Memory stays flat:
+ * a chunk is made when the one before it has been taken. While traffic runs this is no snapshot; freeze first.
+ * @param withIds each line is `{"id", "item"}`, for lists whose items show no id
+ */
+async function streamTruth(
+  table: AnyTable,
+  sessionId: number | null,
+  response: ServerResponse,
+  withIds: boolean,
+): Promise<void> {
+  const ids = table.order(sessionId, 'byId');
+  response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+  for (let rank = 0; rank < ids.size && !response.destroyed; rank += CHUNK_ITEMS) {
+    let chunk = '';
+    for (let at = rank; at < Math.min(rank + CHUNK_ITEMS, ids.size); at += 1) {
+      const id = ids.idAt(at);
+      const item = id === undefined ? undefined : table.item(id);
+      if (item !== undefined) chunk += `${JSON.stringify(withIds ? { id, item } : item)}\n`;
+    }
+    // A closed connection emits no drain, and must not hold this loop for ever.
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
 }

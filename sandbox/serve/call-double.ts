@@ -1,4 +1,4 @@
-/** An answer as a test looks at it. */
+/** An answer, parsed for assertions. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;

@@ -1,6 +1,6 @@
-/** When one more call may pass, from what has passed. */
+/** Decides from earlier calls when the next call may pass. */
 export interface LimitRule {
-  /** How long a call at this instant would have to wait, ms; 0 or less when it may pass. */
+  /** Wait in ms before a call at this instant may pass; 0 or less if it may pass now. */
   waitMs(nowMs: number): number;
   pass(nowMs: number): void;
 }
@@ -36,7 +36,7 @@ export interface RateViolation {
 }
 
 /**
- * A limit that once it has refused goes on refusing until the stated time is over, as Slack's do. Every call that was
+ * A limit that, after a refusal, refuses every call until the stated time is over, as Slack's limits do. Every call that was
  * let through is remembered, so that a test can ask how close to the limit a caller went.
  */
 export class CallLimit {
@@ -62,7 +62,7 @@ export class CallLimit {
   }
 
   /** Most calls that passed in any window of this length. */
-  mostWithin(windowMs: number): number {
+  maxWithin(windowMs: number): number {
     let most = 0;
     let from = 0;
     this.passed.forEach((at, index) => {

@@ -1,4 +1,4 @@
-/** A request as a double reads it: whole, so that a rule can look at any part of it. */
+/** A request with its whole body, so that a rule can check any part of it. */
 export interface DoubleRequest {
   /** Counts from 1, faults included. */
   readonly number: number;
@@ -14,7 +14,7 @@ export interface DoubleRequest {
   readonly bytes?: Buffer;
 }
 
-/** What a double answers. One of `json`, `text`, `html` and `bytes` at most; none is an empty body. */
+/** A double's answer: at most one of `json`, `text`, `html` and `bytes`; none means an empty body. */
 export interface DoubleAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

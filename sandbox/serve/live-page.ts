@@ -2,13 +2,13 @@ import { escapeHtml } from './escape-html.js';
 
 export interface LivePage {
   readonly title: string;
-  /** One sentence beside the title: what a newcomer is looking at. */
+  /** One sentence beside the title that tells a newcomer what the page shows. */
   readonly note: string;
   /** Colour of the bar at the top, as CSS. */
   readonly barColor: string;
   /** HTML; the caller escapes. */
   readonly main: string;
-  /** Rules for what stands in `main`; `--ink`, `--dim`, `--page`, `--line`, `--link` and `--warn` fit light and dark. */
+  /** CSS rules for the contents of `main`; `--ink`, `--dim`, `--page`, `--line`, `--link` and `--warn` fit light and dark. */
   readonly style: string;
 }
 

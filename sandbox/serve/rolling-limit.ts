@@ -10,7 +10,7 @@ export class RollingLimit {
     readonly windowMs: number,
   ) {}
 
-  /** Takes one if there is one; gives back whether there was. */
+  /** Takes a permit if one is free; returns whether it did. */
   take(nowMs: number): boolean {
     this.taken = this.taken.filter((at) => at > nowMs - this.windowMs);
     if (this.taken.length >= this.max) return false;

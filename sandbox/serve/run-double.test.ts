@@ -28,7 +28,7 @@ async function runSlackDouble(args: readonly string[], use?: (url: string) => Pr
 }
 
 describe('a double as a program', () => {
-  it('takes the token that it is given and no other, and ends with 0 when it is told to', async () => {
+  it('accepts only the configured token, and exits with 0 on SIGTERM', async () => {
     const answers: boolean[] = [];
     const { code } = await runSlackDouble(['--token', 'xoxb-mine'], async (url) => {
       for (const token of ['xoxb-mine', 'xoxb-double']) {
@@ -38,7 +38,7 @@ describe('a double as a program', () => {
     expect({ answers, code }).toEqual({ answers: [true, false], code: 0 });
   });
 
-  it('grants as many posts at once as it is told', async () => {
+  it('grants the configured burst of posts', async () => {
     const answers: number[] = [];
     await runSlackDouble(['--token', 'xoxb-mine', '--per10s', '1000'], async (url) => {
       for (let n = 0; n < 20; n += 1) {

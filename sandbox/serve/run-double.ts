@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What a double is started with from a command line. */
+/** Settings of a double that runs from the command line. */
 export interface DoubleArguments {
   /** 0: a free one. */
   readonly port: number;
@@ -10,7 +10,7 @@ export interface DoubleArguments {
   readonly per10s?: number;
 }
 
-/** What a double may take beside `--port`. */
+/** Flags of a double other than `--port`. */
 export type DoubleOption = Exclude<keyof DoubleArguments, 'port'>;
 
 /**

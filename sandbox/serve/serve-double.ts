@@ -4,7 +4,7 @@ import type { DoubleAnswer, DoubleRequest } from './double-request.js';
 import { FaultPlan, type Fault, type FaultEffect } from './faults.js';
 import { readFault, type NamedFaults } from './read-fault.js';
 
-/** What every double is started with. */
+/** Settings that every double has. */
 export interface ServeOptions {
   /** Loopback port; 0, the default, takes a free one. */
   readonly port?: number;
@@ -17,7 +17,7 @@ export interface ServeOptions {
 export interface Vendor {
   /** Answers one request of the vendor's API, effect included. */
   readonly answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>;
-  /** What the double holds, for `GET /_double/state`. */
+  /** Returns the double's records, for `GET /_double/state`. */
   readonly state: () => unknown;
   /** The same for people, for `GET /`. */
   readonly page: () => string;
@@ -34,7 +34,7 @@ export interface AnsweredRequest extends DoubleRequest {
 export interface RunningDouble {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
-  /** What has been asked of the vendor's API, oldest first, the last ten thousand; the double's own pages are not counted. */
+  /** The last 10,000 requests to the vendor's API, oldest first; requests for the double's own pages are left out. */
   readonly requests: readonly AnsweredRequest[];
   readonly faults: FaultPlan;
   close(): Promise<void>;

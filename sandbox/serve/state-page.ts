@@ -9,7 +9,7 @@ export interface StateTable {
 
 export interface StatePage {
   readonly title: string;
-  /** One sentence: what a newcomer is looking at. */
+  /** One sentence that tells a newcomer what the page shows. */
   readonly note: string;
   /** Colour of the bar at the top, as CSS. */
   readonly barColor: string;

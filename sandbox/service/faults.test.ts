@@ -93,7 +93,7 @@ describe('a fault of the connection or the answer', () => {
 });
 
 describe('a fault of the pages', () => {
-  it('repeatCursor: gives back the cursor it was asked with', async () => {
+  it('repeatCursor: returns the cursor of the request', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'repeatCursor' });
     const { meta } = await sandbox.page(`${ATTENDEES}?count=10`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../list-name.js';
 import { draw, fraction } from '../world/random.js';
 
-/** What a rule does to a request it fires for. Each says where the idea comes from when it is not plain. */
+/** Effect of a rule on the requests that it matches. If the idea is not obvious, a comment gives its origin. */
 export const FAULT_KINDS = [
   /** The error of `code`, before anything happens. */
   'error',
@@ -42,7 +42,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export const faultSchema = z.strictObject({
   kind: z.enum(FAULT_KINDS),
-  /** Which requests; every field given must fit. */
+  /** A request matches if every given field matches. */
   method: z.enum(['GET', 'POST']).optional(),
   list: z.enum(LIST_NAMES).optional(),
   /** Part of the path. */
@@ -51,9 +51,9 @@ export const faultSchema = z.strictObject({
   session: z.int().optional(),
   /** True: later pages only; false: first pages only. */
   hasCursor: z.boolean().optional(),
-  /** How many matching requests pass before the rule counts. */
+  /** Number of matching requests that pass before the rule takes effect. */
   skip: z.int().min(0).default(0),
-  /** How often the rule fires in all; without it there is no end. */
+  /** Number of requests that the rule affects; unlimited if absent. */
   next: z.int().min(1).optional(),
   /** Share of matching requests, decided by the seed. */
   rate: z.number().min(0).max(1).optional(),
@@ -76,7 +76,7 @@ export const faultSchema = z.strictObject({
 
 export type FaultRule = z.infer<typeof faultSchema>;
 
-/** What a rule can ask about a request. */
+/** Properties of a request that a rule can match. */
 export interface FaultSubject {
   method: string;
   path: string;

@@ -25,7 +25,7 @@ export const SESSION_REQUIRED: readonly ListName[] = ['votes', 'answer_ratings',
 
 const PIGEONHOLE_STATUSES = ['new', 'upcoming', 'live', 'ended'];
 
-/** What is left of a query's filters once unsupported names and values are gone. */
+/** A query's filters without unsupported names and values. */
 export interface Filters {
   /** Null when no filter[sessionId] with a usable value was sent. */
   sessionIds: readonly number[] | null;

@@ -16,7 +16,7 @@ export const listSettingSchema = z.strictObject({ order: order.optional(), curso
 export const knobsSchema = z.strictObject({
   /** Order of every list that `lists` does not name: by id, or a seeded shuffle. */
   order: order.default('ascending'),
-  /** What cursors hold: the id of the last item shown, or how many items were shown. */
+  /** Content of a cursor: the id of the last item shown, or the number of items shown. */
   cursor: cursor.default('keyset'),
   lists: z.partialRecord(listName, listSettingSchema).default({}),
   /** A cursor that depends on the place alone, or one that is signed and carries its instant: never twice the same. */
@@ -42,7 +42,7 @@ export const knobsSchema = z.strictObject({
   bulkStatus: httpStatus.default(204),
   /** The field of a create body that carries the subscription of a Team workspace. */
   subscriptionField: z.string().min(1).default('subscriptionId'),
-  /** How a refused registrant is named: `data[12].attendeeCode`, `data.12.attendeeCode`, `registrants[13].attendeeCode`
+  /** Name of a rejected registrant in the errors: `data[12].attendeeCode`, `data.12.attendeeCode`, `registrants[13].attendeeCode`
    * (counted from 1), `attendeeCode`, or not at all. */
   registrantErrors: z.enum(['indexed', 'dotted', 'from-one', 'named', 'none']).default('indexed'),
   registrantAtomicity: z.enum(['all-or-nothing', 'partial']).default('all-or-nothing'),
@@ -53,15 +53,15 @@ export const knobsSchema = z.strictObject({
    */
   registrantDuplicates: z.enum(['refuse-row', 'refuse-chunk', 'ignore', 'upsert']).default('refuse-row'),
   registrantMaxBatch: z.int().min(1).default(1000),
-  /** What a withdrawn question does in live traffic: it gets another status, or it leaves the lists. */
+  /** Effect of a withdrawal in live traffic: the question gets another status, or it leaves the lists. */
   withdrawal: z.enum(['status', 'remove']).default('status'),
   /** Share of live items that appear with an id below the newest one, as a late commit would. */
   lateRowShare: z.number().min(0).max(1).default(0),
-  /** How often each kind of live event happens, in place of its usual share; 0 is never. */
+  /** Relative frequency of each kind of live event, in place of the default; 0 means never. */
   traffic: z.partialRecord(z.enum(EVENT_KINDS), z.number().min(0)).default({}),
   /** Every answer of the service waits this long. */
   latencyMs: z.number().min(0).default(0),
-  /** How far the service's clock (Date header, quota reset) is ahead of this machine's. */
+  /** Time by which the service's clock (Date header, quota reset) is ahead of this machine's. */
   clockSkewSeconds: z.number().default(0),
   quota: z
     .strictObject({

@@ -3,15 +3,14 @@ import { isSpaceListName, type ListName } from '../list-name.js';
 import type { IdOrder } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
 import type { Conference } from '../world/conference.js';
-import { decodeCursor, encodeCursor, type Place } from './cursor.js';
+import { decodeCursor, encodeCursor, type CursorPosition, readPage, type IdPage } from './read-page.js';
 import type { FaultKind, FaultRule } from './faults.js';
 import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
 import type { CursorKind, Knobs, Order } from './knobs.js';
-import { readPage, type IdPage } from './read-page.js';
 import { ServiceError } from './service-error.js';
 import { changeBetweenPages } from './walk-change.js';
 
-export interface ListRequest {
+interface ListRequest {
   conference: Conference;
   knobs: Knobs;
   list: ListName;
@@ -43,7 +42,8 @@ export function listItems(request: ListRequest): string {
   const sessionIds = isFiltered ? checkSessions(request, filters) : null;
 
   const cursorText = query.get('cursor');
-  const place: Place = cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
+  const place: CursorPosition =
+    cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
   const { ids, matches } = chooseItems(table, filters, sessionIds, order);
   const page = readPage({ ids, order, cursor, place, count, matches });
   const body = envelope(request, page, { table, count, sent, cursor, place, cursorText });
@@ -110,7 +110,7 @@ interface PageSetting {
   count: number;
   sent: string | null;
   cursor: CursorKind;
-  place: Place;
+  place: CursorPosition;
   cursorText: string | null;
 }
 

@@ -255,7 +255,7 @@ describe('requests the service refuses', () => {
     expect(answer.body['message']).toEqual(expect.any(String));
   });
 
-  it('a missing or wrong key with 4501, before anything else is looked at', async () => {
+  it('a missing or wrong key with 4501, before it checks anything else', async () => {
     const sandbox = await startTestSandbox();
     for (const headers of [{ 'X-API-KEY': 'wrong' }, { 'X-API-KEY': '' }]) {
       const answer = await sandbox.get('/v2/nothing', headers);

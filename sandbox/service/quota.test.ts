@@ -37,7 +37,7 @@ describe('the quota', () => {
     expect((await sandbox.get('/v2/pigeonholes')).status).toBe(200);
   });
 
-  it('belongs to a key, and its window opens anew after its end', () => {
+  it('belongs to a key, and a new window starts after its end', () => {
     const quota = new Quota();
     const spend = (key: string, atMs: number): boolean => quota.spend(key, { ...LIMITS, limit: 1 }, atMs).exceeded;
     expect([spend('a', 0), spend('a', 59_999), spend('b', 59_999), spend('a', 60_000)]).toEqual([

@@ -1,22 +1,23 @@
 import type { IdOrder } from '../store/id-order.js';
-import type { Place } from './cursor.js';
-import type { CursorKind, Order } from './knobs.js';
+import type { CursorKind, Order, CursorText } from './knobs.js';
+import { createHmac, randomUUID } from 'node:crypto';
+import { ServiceError } from './service-error.js';
 
-export interface PageQuery {
-  /** Of the list, or of one session's part of it. */
+interface PageQuery {
+  /** Order of the whole list, or of one session's part of it. */
   ids: IdOrder;
   order: Order;
   cursor: CursorKind;
-  place: Place;
+  place: CursorPosition;
   count: number;
-  /** Null when every id belongs to the answer, which spares looking at them. */
+  /** Null if every id belongs to the answer, so that none has to be checked. */
   matches: ((id: number) => boolean) | null;
 }
 
 export interface IdPage {
   ids: number[];
   /** The place after the page; null on the last page. */
-  next: Place | null;
+  next: CursorPosition | null;
 }
 
 /**
@@ -48,15 +49,72 @@ export function readPage(query: PageQuery): IdPage {
   return { ids: page, next: null };
 }
 
-/** How many items of an order stand up to and including an id, counted from the end it is read from. */
+/** Number of items up to and including an id, counted from the end at which reading starts. */
 export function rankAfter(ids: IdOrder, order: Order, id: number): number {
   const before = ids.rankOf(id);
   return order === 'descending' ? ids.size - before : before + (ids.has(id) ? 1 : 0);
 }
 
-function placeAfter(query: PageQuery, page: readonly number[]): Place {
+function placeAfter(query: PageQuery, page: readonly number[]): CursorPosition {
   const last = page.at(-1);
   if (query.cursor === 'keyset' && last !== undefined) return { kind: 'keyset', id: last };
   const before = query.place.kind === 'offset' ? query.place.offset : 0;
   return { kind: 'offset', offset: before + page.length };
+}
+
+/** A place in a list. `start` is before the first item; it is used where a fault must name that place. */
+export type CursorPosition = { kind: 'keyset'; id: number } | { kind: 'offset'; offset: number } | { kind: 'start' };
+
+/** Signs cursors for the life of this process. */
+const signingKey = randomUUID();
+let cursorsSigned = 0;
+
+/**
+ * A cursor of the service: base64 of `cursor_<id>` (as a published sample decodes) or `offset_<n>`. `nonce` makes
+ * another string for the same place. A signed cursor also carries the instant at which it was issued, so that no two
+ * answers ever hold the same cursor.
+ */
+export function encodeCursor(
+  place: CursorPosition,
+  { text = 'plain', nonce, nowMs = 0 }: { text?: CursorText; nonce?: number; nowMs?: number } = {},
+): string {
+  const value =
+    place.kind === 'keyset' ? `cursor_${place.id}` : place.kind === 'offset' ? `offset_${place.offset}` : 'start';
+  const named = nonce === undefined ? value : `${value}~${nonce}`;
+  if (text === 'plain') return Buffer.from(named).toString('base64');
+  cursorsSigned += 1;
+  const issued = `${named}@${nowMs}.${cursorsSigned}`;
+  return Buffer.from(`${issued}!${signatureOf(issued)}`).toString('base64');
+}
+
+/**
+ * @param kind what the list uses at present; a cursor of the other kind is from another time and is refused
+ * @throws {ServiceError} 6000 for anything this service did not issue
+ */
+export function decodeCursor(text: string, kind: CursorKind): CursorPosition {
+  const decoded = unsigned(Buffer.from(text, 'base64').toString('latin1'));
+  const match = /^(?:(cursor|offset)_(-?\d{1,15})|start)(?:~\d+)?$/.exec(decoded);
+  if (match === null) throw refused();
+  const value = Number(match[2]);
+  if (match[1] === undefined) return { kind: 'start' };
+  if (match[1] === 'cursor' && kind === 'keyset') return { kind: 'keyset', id: value };
+  if (match[1] === 'offset' && kind === 'offset') return { kind: 'offset', offset: value };
+  throw refused();
+}
+
+/** Both forms are accepted at any time: a cursor outlives a change of the knob. */
+function unsigned(decoded: string): string {
+  const match = /^(.*)@(\d+\.\d+)!([0-9a-f]{16})$/.exec(decoded);
+  if (match === null) return decoded;
+  const [, named = '', issued = '', signature = ''] = match;
+  if (signature !== signatureOf(`${named}@${issued}`)) throw refused();
+  return named;
+}
+
+function signatureOf(text: string): string {
+  return createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 16);
+}
+
+function refused(): ServiceError {
+  return new ServiceError(6000, { message: 'Invalid parameter value: cursor' });
 }

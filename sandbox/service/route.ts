@@ -9,7 +9,7 @@ export type Route =
   | { kind: 'createSession'; pigeonholeId: number }
   | { kind: 'createRegistrants'; pigeonholeId: number };
 
-/** What a path offers, before the method is looked at. */
+/** Operations of a path, by method. */
 interface Resource {
   pigeonholeId: number | null;
   list: ListName | null;

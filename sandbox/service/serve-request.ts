@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultKind, FaultRule, FaultSubject } from './faults.js';
-import type { LoggedRequest } from './request-log.js';
 import { resourceOf } from './route.js';
 import { answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceState } from './service.js';
 
@@ -92,7 +91,7 @@ function send(response: ServerResponse, answer: ServiceAnswer, options: { reques
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
 }
 
-/** What fault rules can ask about. A malformed pigeonhole id is no pigeonhole here; the operation will say so. */
+/** Facts of the request that fault rules match. A malformed pigeonhole id counts as none; the operation reports it. */
 function subjectOf(method: string, url: URL): FaultSubject {
   let resource: ReturnType<typeof resourceOf>;
   try {
@@ -137,4 +136,65 @@ function codeOf(answer: ServiceAnswer): number | null {
   if (answer.status < 400 || typeof answer.body !== 'string') return null;
   const match = /^\{"code":(\d+)/.exec(answer.body);
   return match === null ? null : Number(match[1]);
+}
+
+/** One request as the service saw it. Queries hold ids and filters, never names or answers. */
+interface LoggedRequest {
+  /** ISO 8601, when the request arrived. */
+  at: string;
+  method: string;
+  path: string;
+  query: string;
+  /** Null when the connection was closed without an answer. */
+  status: number | null;
+  /** The code of the error body; null for a success. */
+  code: number | null;
+  durationMs: number;
+  /** Requests in progress when this one arrived, itself included. */
+  inFlight: number;
+  requestId: string;
+  /** Kinds of the faults that fired. */
+  faults: string[];
+}
+
+const CAPACITY = 10_000;
+
+/** Counts every request and keeps the latest ones. */
+export class RequestLog {
+  #latest: LoggedRequest[] = [];
+  #counts = new Map<string, number>();
+  #total = 0;
+  #inFlight = 0;
+
+  begin(): number {
+    this.#inFlight += 1;
+    return this.#inFlight;
+  }
+
+  end(request: LoggedRequest): void {
+    this.#inFlight -= 1;
+    this.#total += 1;
+    const outcome = request.status === null ? 'dropped' : (request.code ?? request.status);
+    const name = `${request.method} ${request.path} ${outcome}`;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.#latest.push(request);
+    if (this.#latest.length > 2 * CAPACITY) this.#latest = this.#latest.slice(-CAPACITY);
+  }
+
+  /** The latest requests, oldest first, at most 10,000. */
+  latest(count: number): LoggedRequest[] {
+    return this.#latest.slice(-Math.min(count, CAPACITY));
+  }
+
+  /** Requests since the last reset, by method, path and code (or status, where there is no code). */
+  counts(): { total: number; inFlight: number; byPathAndCode: Record<string, number> } {
+    const byPathAndCode = Object.fromEntries([...this.#counts].toSorted(([a], [b]) => a.localeCompare(b)));
+    return { total: this.#total, inFlight: this.#inFlight, byPathAndCode };
+  }
+
+  reset(): void {
+    this.#latest = [];
+    this.#counts = new Map();
+    this.#total = 0;
+  }
 }

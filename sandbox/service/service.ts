@@ -1,16 +1,12 @@
 import type { JsonObject } from '../json.js';
 import type { ListName } from '../list-name.js';
 import type { Conference } from '../world/conference.js';
-import { createPigeonhole } from './create-pigeonhole.js';
-import { createRegistrants } from './create-registrants.js';
-import { createSession } from './create-session.js';
+import { createPigeonhole, createRegistrants, parseBody, createSession } from './create-operations.js';
 import type { FaultKind, FaultRule, Faults } from './faults.js';
-import { parseBody } from './field-checks.js';
 import type { Knobs } from './knobs.js';
 import { listItems, singleBody } from './list-items.js';
-import type { PageCache } from './page-cache.js';
 import type { Quota } from './quota.js';
-import type { RequestLog } from './request-log.js';
+import type { RequestLog } from './serve-request.js';
 import { resourceOf } from './route.js';
 import { httpStatusOf, ServiceError } from './service-error.js';
 
@@ -47,7 +43,7 @@ export interface ServiceState {
 
 /**
  * What a request does and what it is answered, faults of the answer's content included; those of the connection
- * are the caller's. The key is looked at before the path, and the quota counts every request with a valid key.
+ * are the caller's. The key is checked before the path, and the quota counts every request with a valid key.
  */
 export function answerRequest(
   state: ServiceState,
@@ -146,4 +142,53 @@ function listPage(
 
 function json(status: number, body: string | Buffer, headers: Record<string, string> = {}): ServiceAnswer {
   return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body };
+}
+
+const MAX_BYTES = 64 * 2 ** 20;
+
+/**
+ * Rendered pages, so that a second walk over what has not changed costs the service next to nothing: a bench
+ * measures its client, not this program. Bounded in bytes; the page used longest ago goes first.
+ */
+export class PageCache {
+  readonly #pages = new Map<string, { madeOf: string; body: Buffer }>();
+  #setting: unknown;
+  #bytes = 0;
+
+  /**
+   * Returns the cached page of a name if it was rendered from the same versions.
+   * @param setting what applies to every page; another object than last time empties the cache
+   */
+  get(name: string, madeOf: string, setting: unknown): Buffer | undefined {
+    if (this.#setting !== setting) {
+      this.#pages.clear();
+      this.#bytes = 0;
+      this.#setting = setting;
+    }
+    const page = this.#pages.get(name);
+    if (page === undefined) return undefined;
+    this.#drop(name);
+    if (page.madeOf !== madeOf) return undefined;
+    this.#keep(name, page);
+    return page.body;
+  }
+
+  put(name: string, madeOf: string, body: Buffer): void {
+    this.#drop(name);
+    this.#keep(name, { madeOf, body });
+    for (const oldest of this.#pages.keys()) {
+      if (this.#bytes <= MAX_BYTES) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #keep(name: string, page: { madeOf: string; body: Buffer }): void {
+    this.#pages.set(name, page);
+    this.#bytes += page.body.length;
+  }
+
+  #drop(name: string): void {
+    this.#bytes -= this.#pages.get(name)?.body.length ?? 0;
+    this.#pages.delete(name);
+  }
 }

@@ -9,7 +9,7 @@ import type { FaultRule } from './faults.js';
 import type { Order } from './knobs.js';
 import { rankAfter } from './read-page.js';
 
-/** What a walk has just been shown, and the list it walks. */
+/** The page that a walk has just received, and the list it walks. */
 export interface WalkedPage {
   conference: Conference;
   space: PigeonholeSpace;
@@ -22,11 +22,11 @@ export interface WalkedPage {
   nowMs: number;
 }
 
-/** How many ids are tried for one whose place in a shuffled list is on the wanted side. */
+/** Number of ids tried to find one on the wanted side of a shuffled list. */
 const ATTEMPTS = 1000;
 
 /**
- * Lets items come and go on one side of a cursor between two pages of a walk. Items that go "behind" were on the
+ * Adds and removes items on one side of a cursor between two pages of a walk. Items that go "behind" were on the
  * page just shown; items that go "ahead" would have been next.
  */
 export function changeBetweenPages(page: WalkedPage, rule: FaultRule): void {

@@ -35,8 +35,8 @@ export function slackState(workspace: SlackWorkspace, limits: RateLimits): Slack
       calls: limit.passed.length,
       refused: limit.violations.length,
       ignoredRetryAfter: limit.violations.filter(({ ignoredRetryAfter }) => ignoredRetryAfter).length,
-      mostInASecond: limit.mostWithin(1000),
-      mostInAMinute: limit.mostWithin(60_000),
+      mostInASecond: limit.maxWithin(1000),
+      mostInAMinute: limit.maxWithin(60_000),
     },
   ]);
   return {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ID_STRIDE, IdOrder, type Arrangement } from './id-order.js';
+import { createPermutation, ID_STRIDE, IdOrder, type Arrangement } from './id-order.js';
 
 const FIRST_ID = 1001;
 const OFFSET = 4;
@@ -68,5 +68,23 @@ describe('a shuffled order', () => {
   it('is not the order of ids', () => {
     const order = new IdOrder({ firstId: FIRST_ID, offset: 0, count: COUNT }, 'shuffled', 3);
     expect(read(order)).not.toEqual(read(order).toSorted((a, b) => (a ?? 0) - (b ?? 0)));
+  });
+});
+
+describe('a permutation', () => {
+  it.each([1, 2, 3, 17, 64, 1000])('takes each of %i places once and leads back from each', (size) => {
+    const permutation = createPermutation(size, 7);
+    const places = Array.from({ length: size }, (_, index) => permutation.forward(index));
+
+    expect(new Set(places).size).toBe(size);
+    expect(Math.max(...places)).toBe(size - 1);
+    expect(places.map((place) => permutation.backward(place))).toEqual(places.map((_, index) => index));
+  });
+
+  it('differs from seed to seed', () => {
+    const order = (seed: number): number[] =>
+      Array.from({ length: 50 }, (_, index) => createPermutation(50, seed).forward(index));
+    expect(order(1)).not.toEqual(order(2));
+    expect(order(1)).not.toEqual(order(1).toSorted((a, b) => a - b));
   });
 });

@@ -1,5 +1,4 @@
 import { draw } from '../world/random.js';
-import { createPermutation, type Permutation } from './permutation.js';
 
 /** Generated ids stand this far apart, so that a test can put late rows between them. */
 export const ID_STRIDE = 10;
@@ -7,7 +6,7 @@ export const ID_STRIDE = 10;
 /** By id, or in a seeded order that has nothing to do with ids. */
 export type Arrangement = 'byId' | 'shuffled';
 
-export interface IdRange {
+interface IdRange {
   /** Id of the first generated item of the whole list. */
   readonly firstId: number;
   /** Index in the list of this range's first generated item. */
@@ -52,7 +51,7 @@ export class IdOrder {
     return this.#idOfSlot(this.#slotAt(rank - addedBefore));
   }
 
-  /** How many items stand before this id's place, whether or not the id is in the list. */
+  /** Number of items before this id's place, whether or not the list holds the id. */
   rankOf(id: number): number {
     return this.#before(this.#keyOf(id));
   }
@@ -140,4 +139,48 @@ function firstIndex(length: number, holds: (index: number) => boolean): number {
 
 function lowerBound(sorted: readonly number[], value: number): number {
   return firstIndex(sorted.length, (index) => (sorted[index] ?? 0) >= value);
+}
+
+/** A reversible shuffle of 0 .. size-1 that needs no memory per element. */
+interface Permutation {
+  /** Index of an element after the shuffle. */
+  forward(index: number): number;
+  /** Element at an index after the shuffle. */
+  backward(place: number): number;
+}
+
+const ROUNDS = 4;
+
+/**
+ * A Feistel network over the smallest even number of bits that holds `size`; results outside the range are put
+ * through again ("cycle walking"), which keeps it a permutation of exactly 0 .. size-1.
+ */
+export function createPermutation(size: number, seed: number): Permutation {
+  let halfBits = 1;
+  while (2 ** (2 * halfBits) < size) halfBits += 1;
+  const mask = 2 ** halfBits - 1;
+  const keys = Array.from({ length: ROUNDS }, (_, round) => draw(seed, 0xfe15, round));
+
+  const once = (value: number, rounds: readonly number[], reverse: boolean): number => {
+    let left = Math.floor(value / (mask + 1));
+    let right = value & mask;
+    for (const key of rounds) {
+      const source = reverse ? left : right;
+      const mixed = draw(key, 1, source) & mask;
+      if (reverse) [left, right] = [right ^ mixed, left];
+      else [left, right] = [right, left ^ mixed];
+    }
+    return left * (mask + 1) + right;
+  };
+  const walk = (value: number, rounds: readonly number[], reverse: boolean): number => {
+    let result = once(value, rounds, reverse);
+    while (result >= size) result = once(result, rounds, reverse);
+    return result;
+  };
+
+  const backwards = keys.toReversed();
+  return {
+    forward: (index) => walk(index, keys, false),
+    backward: (place) => walk(place, backwards, true),
+  };
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, mergePatch, type JsonObject } from '../json.js';
 import { ID_STRIDE, IdOrder, type Arrangement } from './id-order.js';
 
-/** What a filter can ask about an item; undefined where the list has no such thing. */
+/** Fields of an item that a filter can match; undefined if the list has no such field. */
 export interface FilterFields {
   sessionId?: number | undefined;
   attendeeId?: number | undefined;
@@ -17,7 +17,7 @@ export interface Block {
 }
 
 /**
- * How a list's items come into being. `Facts` is the little that an item is made of; names and texts that belong
+ * Generates the items of a list. `Facts` is the minimum from which an item is rendered; names and texts that belong
  * to other entities are looked up when it is rendered, so that a renamed session shows in every vote.
  */
 export interface ItemSource<Facts> {
@@ -28,7 +28,7 @@ export interface ItemSource<Facts> {
   fields(facts: Facts): FilterFields;
 }
 
-/** What other parts see of a table whose facts do not concern them. */
+/** The view of a table for callers that do not need its facts. */
 export interface AnyTable {
   readonly size: number;
   /** Rises with every change; a rendered page is good as long as the versions it was made from. */
@@ -125,7 +125,7 @@ export class ItemTable<Facts> implements AnyTable {
     return index === null ? undefined : this.#source.render(id, this.#source.facts(index));
   }
 
-  /** What filters ask of the item, without rendering it where that can be avoided. */
+  /** Returns the fields that filters match, without rendering the item if possible. */
   fields(id: number): FilterFields | undefined {
     const stored = this.#stored.get(id);
     if (stored !== undefined) {
@@ -194,7 +194,7 @@ export class ItemTable<Facts> implements AnyTable {
     return true;
   }
 
-  /** Takes every item out at once, as the service does when test mode ends. Ids go on counting. */
+  /** Removes every item, as the service does when test mode ends. Ids keep counting up. */
   clear(): void {
     this.#version += 1;
     this.#blocks = [];

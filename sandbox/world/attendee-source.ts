@@ -1,7 +1,6 @@
 import type { JsonObject } from '../json.js';
 import { ID_STRIDE } from '../store/id-order.js';
 import type { ItemSource } from '../store/item-table.js';
-import { codeOfIndex } from './attendee-code.js';
 import { below, draw, pick } from './random.js';
 import { COMPANIES, COUNTRIES, FIRST_NAMES, JOB_TITLES, LAST_NAMES } from './word-pools.js';
 
@@ -9,7 +8,7 @@ import { COMPANIES, COUNTRIES, FIRST_NAMES, JOB_TITLES, LAST_NAMES } from './wor
 export const PROFILE_FIELDS = ['Name', 'Email', 'Company', 'Job title', 'Country', 'Dietary needs'] as const;
 
 export interface AttendeeFacts {
-  /** What name, company and the like are drawn from. */
+  /** Random source of name, company and other profile fields. */
   index: number;
   /** Null for someone who walked in without being registered. */
   registrantId: number | null;
@@ -17,7 +16,7 @@ export interface AttendeeFacts {
   signedInAtMs: number;
 }
 
-export interface AttendeePlan {
+interface AttendeePlan {
   seed: number;
   count: number;
   firstId: number;
@@ -27,7 +26,7 @@ export interface AttendeePlan {
   closesAtMs: number;
 }
 
-/** Of ten people seven are registered: those whose index ends in 0 to 6. */
+/** Seven of ten people are registered: those whose index ends in 0 to 6. */
 const REGISTERED_OF_TEN = 7;
 
 export function registrantCountOf(attendeeCount: number): number {
@@ -38,7 +37,7 @@ export function attendeeIndexOfRegistrant(index: number): number {
   return Math.floor(index / REGISTERED_OF_TEN) * 10 + (index % REGISTERED_OF_TEN);
 }
 
-/** Where the registrant with an attendee's index stands, or null for a walk-in. */
+/** Returns the registrant's index for an attendee's index, or null for a walk-in. */
 export function registrantIndexOfAttendee(index: number): number | null {
   if (index % 10 >= REGISTERED_OF_TEN) return null;
   return Math.floor(index / 10) * REGISTERED_OF_TEN + (index % 10);
@@ -110,4 +109,35 @@ function attendeeItem(seed: number, id: number, facts: AttendeeFacts): JsonObjec
   }
   if (below(draw(seed, 11, index), 10) === 0) item['twitter'] = { screenName: handle, profileImageUrl };
   return Object.assign(item, profile);
+}
+
+/**
+ * Codes are eight digits, scattered and often with leading zeros, since a code is text and a spreadsheet that takes
+ * it for a number loses it. Scattering multiplies by a prime modulo 10^8 and can be undone, so that a code
+ * leads back to its registrant without a table of a million codes.
+ */
+const MODULUS = 100_000_000;
+const FACTOR = 7919;
+const INVERSE = inverseOf(FACTOR, MODULUS);
+const SHIFT = 4217;
+
+export function codeOfIndex(index: number): string {
+  return String((index * FACTOR + SHIFT) % MODULUS).padStart(8, '0');
+}
+
+/** The index a code was made from, or null for a code of another form. It may lie beyond the registrants there are. */
+export function indexOfCode(code: string): number | null {
+  if (!/^\d{8}$/.test(code)) return null;
+  return Number((BigInt(Number(code) - SHIFT + MODULUS) * INVERSE) % BigInt(MODULUS));
+}
+
+function inverseOf(factor: number, modulus: number): bigint {
+  let [remainder, next] = [BigInt(modulus), BigInt(factor)];
+  let [coefficient, nextCoefficient] = [0n, 1n];
+  while (next !== 0n) {
+    const quotient = remainder / next;
+    [remainder, next] = [next, remainder - quotient * next];
+    [coefficient, nextCoefficient] = [nextCoefficient, coefficient - quotient * nextCoefficient];
+  }
+  return ((coefficient % BigInt(modulus)) + BigInt(modulus)) % BigInt(modulus);
 }

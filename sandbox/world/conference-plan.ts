@@ -1,11 +1,10 @@
 import { draw, pick } from './random.js';
-import type { SessionFacts } from './session-item.js';
-import type { SessionType } from './session-type.js';
+import type { SessionFacts, SessionType } from './session-item.js';
 import { SESSION_TOPICS } from './word-pools.js';
 import { zonedDate } from './zoned-time.js';
-import { DEFAULT_DESCRIPTION, type PigeonholeFacts } from './pigeonhole-item.js';
+import type { JsonObject } from '../json.js';
 
-/** How large the conference is. */
+/** Size of the conference. */
 export interface ConferenceSize {
   seed: number;
   /** The instant the generated past ends at, milliseconds since 1970. */
@@ -37,10 +36,10 @@ export interface PigeonholePlan {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const TIMEZONES = ['Asia/Singapore', 'Europe/Berlin', 'America/New_York', 'Australia/Adelaide', 'Asia/Tokyo'] as const;
-/** In turn; `postponed` stands for the statuses that nobody has documented. */
+/** Assigned in rotation; `postponed` represents statuses that the specification does not list. */
 const STATUSES = ['live', 'ended', 'upcoming', 'new', 'live', 'ended', 'postponed'] as const;
 
-/** When a pigeonhole of a status takes place, from `nowMs`; any other one in a month. */
+/** Start of a pigeonhole by status, relative to `nowMs`; any other status starts in a month. */
 const CALENDAR: Record<string, { startsInDays: number; lastsDays: number }> = {
   live: { startsInDays: -1, lastsDays: 3 },
   ended: { startsInDays: -12, lastsDays: 2 },
@@ -63,7 +62,7 @@ const TYPES: readonly SessionType[] = [
   'chat',
 ];
 
-/** Where in TYPES the nested poll stands; it takes anonymous votes, the poll before it does not. */
+/** Index of the nested poll in TYPES; it accepts anonymous votes, the poll before it does not. */
 const NESTED_POLL = 6;
 
 /** Ids of the first generated pigeonhole and session, and how far the sessions of two pigeonholes stand apart. */
@@ -116,7 +115,7 @@ interface SessionPlace {
   opensAtMs: number;
 }
 
-/** In a live pigeonhole two of three sessions run at `nowMs` and go on for eight hours; the others are over. */
+/** In a live pigeonhole, two of three sessions run at `nowMs` and end eight hours later; the others are over. */
 function planSession(size: ConferenceSize, at: SessionPlace): SessionFacts {
   const type = TYPES[at.index % TYPES.length] ?? 'qna';
   const round = Math.floor(at.index / TYPES.length);
@@ -136,3 +135,47 @@ function planSession(size: ConferenceSize, at: SessionPlace): SessionFacts {
     parentSessionId: at.index % TYPES.length === NESTED_POLL ? idAt(at.index - 1) : null,
   };
 }
+
+export interface PigeonholeFacts {
+  id: number;
+  name: string;
+  description: string;
+  startDate: string;
+  endDate: string;
+  status: string;
+  timezone: string;
+  attendeeProfiles: boolean;
+  registrants: boolean;
+  attendeeCodeRequired: boolean;
+}
+
+const PASSCODE_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+
+/** A pigeonhole as the API shows it, without `expectedParticipants`, which only the single read adds. */
+export function pigeonholeItem(facts: PigeonholeFacts, seed: number): JsonObject {
+  const secret = draw(seed, 0x21, facts.id).toString(36);
+  let passcode = '';
+  for (let place = 0; place < 6; place += 1)
+    passcode += PASSCODE_LETTERS[draw(seed, 0x22 + place, facts.id) % 32] ?? '';
+  return {
+    id: facts.id,
+    name: facts.name,
+    description: facts.description,
+    passcode,
+    startDate: facts.startDate,
+    endDate: facts.endDate,
+    status: facts.status,
+    timezone: facts.timezone,
+    attendeeProfiles: facts.attendeeProfiles,
+    registrants: facts.registrants,
+    attendeeCodeRequired: facts.attendeeCodeRequired,
+    links: {
+      admin: `https://admin.example.com/${facts.id}/${secret}`,
+      audience: `https://audience.example.com/${passcode}`,
+      projector: `https://projector.example.com/${facts.id}/${secret}`,
+    },
+  };
+}
+
+/** The text the service puts where a create request sent no description. */
+export const DEFAULT_DESCRIPTION = 'Welcome! Ask questions and vote on the ones you want answered.';

@@ -1,9 +1,13 @@
 import type { JsonObject } from '../json.js';
 import { isSpaceListName, type ListName } from '../list-name.js';
 import { createStoredTable, type AnyTable, type ItemTable } from '../store/item-table.js';
-import { Absences } from './absences.js';
-import { FIRST_PIGEONHOLE_ID, planConference, type ConferenceSize } from './conference-plan.js';
-import { pigeonholeItem, type PigeonholeFacts } from './pigeonhole-item.js';
+import {
+  FIRST_PIGEONHOLE_ID,
+  planConference,
+  type ConferenceSize,
+  pigeonholeItem,
+  type PigeonholeFacts,
+} from './conference-plan.js';
 import { PigeonholeSpace } from './pigeonhole-space.js';
 import { childSeed } from './random.js';
 import { zonedDateTime } from './zoned-time.js';
@@ -15,7 +19,7 @@ export class Conference {
   readonly size: ConferenceSize;
   readonly pigeonholes: ItemTable<JsonObject>;
   readonly subscriptions: ItemTable<JsonObject>;
-  /** What was taken out of the lists, and when. */
+  /** Items removed from the lists, with the time of removal. */
   readonly absences = new Absences();
   readonly #spaces = new Map<number, PigeonholeSpace>();
 
@@ -91,6 +95,53 @@ export class Conference {
           sessions: [],
         },
       ),
+    );
+  }
+}
+
+/** Time of an item's removal, and whether it was restored. */
+interface Absence {
+  readonly list: ListName;
+  /** Null for the two lists of the workspace. */
+  readonly pigeonholeId: number | null;
+  /** Null: every item of the list, when it was cleared. */
+  readonly id: number | null;
+  /** As the service showed it last; null where the list was cleared. */
+  readonly item: JsonObject | null;
+  /** ISO 8601. */
+  readonly goneAt: string;
+  /** Null while it is gone. */
+  backAt: string | null;
+}
+
+/**
+ * What left the lists and when: with the truth, all that is needed to tell a right deletion from a false one. Kept in
+ * memory for the life of the sandbox, one entry a removal.
+ */
+class Absences {
+  readonly #all: Absence[] = [];
+
+  gone(absence: Omit<Absence, 'goneAt' | 'backAt'>, nowMs: number): void {
+    this.#all.push({ ...absence, goneAt: new Date(nowMs).toISOString(), backAt: null });
+  }
+
+  /** Ends the open absence of an item; nothing when there is none. */
+  back(list: ListName, pigeonholeId: number | null, id: number, nowMs: number): void {
+    const open = this.#all.findLast(
+      (each) => each.list === list && each.pigeonholeId === pigeonholeId && each.id === id && each.backAt === null,
+    );
+    if (open !== undefined) open.backAt = new Date(nowMs).toISOString();
+  }
+
+  all(): readonly Absence[] {
+    return this.#all;
+  }
+
+  /** Single items of a pigeonhole that are gone now, oldest first. */
+  openIn(pigeonholeId: number): readonly (Absence & { readonly id: number })[] {
+    return this.#all.filter(
+      (each): each is Absence & { readonly id: number } =>
+        each.pigeonholeId === pigeonholeId && each.id !== null && each.backAt === null,
     );
   }
 }

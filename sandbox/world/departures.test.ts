@@ -22,7 +22,7 @@ describe('an item that is deleted', () => {
     ]);
   });
 
-  it('comes back as it was, edits included, in its old place', async () => {
+  it('is restored with its edits, in its old place', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('qna-questions?pigeonhole=101');
     const [first, second] = before.map((item) => item['id'] as number);

@@ -6,7 +6,7 @@ import { idAtRandom } from './new-item.js';
 import type { PigeonholeSpace, SessionNow } from './pigeonhole-space.js';
 import { below, draw, pick } from './random.js';
 
-/** Where something happens, and the number from which all that chance decides follows. */
+/** Place of an event, and the seed of its random choices. */
 export interface Happening {
   readonly conference: Conference;
   readonly space: PigeonholeSpace;
@@ -14,7 +14,7 @@ export interface Happening {
   readonly nowMs: number;
 }
 
-/** What a deletion may concern: questions go from both of their lists. */
+/** Lists that a deletion may affect; a question leaves both of its lists. */
 const DELETABLE = ['questions', 'answers', 'answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'attendees'] as const;
 
 /** Takes one item out of a list at random; nothing when the list is empty. */

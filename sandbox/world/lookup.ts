@@ -1,9 +1,9 @@
 import type { JsonObject } from '../json.js';
 import { instantAt } from './attendee-source.js';
 import { draw } from './random.js';
-import type { SessionType } from './session-type.js';
+import type { SessionType } from './session-item.js';
 
-/** What an item copies from other entities. Looked up at every rendering, so that copies follow their originals. */
+/** Values that an item copies from other entities, looked up at every rendering so that copies follow their originals. */
 export interface Lookup {
   session(id: number): { id: number; name: string; type: string };
   question(id: number): { content: string; status: string };
@@ -19,7 +19,7 @@ export interface ActiveSession {
   toMs: number;
 }
 
-/** What the generators of a pigeonhole's responses have in common. */
+/** Context shared by the generators of a pigeonhole's responses. */
 export interface ResponsePlan {
   seed: number;
   sessions: readonly ActiveSession[];
@@ -27,7 +27,7 @@ export interface ResponsePlan {
   lookup: Lookup;
 }
 
-/** Who did what where and when: the facts that every response has. */
+/** Facts of every response: attendee, session and time. */
 export interface ResponseFacts {
   sessionId: number;
   attendeeId: number;
@@ -41,7 +41,7 @@ export function distinctIndex(turn: number, start: number, count: number): numbe
   return (start + turn * (count % STEP === 0 ? 1 : STEP)) % count;
 }
 
-/** Which session a list index falls into, and its index there, for blocks of equal length. */
+/** Returns the session of a list index and the index within it, for blocks of equal length. */
 export function placeInBlocks(
   sessions: readonly ActiveSession[],
   perSession: number,

@@ -12,9 +12,9 @@ export interface Mutation {
   list: ListName;
   /** Null for the two lists of the workspace. */
   pigeonholeId: number | null;
-  /** Of the item; for an insert it may stand in the item or be left to the list. */
+  /** Id of the item; an insert may name it in the item or leave it to the list. */
   id?: number | undefined;
-  /** What an insert lays over a plausible item, or a patch over the present one (RFC 7386). */
+  /** Values merged over a plausible item (insert) or over the present item (patch), by RFC 7386. */
   item?: JsonObject | undefined;
   /** An insert stores the item as given, however malformed. */
   exact?: boolean | undefined;
@@ -22,7 +22,7 @@ export interface Mutation {
   mirror?: boolean | undefined;
 }
 
-/** What a mutation left: the id and the item as the API shows it now, null once deleted. */
+/** Result of a mutation: the id and the item as the API shows it now, null after a deletion. */
 export interface MutationResult {
   id: number;
   item: JsonObject | null;
@@ -81,7 +81,7 @@ function insert(conference: Conference, table: AnyTable, mutation: Mutation, now
   const drawn = draw(conference.size.seed, 0x1245, id);
   const added = space && addNewItem({ space, list, drawn, nowMs, sessionId, id });
   if (added === undefined) {
-    // Nothing plausible can be made up (no session of that kind, nobody there): the item stands for itself.
+    // No plausible item can be generated (no session of that kind, no attendee): the given item is inserted as it is.
     table.insert(item, id);
     return { id, item: table.item(id) ?? null };
   }

@@ -1,26 +1,25 @@
 import type { SpaceListName } from '../list-name.js';
 import type { IdOrder } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
-import { codeOfIndex } from './attendee-code.js';
+import { codeOfIndex } from './attendee-source.js';
 import { CLOUD_WORDS } from './word-pools.js';
 import { registrantProfile, type PigeonholeSpace, type SessionNow } from './pigeonhole-space.js';
 import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
 import { questionText, type QuestionStatus } from './question-source.js';
 import { below, draw, pick } from './random.js';
-import { sessionItem } from './session-item.js';
-import type { SessionType } from './session-type.js';
+import { sessionItem, type SessionType } from './session-item.js';
 
-export interface NewItem {
+interface NewItem {
   space: PigeonholeSpace;
   list: SpaceListName;
   /** Everything that chance decides follows from this number. */
   drawn: number;
   nowMs: number;
-  /** Where it happens; else a session that suits the list, one that runs now if there is one. */
+  /** Session of the item; by default a session that suits the list, preferably one that is running. */
   sessionId?: number | undefined;
   /** Else the list's next id. */
   id?: number | undefined;
-  /** Of a question; else half of them wait for a moderator. */
+  /** Status of a question; by default half of the questions wait for a moderator. */
   status?: QuestionStatus;
 }
 

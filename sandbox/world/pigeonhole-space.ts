@@ -1,19 +1,29 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import type { SpaceListName } from '../list-name.js';
 import { createStoredTable, ItemTable, type AnyTable } from '../store/item-table.js';
-import { codeOfIndex } from './attendee-code.js';
-import { attendeeIndexOfRegistrant, createAttendeeSource, profileOf, registrantCountOf } from './attendee-source.js';
-import type { AttendeeFacts } from './attendee-source.js';
+import {
+  codeOfIndex,
+  attendeeIndexOfRegistrant,
+  createAttendeeSource,
+  profileOf,
+  registrantCountOf,
+  type AttendeeFacts,
+  indexOfCode,
+  registrantIndexOfAttendee,
+} from './attendee-source.js';
 import { createCloudAnswerSource, type CloudAnswerFacts } from './cloud-answer-source.js';
 import type { ConferenceSize, PigeonholePlan } from './conference-plan.js';
 import type { ActiveSession, Lookup, ResponsePlan } from './lookup.js';
 import { createPollVoteSource, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
-import { createReactionSource, type ReactionFacts } from './question-reaction-source.js';
-import { createQuestionSource, type QuestionFacts } from './question-source.js';
+import {
+  createReactionSource,
+  type ReactionFacts,
+  createQuestionSource,
+  type QuestionFacts,
+} from './question-source.js';
 import { childSeed } from './random.js';
-import { RegistrantDesk } from './registrant-desk.js';
-import { sessionItem } from './session-item.js';
-import { isSessionType, type SessionType } from './session-type.js';
+import { sessionItem, isSessionType, type SessionType } from './session-item.js';
+import { ID_STRIDE } from '../store/id-order.js';
 
 /** Ids of a list in two pigeonholes stand this far apart; the first pigeonholes stay below 2^31. */
 const IDS_PER_PIGEONHOLE = 100_000_000;
@@ -59,7 +69,7 @@ export class PigeonholeSpace {
   /** People with an index below this one were there from the start. */
   readonly generatedPeople: number;
   readonly firstRegistrantId: number;
-  /** What the organizer announced; only the single read of a pigeonhole shows it. */
+  /** Announcement by the organizer; only the single read of a pigeonhole shows it. */
   readonly expectedParticipants: number;
   /** The next newcomer's index. */
   nextPersonIndex: number;
@@ -202,7 +212,7 @@ export function registrantProfile(seed: number, personIndex: number): JsonObject
   return { attendeeCode: codeOfIndex(personIndex), ...profile };
 }
 
-/** Sessions of some types that have begun, with the part of their time that lies in the generated past. */
+/** Sessions of some types that have started, with the part of their time in the generated past. */
 function activeSessions(plan: PigeonholePlan, types: readonly SessionType[]): ActiveSession[] {
   const active: ActiveSession[] = [];
   for (const { id, type, anonymousResponses, startsAtMs, endsAtMs } of plan.sessions) {
@@ -222,4 +232,68 @@ function sessionNow(id: number, item: JsonObject): SessionNow {
     startsAtMs: typeof startDate === 'string' ? Date.parse(startDate) : null,
     endsAtMs: typeof endDate === 'string' ? Date.parse(endDate) : null,
   };
+}
+
+/**
+ * Who is registered in a pigeonhole: the generated registrants, whose codes can be computed, and those created
+ * through the API. Remembers which of the latter have not signed in yet.
+ */
+class RegistrantDesk {
+  readonly #space: PigeonholeSpace;
+  readonly #idByCode = new Map<string, number>();
+  readonly #awaiting = new Set<number>();
+
+  constructor(space: PigeonholeSpace) {
+    this.#space = space;
+  }
+
+  /** The id of the registrant with a code; undefined when the code is free. */
+  idOf(code: string): number | undefined {
+    const created = this.#idByCode.get(code);
+    if (created !== undefined) return created;
+    const person = indexOfCode(code);
+    if (person === null || person >= this.#space.generatedPeople) return undefined;
+    const index = registrantIndexOfAttendee(person);
+    const id = index === null ? undefined : this.#space.firstRegistrantId + index * ID_STRIDE;
+    return id !== undefined && this.#space.registrants.has(id) ? id : undefined;
+  }
+
+  /** Creates a registrant and returns its id. The caller has made sure that the code is free. */
+  register(profile: JsonObject & { attendeeCode: string }): number {
+    const id = this.#space.registrants.freeId();
+    this.#space.registrants.insert({ id, ...profile }, id);
+    this.#idByCode.set(profile.attendeeCode, id);
+    this.#awaiting.add(id);
+    return id;
+  }
+
+  /** Writes over the profile of the registrant who has this code. */
+  replace(profile: JsonObject & { attendeeCode: string }): void {
+    const id = this.idOf(profile.attendeeCode);
+    if (id !== undefined) this.#space.registrants.insert({ id, ...profile }, id);
+  }
+
+  /** The registrant created longest ago who has not signed in; undefined when there is none. */
+  longestAwaiting(): number | undefined {
+    return this.#awaiting.values().next().value;
+  }
+
+  /**
+   * Signs a registrant in as an attendee with the registrant's code and profile, and returns the attendee's id;
+   * undefined when there is no such registrant. Signing in twice makes two attendees, as two devices do.
+   */
+  signIn(registrantId: number, nowMs: number): number | undefined {
+    const registrant = this.#space.registrants.item(registrantId);
+    if (registrant === undefined) return undefined;
+    this.#awaiting.delete(registrantId);
+    const { id: _id, attendeeCode, ...profile } = registrant;
+    const attendeeId = this.#space.attendees.add({
+      index: this.#space.nextPersonIndex++,
+      registrantId,
+      attendeeCode: typeof attendeeCode === 'string' ? attendeeCode : '',
+      signedInAtMs: nowMs,
+    });
+    this.#space.attendees.patch(attendeeId, profile);
+    return attendeeId;
+  }
 }

@@ -8,9 +8,9 @@ import { SUBJECTS } from './word-pools.js';
 
 /** A vote in a multiple-choice poll or a quiz. */
 export interface PollVoteFacts extends ResponseFacts {
-  /** Which of the session's questions, from 0. */
+  /** Index of the question in the session, from 0. */
   question: number;
-  /** Which of its options, from 0. */
+  /** Index of the option in the question, from 0. */
   option: number;
   anonymous: boolean;
   /** Seconds the attendee took; shown for a quiz alone. */

@@ -27,7 +27,7 @@ export function fraction(drawn: number): number {
   return drawn / 2 ** 32;
 }
 
-/** The element of a non-empty pool that a drawn number stands for. */
+/** Maps a drawn number to an element of a non-empty pool. */
 export function pick<T>(pool: readonly T[], drawn: number): T {
   const chosen = pool[below(drawn, pool.length)];
   if (chosen === undefined) throw new RangeError('pick was given an empty pool; give it at least one element');

@@ -125,7 +125,7 @@ describe('live traffic', () => {
     expect(newest).toBeLessThanOrEqual(Date.now());
   });
 
-  it('runs until it is frozen, and goes on when it is thawed', async () => {
+  it('runs until it is frozen, and continues when it is thawed', async () => {
     const sandbox = await startTestSandbox({ frozen: false, rate: 500 });
     const emitted = async (): Promise<number> => (await sandbox.control('GET', 'state'))['emitted'] as number;
     while ((await emitted()) < 20) await sandbox.get('/v2/pigeonholes');

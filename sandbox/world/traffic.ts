@@ -15,7 +15,7 @@ import type { PigeonholeSpace } from './pigeonhole-space.js';
 import { draw, fraction, pick } from './random.js';
 import { COMPANIES, JOB_TITLES } from './word-pools.js';
 
-/** What can happen, and how often in proportion to each other. */
+/** Kinds of live events with their relative frequencies. */
 export const DEFAULT_WEIGHTS = {
   signIn: 18,
   question: 12,
@@ -65,9 +65,9 @@ export interface TrafficOptions {
 }
 
 /**
- * What the audience of the live pigeonholes does, event after event. Which event is the n-th follows from the seed
- * and from what happened before it; only its instant comes from the clock. Frozen, it does nothing by itself, but
- * `emit` still works, so that a test can let exactly so many things happen.
+ * Live activity of the audience, event after event. The seed and the earlier events decide the n-th event; only its
+ * time comes from the clock. While frozen it emits nothing on its own, but `emit` still works, so that a test can
+ * cause an exact number of events.
  */
 export class Traffic {
   readonly #options: TrafficOptions;

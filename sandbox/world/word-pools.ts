@@ -40,7 +40,7 @@ export const SUBJECTS = [
   'supply chains', 'the pilot results', 'open source',
 ] as const; // prettier-ignore
 
-/** `{}` stands for a subject. */
+/** `{}` is replaced by a subject. */
 export const QUESTION_FORMS = [
   'What does this mean for {}?',
   'How do you measure success when it comes to {}?',
@@ -55,7 +55,7 @@ export const QUESTION_FORMS = [
 ] as const;
 
 /**
- * Questions that try whoever passes them on: mentions, links, markup, formulas, line breaks, scripts, and what JSON can
+ * Questions that test each system that forwards them: mentions, links, markup, formulas, line breaks, scripts, and what JSON can
  * hold and many stores cannot: NUL, half a surrogate pair, control characters, marks that turn the direction of a text.
  */
 export const AWKWARD_QUESTIONS = [
