@@ -29,5 +29,5 @@ export const allBenches: readonly Bench[] = [
   importRows,
 ];
 
-/** What runs without being named: a few minutes on two cores. */
+/** Benches that run unless one is named: a few minutes on two cores. */
 export const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];

@@ -2,7 +2,7 @@ import type { Figure } from './report/figure.js';
 import type { Run } from './report/run.js';
 
 export interface BenchOptions {
-  /** Where a bench runs on either store, the one that was asked for; undefined: each. */
+  /** Store of a bench that runs on either; undefined: both. */
   readonly store: StoreKind | undefined;
   /** Undefined: the bench's own number. */
   readonly items: number | undefined;
@@ -10,7 +10,7 @@ export interface BenchOptions {
   readonly latencyMs: number;
   /** Product and baseline are run this many times, in turn. */
   readonly pairs: number;
-  /** Of a bench with several destinations, the only one; undefined: each. */
+  /** Destination of a bench with several; undefined: all. */
   readonly into: string | undefined;
   /** The Python that has what bench/peers/requirements.txt names. */
   readonly python: string;
@@ -22,13 +22,13 @@ export type StoreKind = 'postgres' | 'embedded';
 
 export const storeKinds: readonly StoreKind[] = ['postgres', 'embedded'];
 
-/** What a bench tells while it runs and what it ends with. */
+/** Receives a bench's progress and results. */
 export interface BenchReport {
   /** A run has ended. */
   run(run: Run): void;
   /** A figure that has, or has not, a target. */
   figure(figure: Figure): void;
-  /** A sentence for whoever reads the figures. */
+  /** Prints a sentence that explains the figures. */
   note(sentence: string): void;
 }
 

@@ -34,7 +34,7 @@ export const detection: Bench = {
         await product.untilCreated('attendees', items, patienceMs);
         const tookMs: number[] = [];
         for (let n = 0; n < samples; n += 1) {
-          // Where the sweep stands at the time is chance: a third of a round later it stands elsewhere.
+          // The phase of the sweep is random: a third of a round later it is a different one.
           await pause(n === 0 ? 5 * pollIntervalMs : median(tookMs) / 3);
           const before = await stage.sandbox.requestCount();
           const atMs = Date.now();

@@ -16,7 +16,7 @@ import { itemsPerSecond, type Run } from './report/run.js';
 
 const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
 const statusEveryMs = 500;
-/** What may not take long, may not in this time from the first request on. */
+/** Pauses and statements count from the first request until this time has passed. */
 const firstMs = 60_000;
 
 interface Target {

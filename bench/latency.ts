@@ -102,7 +102,7 @@ function firstShowing(requests: readonly SeenRequest[], fromMs: number, toMs: nu
   return doubtful ? undefined : requests.find(({ arrivedAtMs }) => arrivedAtMs > toMs)?.arrivedAtMs;
 }
 
-/** When each question was received, epoch ms; undefined while one is missing. */
+/** Time at which each question was received, epoch ms; undefined while one is missing. */
 async function allReceived(
   receiver: Receiver,
   asked: readonly { readonly key: string }[],

@@ -43,7 +43,7 @@ function reportTo(figures: Figure[]): BenchReport {
   };
 }
 
-/** What was asked for, `help`, or what is wrong with the asking. */
+/** Returns the options, `help`, or a usage error. */
 function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOptions } | string {
   try {
     const { values, positionals } = parseArgs({

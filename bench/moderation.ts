@@ -11,13 +11,13 @@ import { percentile } from './report/median.js';
 const pollIntervalMs = 1000;
 const questions = 1000;
 const untilSettledMs = 61_000;
-/** In the product's words nothing is left to do: what has not been told by then is not told at all. */
+/** Deadline for a change to arrive; a change that has not arrived by then counts as lost. */
 const patienceMs = 60_000;
 
-/** A question stands in both, under one id: for the audience, and for its moderators. */
+/** A question is in both lists under one id: one for the audience, one for its moderators. */
 const lists = ['questions', 'qna-questions'] as const;
 
-/** What a moderator or an author does to a question that stands somewhere in a long list. */
+/** Changes that a moderator or an author makes to a question somewhere in a long list. */
 const deeds = {
   approval: { kind: 'updated', mutation: { op: 'patch', item: { status: 'allowed' } } },
   edit: { kind: 'updated', mutation: { op: 'patch', item: { content: 'When is lunch, please?' } } },
@@ -69,7 +69,7 @@ export const moderation: Bench = {
           }
           const polls = pollsIn(await stage.sandbox.requests());
           report.note(
-            `polls began every ${percentile(polls.apartMs, 0.5)} ms (p50), ${percentile(polls.apartMs, 0.99)} ms (p99), took ${percentile(polls.tookMs, 0.5)} and ${percentile(polls.tookMs, 0.99)} ms, ${polls.requests.toFixed(1)} requests each`,
+            `polls started every ${percentile(polls.apartMs, 0.5)} ms (p50), ${percentile(polls.apartMs, 0.99)} ms (p99), took ${percentile(polls.tookMs, 0.5)} and ${percentile(polls.tookMs, 0.99)} ms, ${polls.requests.toFixed(1)} requests each`,
           );
         } finally {
           await product.stop();
@@ -104,7 +104,7 @@ function tell(report: BenchReport, deed: DeedName, samples: readonly Sample[]): 
 /** A request that comes so long after the one before belongs to another poll. */
 const betweenPollsMs = 200;
 
-/** How regularly the product has polled, by what the service saw of it. */
+/** Regularity of the product's polls, measured at the service. */
 function pollsIn(requests: readonly SeenRequest[]): { apartMs: number[]; tookMs: number[]; requests: number } {
   const polls: { beganAtMs: number; endedAtMs: number }[] = [];
   for (const { arrivedAtMs, durationMs } of requests) {
@@ -138,7 +138,7 @@ async function sample(stage: Stage, receiver: Receiver, times: number): Promise<
 
 type Done = { readonly deed: DeedName; readonly key: string; readonly atMs: number };
 
-/** How long each took in each of the lists; what is not told within the patience is infinite. */
+/** Delays per list; a change that did not arrive within the deadline counts as infinite. */
 async function untilTold(receiver: Receiver, done: readonly Done[]): Promise<Sample[]> {
   let samples: Sample[] = [];
   const look = async (): Promise<true | undefined> => {

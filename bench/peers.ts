@@ -14,7 +14,7 @@ import { itemsPerSecond, type Run } from './report/run.js';
 /** A well-known tool that does it with a few lines of Python, in `bench/peers/`. */
 interface Peer {
   readonly script: string;
-  /** What the script is told besides where everything is. */
+  /** Additional settings of the script. */
   readonly told?: Readonly<Record<string, string>>;
   readonly does: string;
   readonly must: number;
@@ -75,7 +75,7 @@ export const peers: Bench = {
   },
 };
 
-/** Measured by itself, while it works: what starting Python takes belongs to no figure. */
+/** Measures itself while it works, so that no figure includes the start of Python. */
 async function runPeer(
   stage: Stage,
   { script, told, does }: Peer,

@@ -7,7 +7,7 @@ import { withStage } from './processes/with-stage.js';
 
 const windowSeconds = 60;
 const pigeonholes = [101, 102, 103, 104] as const;
-/** What makes an item of a list. */
+/** Lists, each with the live event that creates an item in it. */
 const lists = [
   ['attendees', 'signIn'],
   ['qna-questions', 'question'],

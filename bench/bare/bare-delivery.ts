@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import type { BareRow } from './bare-read.js';
 import type { BareDelivery } from './bare-task.js';
 
-/** Requests under way at once: as many as the product's webhook sink has. */
+/** Concurrent requests, the same number as the product's webhook sink. */
 const atOnce = 16;
 
 export interface OpenDelivery {

@@ -2,10 +2,10 @@ import { Pool } from 'undici';
 import { z } from 'zod';
 import { hash } from 'node:crypto';
 
-/** How far the bare loop goes with each page. */
+/** The last step that the bare loop performs on each page. */
 export type BareDepth = 'bodies' | 'parse' | 'upsert';
 
-/** What a page asks to be kept. */
+/** A row of a page, for the store. */
 export interface BareRow {
   readonly key: string;
   readonly hash: string;

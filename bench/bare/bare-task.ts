@@ -1,14 +1,14 @@
 import type { BareDepth, BareResult } from './bare-read.js';
 
-/** What the bare loop is told on its command line. */
+/** Command-line settings of the bare loop. */
 export interface BareTask {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly pigeonholeId: number;
   readonly depth: BareDepth;
-  /** Where `upsert` keeps its rows. */
+  /** Store in which `upsert` keeps its rows. */
   readonly store?: { readonly url: string } | { readonly folder: string };
-  /** What each page is given to once it is kept. */
+  /** Destination of each page after it is stored. */
   readonly deliver?: BareDelivery;
 }
 
@@ -19,7 +19,7 @@ export interface BareDelivery {
   readonly webhook?: { readonly url: string; readonly secret: string };
 }
 
-/** What it prints, after the word `measured`. */
+/** Result, printed after the word `measured`. */
 export interface BareMeasurement extends BareResult {
   readonly seconds: number;
   readonly cpuSeconds: number;

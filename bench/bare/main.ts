@@ -1,5 +1,5 @@
 /**
- * The bare loop as a process of its own, measured by itself: prints one line of JSON.
+ * Runs the bare loop as a separate process that measures itself and prints one line of JSON.
  * Usage: node dist/bench/bare/main.js '<BareTask as JSON>'
  */
 import { performance } from 'node:perf_hooks';

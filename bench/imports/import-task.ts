@@ -1,4 +1,4 @@
-/** What a contender is told on its command line. */
+/** Command-line settings of a contender. */
 export interface ImportTask {
   readonly contender: 'bare' | 'product';
   readonly baseUrl: string;
@@ -6,16 +6,16 @@ export interface ImportTask {
   readonly pigeonholeId: number;
   readonly rows: number;
   readonly chunkSize: number;
-  /** Where the product keeps its ledger. */
+  /** Store of the product's ledger. */
   readonly databaseUrl: string;
   /** For the product's configuration. */
   readonly folder: string;
 }
 
-/** What it prints, after the word `measured`. */
+/** Result, printed after the word `measured`. */
 export interface ImportMeasurement {
   readonly seconds: number;
-  /** Of these, until everything was staged and checked against earlier imports; 0 for the bare loop. */
+  /** Part of that time until all rows were staged and checked against earlier imports; 0 for the bare loop. */
   readonly stagingSeconds: number;
   readonly cpuSeconds: number;
   readonly peakRssMb: number;

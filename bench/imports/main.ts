@@ -1,5 +1,5 @@
 /**
- * One contender of the import bench as a process of its own, measured by itself: prints one line of JSON.
+ * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.
  * Usage: node dist/bench/imports/main.js '<ImportTask as JSON>'
  */
 import { randomUUID } from 'node:crypto';
@@ -108,7 +108,7 @@ function* batches(rows: number): Generator<StagedRow[]> {
   }
 }
 
-/** Stages every row, as the API does, then takes turns, as the workflow does. */
+/** Stages every row, as the API does, then runs cycles, as the workflow does. */
 async function importAll(to: Collaborators, task: ImportTask): Promise<{ stagingSeconds: number; id: string }> {
   const startedAt = performance.now();
   const id = randomUUID();

@@ -9,7 +9,7 @@ import { waitUntil } from './wait-until.js';
 
 /** A PostgreSQL server for one bench, with the settings it comes with: fsync on, nothing tuned. */
 export interface PostgresServer {
-  /** Of the server and the connections that it has now. */
+  /** CPU seconds of the server and its present connections. */
   cpuSeconds(): number;
   /** Makes an empty database and gives its URL. */
   createDatabase(name: string): Promise<string>;

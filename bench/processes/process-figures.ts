@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of Linux on every architecture that Node runs on (sysconf(_SC_CLK_TCK)). */
+/** Clock ticks a second of Linux, the same on every architecture that Node runs on (sysconf(_SC_CLK_TCK)). */
 const ticksPerSecond = 100;
 /** At a family whose members come and go. */
-const mostLooks = 10;
+const maxAttempts = 10;
 
 /** CPU seconds that a process has used since its start, its threads included. @throws where /proc has no such process */
 export function cpuSecondsOf(pid: number): number {
@@ -19,11 +19,11 @@ export function peakRssMbOf(pid: number): number {
 /** CPU seconds of a process and of its children, gone or not: a PostgreSQL server's connections are processes. */
 export function cpuSecondsOfFamily(pid: number): number {
   // A child that ends while we look is counted with its parent's ended ones the next time.
-  for (let looks = 1; ; looks += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return lookAtFamily(pid);
     } catch (error) {
-      if (looks === mostLooks) throw error;
+      if (attempts === maxAttempts) throw error;
     }
   }
 }

@@ -12,7 +12,7 @@ import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
 
 export interface ProductOptions {
-  /** Of this product alone; made, and left behind for whoever reads its log. */
+  /** Folder for this product only; kept afterwards because it holds the log. */
   readonly folder: string;
   readonly sandboxUrl: string;
   /** URL of a database; undefined: the embedded store, in the folder. */
@@ -82,7 +82,7 @@ export class Product {
     }
   }
 
-  /** Of the Temporal server that it was given. */
+  /** Address of the Temporal server. */
   get temporalAddress(): string {
     if (this.temporal === undefined) throw new Error('an embedded store brings a Temporal server of its own');
     return this.temporal.address;

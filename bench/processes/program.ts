@@ -5,9 +5,9 @@ import { builtProgram } from '../../base/package-root.js';
 import { waitUntil } from './wait-until.js';
 
 export interface ProgramOptions {
-  /** Of the build, by its path without `dist` and suffix: `cli/main`. With a `command` of its own, any file. */
+  /** Path in the build without `dist` and suffix, such as `cli/main`; with a `command`, any file. */
   readonly program: string;
-  /** What runs the program; Node.js unless given. */
+  /** Program that runs the file; Node.js by default. */
   readonly command?: string;
   readonly args: readonly string[];
   /** Its whole environment. */
@@ -47,7 +47,7 @@ export class Program {
     this.pid = this.#child.pid;
   }
 
-  /** What it has printed so far, whole lines alone. */
+  /** Whole lines that it has printed so far. */
   lines(): readonly string[] {
     const lines = (this.#rest + this.#readOn()).split('\n');
     this.#rest = lines.pop() ?? '';
@@ -81,7 +81,7 @@ export class Program {
     return await this.until(`says ${pattern}`, match, timeoutMs);
   }
 
-  /** Waits until it has ended by itself. @throws when it ends with another code than 0 */
+  /** Waits until it has exited. @throws if the exit code is not 0 */
   async ended(timeoutMs: number): Promise<void> {
     const how = await waitUntil(`${this.#options.program} ends`, () => this.#ended, timeoutMs);
     if (how !== 'exit code 0') throw new Error(this.#whyEnded(how));

@@ -43,7 +43,7 @@ export class Receiver {
     await this.program.stop();
   }
 
-  /** For whoever sends here otherwise. */
+  /** URL and secret for other senders. */
   get target(): { readonly url: string; readonly secret: string } {
     return { url: this.url, secret };
   }

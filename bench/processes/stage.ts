@@ -11,7 +11,7 @@ export type FreshStore =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'embedded'; readonly folder: string };
 
-/** What a bench stands on: a folder that goes away with it, a sandbox, and stores as it needs them. */
+/** Resources of a bench: a folder that is deleted with it, a sandbox, and stores as it needs them. */
 export class Stage {
   #postgres: PostgresServer | undefined;
   #template: string | undefined;
@@ -58,7 +58,7 @@ export class Stage {
     return { kind, folder: data };
   }
 
-  /** What a bench starts beside the product ends with the stage, last one first. */
+  /** Closes resources that a bench opens beside the product, in reverse order, when the stage ends. */
   onClose(close: () => Promise<void>): void {
     this.#closers.push(close);
   }

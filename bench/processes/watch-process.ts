@@ -7,10 +7,10 @@ import { appendFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Client } from 'pg';
 
-/** What took long within the process. */
+/** A long statement or pause within the process. */
 export interface Noted {
   readonly what: 'statement' | 'pause';
-  /** When it ended, epoch ms. */
+  /** End, epoch ms. */
   readonly atMs: number;
   readonly tookMs: number;
   /** The statement's beginning, without values. */

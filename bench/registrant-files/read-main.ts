@@ -1,5 +1,5 @@
 /**
- * Reads a file of registrants as an import does, as a process of its own, measured by itself: prints one line of JSON.
+ * Reads a file of registrants as an import does, as a separate process that measures itself and prints one line of JSON.
  * Usage: node dist/bench/registrant-files/read-main.js FILE
  */
 import { createReadStream } from 'node:fs';

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** What a cell of a written sheet holds: a text (kept apart, as Excel does), a number in a style, or raw XML of its own. */
+/** Content of a written cell: a text (stored separately, as Excel does), a number with a style, or raw XML. */
 export type WrittenCell =
   | string
   | number

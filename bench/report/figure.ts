@@ -1,4 +1,4 @@
-/** What a figure has to keep to. */
+/** Limit of a figure. */
 export type Limit = { readonly atLeast: number } | { readonly atMost: number };
 
 /** A figure with its targets, as docs/performance.md states them. */

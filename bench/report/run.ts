@@ -4,11 +4,11 @@ export interface Run {
   readonly items: number;
   /** From the first request of what is measured to the last commit. */
   readonly seconds: number;
-  /** Of the contender's own process, in that time. */
+  /** CPU seconds of the contender's process in that time. */
   readonly cpuSeconds: number;
-  /** Of the PostgreSQL server that it wrote to, likewise; undefined: it wrote to none. */
+  /** CPU seconds of the PostgreSQL server in that time; undefined if it used none. */
   readonly serverCpuSeconds?: number | undefined;
-  /** Of the process since its start. */
+  /** Peak since the start of the process. */
   readonly peakRssMb: number;
   readonly requests: number;
 }
