@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames } from '../config/schema/list-names.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
-import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expressions-in.js';
+import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
 import { fieldKey } from '../sinks/mapping/find-field.js';
 import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/mentioned-fields.js';
 

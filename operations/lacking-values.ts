@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/key-path.js';
-import { expressionsIn } from '../sinks/mapping/expressions-in.js';
+import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { misspelledFields, unseenFields, type SeenByList } from './field-notes.js';
 import type { Lack } from './withholding.js';
 

@@ -13,7 +13,7 @@ import { fieldNotes, type SeenByList } from './field-notes.js';
 import { fieldsSeen } from './fields-seen.js';
 import { lackOf, misspelledCondition } from './lacking-values.js';
 import { judgeWithholding, type ListOutcomes, withheldByCondition, withholdingText } from './withholding.js';
-import { expressionsIn } from '../sinks/mapping/expressions-in.js';
+import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-words.js';
 import { countWhatGoes, type WhatGoes } from './count-what-goes.js';

@@ -1,5 +1,4 @@
-import type { Change } from './change.js';
-import { changeJson } from './change-json.js';
+import { type Change, changeJson } from './change.js';
 import type { ErasedItems } from './sink.js';
 
 /** The first `key` of a line is the envelope's: what an item says stands behind it. */

@@ -258,3 +258,13 @@ export interface NetworkSettings {
   /** Behind a proxy addresses cannot be checked when connecting: only these hosts are allowed there. */
   readonly allowHosts: readonly string[];
 }
+
+/** A JSON object; empty for anything else. */
+export function fieldsOf(found: unknown): Fields {
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
+}
+
+/** Whether a removal is of a person, who is to be forgotten, and not only of an item that is there no more. */
+export function forgetsPerson(removal: Subject['removal']): boolean {
+  return removal === 'consent-withdrawn' || removal === 'erased';
+}

@@ -4,14 +4,13 @@ import { z } from 'zod';
 import { headerSecret, sinkUrl } from '../../config/values.js';
 import { inItemOrder } from '../../sinks/in-item-order.js';
 import { expression } from '../../sinks/mapping/expression-schema.js';
-import { joinsOf } from '../../sinks/mapping/joins-of.js';
+import { joinsOf } from '../../sinks/mapping/mentioned-fields.js';
 import { MappingError } from '../../sinks/mapping/mapping-error.js';
 import { mappingView } from '../../sinks/mapping/mapping-view.js';
 import { mayReachPrivate, networkKeys, plainHttpStaysPrivate } from '../../sinks/network/address-policy.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
-import { noAnswerSentence } from '../../sinks/network/no-answer-sentence.js';
-import { answeredAtMs, headerText } from '../../sinks/network/read-answer.js';
-import { retryAfterMs } from '../../sinks/network/retry-after.js';
+import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
+import { answeredAtMs, headerText, retryAfterMs } from '../../sinks/network/read-answer.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import type { Operation, Planned, SinkType, Subject } from '../../sinks/sink.js';
 

@@ -1,4 +1,4 @@
-import { expressionsIn } from '../../sinks/mapping/expressions-in.js';
+import { expressionsIn } from '../../sinks/mapping/expression-schema.js';
 import { mentionedFields } from '../../sinks/mapping/mentioned-fields.js';
 
 /** Names at the top of items and attendees that a sink's expressions read, each once: profile fields among them. Pure. */

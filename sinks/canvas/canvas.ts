@@ -1,9 +1,8 @@
-import { joinsOf } from '../mapping/joins-of.js';
+import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
-import { type Clock, systemClock } from '../network/clock.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { RollingLimiter } from '../network/rolling-limiter.js';
 import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkCanvas } from './check.js';
 import { type Asking, CanvasClient } from './client.js';

@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields-of.js';
+import { fieldsOf, type CheckLine } from '../sink.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
-import type { CheckLine } from '../sink.js';
 import type { GradeKeys } from './config.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';

@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields-of.js';
-import { retryAfterMs } from '../network/retry-after.js';
-import type { Result } from '../sink.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { retryAfterMs } from '../network/read-answer.js';
 
 export interface CanvasAnswer {
   readonly status: number;

@@ -1,12 +1,10 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { fieldsOf } from '../fields-of.js';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { withinDeadline } from '../network/within-deadline.js';
-import type { Result } from '../sink.js';
 import { classifyAnswer, holdBackMs, type CanvasAnswer } from './classify.js';
 import { type Submission, pathPart } from './grade-rules.js';
 

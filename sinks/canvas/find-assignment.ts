@@ -1,5 +1,4 @@
-import { fieldsOf } from '../fields-of.js';
-import type { Fields, Result } from '../sink.js';
+import { fieldsOf, type Fields, type Result } from '../sink.js';
 import type { Asking, CanvasClient, Reply } from './client.js';
 import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';

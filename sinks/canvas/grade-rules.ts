@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GradeStep } from './operation.js';
-import { FailedMapping } from '../mapping/failed-mapping.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
 
 /** What Canvas holds for one student and one assignment. Source: Canvas LMS, "Submissions", Submission object. */
 export interface Submission {

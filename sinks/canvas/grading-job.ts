@@ -1,4 +1,4 @@
-import type { Clock } from '../network/clock.js';
+import type { Clock } from '../network/rolling-limiter.js';
 import type { Result, Fields } from '../sink.js';
 import type { Asking, CanvasClient } from './client.js';
 

@@ -1,8 +1,7 @@
-import { forgetsPerson } from '../forgets-person.js';
+import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
-import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import type { GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
 import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';

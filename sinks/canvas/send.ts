@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields-of.js';
-import type { Clock } from '../network/clock.js';
-import type { Lane, Result } from '../sink.js';
+import { fieldsOf, type Lane, type Result } from '../sink.js';
+import type { Clock } from '../network/rolling-limiter.js';
 import { type Asking, type CanvasClient, type Reply, readSubmission } from './client.js';
 import { followJob, lookAtJob, wait, type BegunJob, begunJob, jobKey, withoutUsers } from './grading-job.js';
 import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';

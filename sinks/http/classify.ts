@@ -1,10 +1,8 @@
-import { fieldsOf } from '../fields-of.js';
-import { booleanValue } from '../mapping/boolean-value.js';
-import type { Expression } from '../mapping/expression.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { booleanValue, type Expression } from '../mapping/expression.js';
 import type { MappingView } from '../mapping/mapping-view.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { parsedJson } from '../network/read-answer.js';
-import type { Result } from '../sink.js';
 import type { Answer } from './client.js';
 import type { AcceptRule, Purpose } from './config.js';
 

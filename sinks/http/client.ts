@@ -1,9 +1,15 @@
 import { type Dispatcher, request } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
-import { LONGEST_RETRY_AFTER_MS, retryAfterMs } from '../network/retry-after.js';
+import { noAnswerSentence } from '../network/failure-sentence.js';
+import {
+  answeredAtMs,
+  headerText,
+  parsedJson,
+  readText,
+  LONGEST_RETRY_AFTER_MS,
+  retryAfterMs,
+} from '../network/read-answer.js';
 import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';

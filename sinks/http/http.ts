@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
-import { expressionsIn } from '../mapping/expressions-in.js';
-import { joinsOf } from '../mapping/joins-of.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { expressionsIn } from '../mapping/expression-schema.js';
+import { joinsOf } from '../mapping/mentioned-fields.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
 import { HttpClient, type HttpTuning } from './client.js';

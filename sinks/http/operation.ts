@@ -1,5 +1,4 @@
-import { fieldsOf } from '../fields-of.js';
-import type { Fields, Operation } from '../sink.js';
+import { fieldsOf, type Fields, type Operation } from '../sink.js';
 import type { Method } from './keys.js';
 import type { Purpose } from './config.js';
 

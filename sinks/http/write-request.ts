@@ -1,7 +1,7 @@
-import { FailedMapping } from '../mapping/failed-mapping.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
 import type { Expression } from '../mapping/expression.js';
 import type { MappingView } from '../mapping/mapping-view.js';
-import { nodesOf, type SyntaxNode } from '../mapping/syntax-tree.js';
+import { nodesOf, type SyntaxNode } from '../mapping/check-syntax.js';
 import type { RequestKeys } from './config.js';
 import { type Method, methods } from './keys.js';
 import type { PlannedRequest } from './operation.js';

@@ -1,8 +1,6 @@
-import { fieldsOf } from '../fields-of.js';
-import type { Result } from '../sink.js';
-import { held, listOf, type Problem, problemOf } from './classify-answer.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { held, listOf, type Problem, problemOf, withCorrelationId } from './classify-answer.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { withCorrelationId } from './classify-answer.js';
 import type { HubSpotClient, Reply } from './client.js';
 
 /** One record of a call. */

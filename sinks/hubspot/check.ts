@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields-of.js';
+import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
-import type { CheckLine } from '../sink.js';
 import { isHeld, listOf } from './classify-answer.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';

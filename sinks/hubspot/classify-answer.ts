@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields-of.js';
-import { retryAfterMs } from '../network/retry-after.js';
-import type { Result } from '../sink.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { retryAfterMs } from '../network/read-answer.js';
 
 /** What HubSpot's API answered to a request. */
 export interface HubSpotAnswer {

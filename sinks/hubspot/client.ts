@@ -1,9 +1,8 @@
 import { mayReachPrivate } from '../network/address-policy.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
-import { fieldsOf } from '../fields-of.js';
+import { fieldsOf, type Result, type SinkEnvironment } from '../sink.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import { type RestAnswer, RestClient } from '../rest/rest-client.js';
-import type { Result, SinkEnvironment } from '../sink.js';
 import { classifyAnswer, isHeld, type Problem, withCorrelationId } from './classify-answer.js';
 import type { HubSpotConfig } from './config.js';
 import { DailyLimit } from './daily-limit.js';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
 import { headerSecret, listOf, nonEmptyText, oneOf, sinkUrl, text } from '../../config/values.js';
-import { expression } from '../mapping/expression-schema.js';
-import { writtenValue } from '../mapping/written-value.js';
+import { expression, writtenValue } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 import { type RecordKeys, recordProblems } from './record-problems.js';
 

@@ -1,5 +1,5 @@
 import { decideWrites, type PresentValue } from './decide-writes.js';
-import type { WritePolicy } from '../mapping/written-value.js';
+import type { WritePolicy } from '../mapping/expression-schema.js';
 
 const [older, newer] = [1000, 2000];
 

@@ -1,5 +1,4 @@
-import type { Fields } from '../sink.js';
-import { fieldsOf } from '../fields-of.js';
+import { type Fields, fieldsOf } from '../sink.js';
 
 /** When something that others wrote as well was written by us, and what it tells of. */
 interface Written {

@@ -1,5 +1,4 @@
-import { fieldsOf } from '../fields-of.js';
-import type { Result } from '../sink.js';
+import { fieldsOf, type Result } from '../sink.js';
 import { type RecordReply, runBatch } from './batch.js';
 import { listOf, problemOf } from './classify-answer.js';
 import { findContacts } from './find-contacts.js';

@@ -1,5 +1,5 @@
-import { expressionsIn } from '../mapping/expressions-in.js';
-import { joinsOf } from '../mapping/joins-of.js';
+import { expressionsIn } from '../mapping/expression-schema.js';
+import { joinsOf } from '../mapping/mentioned-fields.js';
 import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut, createsNote } from './carry-out.js';

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf } from '../fields-of.js';
-import type { Result } from '../sink.js';
-import { held, listOf, problemOf } from './classify-answer.js';
-import { withCorrelationId } from './classify-answer.js';
+import { fieldsOf, type Result } from '../sink.js';
+import { held, listOf, problemOf, withCorrelationId } from './classify-answer.js';
 import type { Reply } from './client.js';
 import type { MarketingEvent } from './operation.js';
 import type { Sending } from './send-records.js';

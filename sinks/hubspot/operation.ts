@@ -1,5 +1,5 @@
 import type { Fields, Operation } from '../sink.js';
-import type { WritePolicy } from '../mapping/written-value.js';
+import type { WritePolicy } from '../mapping/expression-schema.js';
 
 /** What one change makes HubSpot do: a step for each entry of `records` that is about its list. */
 export interface HubSpotOperation extends Operation {

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf } from '../fields-of.js';
-import { forgetsPerson } from '../forgets-person.js';
-import { FailedMapping } from '../mapping/failed-mapping.js';
+import { fieldsOf, type Fields, type Planned, type SinkEnvironment, type Subject, forgetsPerson } from '../sink.js';
+import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
 import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
-import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
-import type { Fields, Planned, SinkEnvironment, Subject } from '../sink.js';
 import { lifecycleStage } from './lifecycle-stage.js';
 import { noteText } from './note-text.js';
 import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';

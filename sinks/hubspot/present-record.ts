@@ -1,4 +1,4 @@
-import { fieldsOf } from '../fields-of.js';
+import { fieldsOf } from '../sink.js';
 import { listOf } from './classify-answer.js';
 import type { PresentValue } from './decide-writes.js';
 import { clockToleranceMs, type EventTimes } from './event-times.js';

@@ -1,6 +1,6 @@
 import type { ListName } from '../../config/schema/list-names.js';
 import type { Expression } from '../mapping/expression.js';
-import type { WrittenValue } from '../mapping/written-value.js';
+import type { WrittenValue } from '../mapping/expression-schema.js';
 
 /** An entry of `records`, as it is written. */
 export interface RecordKeys {

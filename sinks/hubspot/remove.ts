@@ -1,5 +1,4 @@
-import { fieldsOf } from '../fields-of.js';
-import type { SinkEnvironment, Subject } from '../sink.js';
+import { fieldsOf, type SinkEnvironment, type Subject } from '../sink.js';
 import { listOf } from './classify-answer.js';
 import type { Step } from './operation.js';
 

@@ -1,5 +1,4 @@
-import type { Fields, Outcome, Result } from '../sink.js';
-import { fieldsOf } from '../fields-of.js';
+import { type Fields, type Outcome, type Result, fieldsOf } from '../sink.js';
 import type { RecordReply } from './batch.js';
 import { isHeld } from './classify-answer.js';
 import type { HubSpotOperation, Step } from './operation.js';

@@ -4,8 +4,7 @@ import { readDocument } from '../../config/read-document.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import type { Config } from '../../config/config.js';
 import { Expression } from './expression.js';
-import { expression } from './expression-schema.js';
-import { expressionsIn } from './expressions-in.js';
+import { expression, expressionsIn } from './expression-schema.js';
 import { viewOf } from './view-of.test-kit.js';
 
 /** As a sink with mappings has it: a bare expression, or one with how it is written. */

@@ -1,18 +1,11 @@
 import jsonata from 'jsonata';
 import type { SettingPlace } from '../../config/tell-places.js';
-import { booleanValue } from './boolean-value.js';
-import { checkSyntax } from './check-syntax.js';
-import { StepCounter } from './evaluation-limits.js';
-import { failureCode, failureInWords } from './failure-words.js';
-import { inTurn } from './in-turn.js';
+import { checkSyntax, type SyntaxNode } from './check-syntax.js';
+import { StepCounter, inTurn, evaluationLimits } from './evaluation-limits.js';
+import { failureCode, failureInWords, FunctionError, FailedMapping, type MappingError } from './mapping-error.js';
 import { LinearRegExp } from './linear-regexp.js';
-import { FunctionError } from './function-error.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
-import { FailedMapping } from './failed-mapping.js';
-import type { MappingError } from './mapping-error.js';
 import type { MappingView } from './mapping-view.js';
-import { plainValue } from './plain-value.js';
-import type { SyntaxNode } from './syntax-tree.js';
 
 /**
  * A JSONata expression of pigeonpost.yaml, compiled once. Bounded in steps, depth, sizes and time (evaluation-limits.ts),
@@ -112,4 +105,56 @@ function compile(text: string, steps: StepCounter): jsonata.Expression {
     const { message, position } = error as { message?: string; position?: number };
     throw new SyntaxError(`${message ?? 'not a JSONata expression'} (at character ${position ?? 0})`, { cause: error });
   }
+}
+
+/** Why a result cannot be used. */
+export class UnusableValue extends Error {
+  override readonly name = 'UnusableValue';
+
+  constructor(readonly code: 'not-a-number' | 'too-large') {
+    super(code);
+  }
+}
+
+const deepest = 50;
+
+/**
+ * A result of JSONata as plain data: it marks its lists and gives functions as values. Functions count as nothing.
+ * @throws {UnusableValue} `not-a-number` where a division by nothing was made: JSON would turn it into null, which
+ * clears what it is written to; `too-large` for what no vendor takes
+ */
+export function plainValue(value: unknown): unknown {
+  let left: number = evaluationLimits.characters;
+  const spend = (cost: number): void => {
+    left -= cost;
+    if (left < 0) throw new UnusableValue('too-large');
+  };
+  const copy = (each: unknown, depth: number): unknown => {
+    if (depth > deepest) throw new UnusableValue('too-large');
+    spend(typeof each === 'string' ? each.length : 1);
+    if (typeof each === 'function' || each === undefined) return undefined;
+    if (typeof each === 'number' && !Number.isFinite(each)) throw new UnusableValue('not-a-number');
+    if (typeof each !== 'object' || each === null) return each;
+    if (Array.isArray(each)) return each.map((entry) => copy(entry, depth + 1) ?? null);
+    if ('_jsonata_function' in each || '_jsonata_lambda' in each) return undefined;
+    return Object.fromEntries(
+      Object.entries(each)
+        .map(([name, entry]) => {
+          spend(name.length);
+          return [name, copy(entry, depth + 1)] as const;
+        })
+        .filter(([, entry]) => entry !== undefined),
+    );
+  };
+  return copy(value, 0);
+}
+
+/**
+ * Whether a value counts as true, as JSONata's $boolean says: false are nothing, null, 0, empty texts, lists without
+ * anything true, empty objects and functions. Source: JSONata, "Boolean functions", $boolean.
+ */
+export function booleanValue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(booleanValue);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return typeof value === 'function' ? false : Boolean(value);
 }

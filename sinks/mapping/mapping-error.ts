@@ -13,3 +13,102 @@ export class MappingError extends Error {
     super(message);
   }
 }
+
+/** A MappingError by its parts, so that who knows the line and the item can add them to what failed. */
+export class FailedMapping extends MappingError {
+  /**
+   * @param key where the expression stands, e.g. `crm.records[0].properties.email`
+   * @param code short and stable; groups dead letters together with the key
+   * @param what the rest of the sentence that begins with the key, without any value
+   * @param where what comes in between: line and item
+   */
+  constructor(
+    readonly key: string,
+    readonly code: string,
+    readonly what: string,
+    where = '',
+  ) {
+    super(`mapping: ${key}: ${code}`, `${key}${where} ${what}`);
+  }
+
+  placed(where: string): FailedMapping {
+    return new FailedMapping(this.key, this.code, this.what, where);
+  }
+}
+
+/** What a function of a mapping cannot do with what it was given. `code` joins the cause of a dead letter; see docs/mapping.md. */
+export class FunctionError extends Error {
+  override readonly name = 'FunctionError';
+
+  constructor(
+    readonly code:
+      | 'not-an-instant'
+      | 'no-time-zone'
+      | 'not-a-text'
+      | 'not-a-length'
+      | 'not-a-field-name'
+      | 'too-long'
+      | 'withheld',
+  ) {
+    super(code);
+  }
+}
+
+/**
+ * What an expression failed with, by code: JSONata's own or one of ours. Words of our own, since JSONata's message may
+ * quote a value of the item. Codes: JSONata 2.2, src/jsonata.js, "errorCodes".
+ */
+const words: Readonly<Record<string, string>> = {
+  D1001: 'a number is too large',
+  D1004: 'a regular expression matches nothing at all',
+  D1009: 'two values of an object come under one key',
+  D1011: 'it goes on within itself too deep',
+  D1012: 'it takes too long',
+  D2014: 'a list is too long',
+  D2015: 'a list is too long',
+  D3030: 'a value is no number',
+  D3060: 'a root of a negative number',
+  D3110: 'a value is no time',
+  D3137: 'the expression itself called $error',
+  D3138: 'there is more than one match',
+  D3139: 'there is no match',
+  D3141: 'the expression itself called $assert',
+  T0410: 'a function was given a value of another kind than it takes',
+  T0411: 'a function was given a value of another kind than it takes',
+  T0412: 'a function was given a list with values of another kind than it takes',
+  T1003: 'a key of an object is no text',
+  T1005: 'what is called is no function',
+  T1006: 'what is called is no function',
+  T2001: 'the left side of a calculation is no number',
+  T2002: 'the right side of a calculation is no number',
+  T2003: 'a range begins with something else than a whole number',
+  T2004: 'a range ends with something else than a whole number',
+  T2007: 'values of different kinds are to be sorted',
+  T2008: 'values that have no order are to be sorted',
+  T2009: 'values of different kinds are compared',
+  T2010: 'values are compared that have no order',
+  'no-time-zone': "the pigeonhole's time zone is not known",
+  'not-a-field-name': 'a name of a field is no text',
+  'not-a-length': 'a length is no whole number',
+  'not-a-number': 'a division by zero, or another number that is none',
+  'not-a-text': 'a value is no text',
+  'not-an-instant': 'a value is no time',
+  'too-deep': 'it goes on within itself too deep',
+  'too-large': 'the result is too large',
+  'too-long': 'a text is too long',
+  'too-many-steps': 'it takes too many steps',
+  withheld: 'a function that cannot be used was called',
+};
+
+/** The short stable code of a failure, safe to show: never taken from a value. */
+export function failureCode(error: unknown): string {
+  if (error instanceof RangeError) return 'too-deep'; // the stack, or a text beyond what memory allows
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return 'error';
+  return Object.hasOwn(words, code) || /^[A-Z]\d{4}$/.test(code) ? code : 'error';
+}
+
+/** The code with what it means, for a sentence. */
+export function failureInWords(code: string): string {
+  return words[code] === undefined ? code : `${code}, ${words[code]}`;
+}

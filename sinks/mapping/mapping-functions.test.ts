@@ -1,6 +1,7 @@
 import { Expression } from './expression.js';
 import type { MappingView } from './mapping-view.js';
 import { viewOf } from './view-of.test-kit.js';
+import { nameParts } from './mapping-functions.js';
 
 const tokyo = { timezone: 'Asia/Tokyo', startDate: '2026-11-21' };
 
@@ -114,5 +115,28 @@ describe('$pad', () => {
   it('is as JSONata’s own within its bound', async () => {
     expect(await valueOf('$pad(item.n, -3, "0")', viewOf({ n: '7' }))).toBe('007');
     expect(await valueOf('$pad(item.missing, 3)', viewOf({}))).toBeUndefined();
+  });
+});
+
+describe('a full name', () => {
+  it.each([
+    ['Ada Lovelace', 'Ada', 'Lovelace'],
+    [' Ada  King ', 'Ada', 'King'],
+    ['Ada', undefined, 'Ada'],
+    ['Lovelace, Ada', 'Ada', 'Lovelace'],
+    ['Ludwig van Beethoven', 'Ludwig', 'van Beethoven'],
+    ['María de la Cruz', 'María', 'de la Cruz'],
+    ['Mary Jane Watson', 'Mary Jane', 'Watson'],
+    ['Sammy Davis Jr.', 'Sammy', 'Davis Jr.'],
+    ['Ada Lovelace, PhD', 'Ada', 'Lovelace, PhD'],
+    ['ada byron lovelace', 'ada byron', 'lovelace'],
+    ['van Gogh', 'van', 'Gogh'],
+    ['山田太郎', undefined, '山田太郎'],
+    ['Ali Ali', 'Ali', 'Ali'],
+    ['Jr.', undefined, 'Jr.'],
+    [',', undefined, ','],
+    ['   ', undefined, undefined],
+  ])('%j has the first name %j and the last name %j', (name, first, last) => {
+    expect(nameParts(name)).toEqual({ ...(first !== undefined && { first }), ...(last !== undefined && { last }) });
   });
 });

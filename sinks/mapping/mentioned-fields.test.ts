@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Secret } from '../../config/secret.js';
 import { jsonataFunctions } from './check-syntax.js';
 import { Expression } from './expression.js';
-import { expressionsIn } from './expressions-in.js';
-import { joinsOf } from './joins-of.js';
-import { mentionedFields, type Mention } from './mentioned-fields.js';
+import { expressionsIn } from './expression-schema.js';
+import { joinsOf, mentionedFields, type Mention } from './mentioned-fields.js';
 
 const inWords = (mention: Mention): string =>
   mention.of === 'field' ? `$field ${mention.names.join('|')}` : [mention.of, ...mention.path].join('.');

@@ -1,5 +1,6 @@
 import type { Expression } from './expression.js';
-import { nodesOf, type SyntaxNode } from './syntax-tree.js';
+import { nodesOf, type SyntaxNode } from './check-syntax.js';
+import type { Join } from '../sink.js';
 
 /** What an expression looks at. */
 export const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
@@ -105,4 +106,14 @@ function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place:
       visitPath({ ...object, steps: [...(object.steps ?? []), { type: 'name', value: name.value }] }, place, tell);
     }
   }
+}
+
+/** What has to be read for these expressions beside the items themselves: for `SinkType.joins`. */
+export function joinsOf(expressions: readonly Expression[]): Join[] {
+  const mentioned = new Set(expressions.flatMap((each) => mentionedFields(each).map(({ of }) => of)));
+  return [
+    ...(mentioned.has('attendee') || mentioned.has('field') ? (['attendees'] as const) : []),
+    ...(mentioned.has('session') ? (['sessions'] as const) : []),
+    ...(mentioned.has('pigeonhole') ? (['pigeonholes'] as const) : []),
+  ];
 }

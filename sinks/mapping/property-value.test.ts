@@ -1,6 +1,5 @@
 import { MappingError } from './mapping-error.js';
 import { dayValue, instantValue, numberValue, textValue, truthValue } from './property-value.js';
-import { withoutNothing } from './without-nothing.js';
 
 const key = 'crm.records[0].properties.score';
 const readers = { textValue, numberValue, truthValue, dayValue, instantValue };
@@ -58,16 +57,5 @@ describe('the value of a property', () => {
 
   it('is not quoted when it is refused', () => {
     expect(() => numberValue('maria.lopez@example.com', key)).toThrow(`${key} gave a text: it takes a number`);
-  });
-});
-
-describe('properties without nothing', () => {
-  it('keep what clears and lose what is to be left alone', () => {
-    expect(withoutNothing({ a: 'x', b: null, c: undefined, d: 0, e: '' })).toStrictEqual({
-      a: 'x',
-      b: null,
-      d: 0,
-      e: '',
-    });
   });
 });

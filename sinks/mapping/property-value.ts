@@ -1,5 +1,5 @@
 import { instantOf, utcMidnightMs } from './event-time.js';
-import { FailedMapping } from './failed-mapping.js';
+import { FailedMapping } from './mapping-error.js';
 
 /**
  * What expressions give, as vendors' properties take it. Each leaves undefined ("leave it alone") and null ("clear it")

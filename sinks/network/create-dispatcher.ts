@@ -2,11 +2,8 @@ import { rootCertificates } from 'node:tls';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import type { NetworkSettings } from '../sink.js';
 import { confirmHeld } from '../while-held.js';
-import { isAllowedHost } from './allowed-host.js';
-import { bypassesProxy } from './bypasses-proxy.js';
-import { guardedConnector } from './guarded-connector.js';
-import { RefusedAddressError } from './refused-address-error.js';
-import { strictTls } from './strict-tls.js';
+import { isAllowedHost, bypassesProxy } from './proxy-rules.js';
+import { guardedConnector, strictTls, RefusedAddressError } from './guarded-connector.js';
 
 export interface DispatcherOptions {
   /** True lets connections reach loopback and private networks. */

@@ -1,5 +1,6 @@
 import { errors } from 'undici';
-import { RefusedAddressError } from './refused-address-error.js';
+import { RefusedAddressError } from './guarded-connector.js';
+import { CutShort } from './within-deadline.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
@@ -52,4 +53,23 @@ function codeOf(error: unknown): string {
   // Not instanceof: errors of Node's own modules come from another realm where code runs in a context of its own.
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
+}
+
+export interface Asked {
+  readonly host: string;
+  /** As a person calls it. */
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** What was asked for, where that helps a person. */
+  readonly what?: string;
+}
+
+/** Why a call made by `withinDeadline` has no answer, as a sentence without path, query or secret. */
+export function noAnswerSentence(error: unknown, asked: Asked): string {
+  if (!(error instanceof CutShort)) return failureSentence(error, asked.host);
+  return error.reason === 'stopped' ? `stopped before ${asked.name} answered` : lateSentence(asked);
+}
+
+export function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
+  return `${host} did not answer ${what === undefined ? '' : `${what} `}within ${timeoutMs / 1000} s`;
 }

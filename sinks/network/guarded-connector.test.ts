@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { runInThisContext } from 'node:vm';
-import { guardedConnector } from './guarded-connector.js';
+import { guardedConnector, RefusedAddressError } from './guarded-connector.js';
 import { localhostCertificate, localhostKey } from './localhost-certificate.test-kit.js';
-import { RefusedAddressError } from './refused-address-error.js';
 
 let server: Server;
 let port: string;

@@ -2,8 +2,18 @@ import { lookup as lookUpName, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.js';
-import { RefusedAddressError } from './refused-address-error.js';
-import { strictTls } from './strict-tls.js';
+
+/**
+ * A connection that was not made because its address is not allowed. The message is a sentence for a person, with
+ * the host and what to do; it holds no path or query of a URL, since these may carry a token.
+ */
+export class RefusedAddressError extends Error {
+  override readonly name = 'RefusedAddressError';
+  readonly code = 'ERR_REFUSED_ADDRESS';
+}
+
+/** Said outright, so that neither Node's settings nor NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool can weaken it. */
+export const strictTls = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;
 
 export interface ConnectorOptions {
   /** False refuses every address that is not on the public internet. */

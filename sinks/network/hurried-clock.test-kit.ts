@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from './rolling-limiter.js';
 
 /** Goes a hundred times as fast: what takes seconds of waiting is over in some milliseconds. */
 export const hurriedClock: Clock = {

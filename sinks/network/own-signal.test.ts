@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { underOwnSignal } from './own-signal.js';
+import { underOwnSignal } from './within-deadline.js';
 
-const listenersOf = ({ signal }: AbortController): number => getEventListeners(signal, 'abort').length;
 
 describe('work under a signal of its own', () => {
   it('is stopped with its caller, and gives what it comes to', async () => {

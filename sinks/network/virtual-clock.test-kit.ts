@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from './rolling-limiter.js';
 
 /** A clock that stands still until it is told to go on. */
 export class VirtualClock implements Clock {

@@ -1,6 +1,6 @@
 import { rootCertificates, type ConnectionOptions } from 'node:tls';
 import { type ClientBase, Pool, type PoolConfig } from 'pg';
-import { strictTls } from '../network/strict-tls.js';
+import { strictTls } from '../network/guarded-connector.js';
 import type { NetworkSettings } from '../sink.js';
 import { readCertificates, type Server } from './config.js';
 

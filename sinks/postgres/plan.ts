@@ -1,5 +1,11 @@
-import { forgetsPerson } from '../forgets-person.js';
-import type { Fields, Operation, Planned, SinkEnvironment, Subject } from '../sink.js';
+import {
+  forgetsPerson,
+  type Fields,
+  type Operation,
+  type Planned,
+  type SinkEnvironment,
+  type Subject,
+} from '../sink.js';
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**

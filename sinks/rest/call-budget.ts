@@ -1,4 +1,4 @@
-import { underOwnSignal } from '../network/own-signal.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 
 /** The time in which one piece of a lane's work may start calls. */
 export interface CallBudget {

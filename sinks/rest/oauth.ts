@@ -1,11 +1,9 @@
 import { request, type Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
-import { fieldsOf } from '../fields-of.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
-import { retryAfterMs } from '../network/retry-after.js';
+import { fieldsOf, type Fields, type Result } from '../sink.js';
+import { noAnswerSentence } from '../network/failure-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText, retryAfterMs } from '../network/read-answer.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
-import type { Fields, Result } from '../sink.js';
 import { whileHeld } from '../while-held.js';
 import { signJwt } from './jwt.js';
 

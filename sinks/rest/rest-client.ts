@@ -1,7 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { NetworkSettings } from '../sink.js';

@@ -1,8 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type Dispatcher, request } from 'undici';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { S3Config } from './config.js';

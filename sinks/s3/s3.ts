@@ -1,6 +1,6 @@
 import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import type { EraseResult, Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkStore } from './check.js';
 import type { Failure } from './classify.js';

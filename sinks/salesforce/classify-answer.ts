@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/retry-after.js';
+import { retryAfterMs } from '../network/read-answer.js';
 import type { FailedResult } from './call-failure.js';
 import { passingCodes } from './passing-codes.js';
 import { saidErrors } from './said-errors.js';

@@ -4,8 +4,7 @@ import { type ListName, listNames } from '../../config/schema/list-names.js';
 import type { Secret } from '../../config/secret.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
-import { expression } from '../mapping/expression-schema.js';
-import { type WritePolicy, writtenValue, type WrittenValue } from '../mapping/written-value.js';
+import { expression, type WritePolicy, writtenValue, type WrittenValue } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */

@@ -1,4 +1,4 @@
-import type { WritePolicy } from '../mapping/written-value.js';
+import type { WritePolicy } from '../mapping/expression-schema.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
 import type { FieldValue } from './operation.js';
 

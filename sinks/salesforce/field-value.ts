@@ -1,4 +1,4 @@
-import { FailedMapping } from '../mapping/failed-mapping.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
 import type { FieldValue } from './operation.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Operation } from '../sink.js';
-import type { WritePolicy } from '../mapping/written-value.js';
+import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import type { LinkedRecord, RemoteRecord } from './remote-record.js';
 

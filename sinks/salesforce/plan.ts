@@ -1,9 +1,8 @@
-import { forgetsPerson } from '../forgets-person.js';
+import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
-import type { Planned, SinkEnvironment, Subject } from '../sink.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { emailOf, fieldValue } from './field-value.js';
 import type {

@@ -1,5 +1,5 @@
-import { expressionsIn } from '../mapping/expressions-in.js';
-import { joinsOf } from '../mapping/joins-of.js';
+import { expressionsIn } from '../mapping/expression-schema.js';
+import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/call-budget.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaign-statuses.js';

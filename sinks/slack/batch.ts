@@ -1,5 +1,5 @@
 import type { Lane, Outcome } from '../sink.js';
-import type { Clock } from '../network/clock.js';
+import type { Clock } from '../network/rolling-limiter.js';
 import type { SlackApi } from './client.js';
 import type { Verdict } from './classify.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Block, MessageContent, PlainText, RichTextSection } from './operation.js';
 import type { Expression } from '../mapping/expression.js';
-import { FailedMapping } from '../mapping/failed-mapping.js';
-import { nodesOf } from '../mapping/syntax-tree.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
+import { nodesOf } from '../mapping/check-syntax.js';
 
 /** Characters in the text of a section, and of a header. Source: docs.slack.dev, Block Kit reference. */
 const SECTION_LIMIT = 3000;

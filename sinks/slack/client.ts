@@ -1,9 +1,7 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
-import { retryAfterMs } from '../network/retry-after.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
+import { answeredAtMs, headerText, parsedJson, readText, retryAfterMs } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 
 /** Longest for one call from its start to the end of the answer. */

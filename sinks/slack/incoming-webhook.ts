@@ -1,14 +1,12 @@
-import type { Clock } from '../network/clock.js';
+import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 import type { ShowOperation, SlackOperation, SlackObject, MessageContent } from './operation.js';
 import type { SlackRates } from './rates.js';
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
-import { headerText } from '../network/read-answer.js';
-import { retryAfterMs } from '../network/retry-after.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
+import { headerText, retryAfterMs } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import { plainly } from './messages.js';
 

@@ -1,7 +1,6 @@
-import { forgetsPerson } from '../forgets-person.js';
+import { forgetsPerson, type Planned, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView } from '../mapping/mapping-view.js';
-import type { Planned, Subject } from '../sink.js';
 import type { SlackConfig } from './config.js';
 import { wellFormed, redactedMessage } from './blocks.js';
 import {

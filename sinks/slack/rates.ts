@@ -1,5 +1,4 @@
-import { type Clock, systemClock } from '../network/clock.js';
-import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
+import { type Clock, systemClock, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 
 /** Slack's methods with a rate of their own; a post's belongs to its channel. */
 export type SlackMethod =

@@ -1,8 +1,8 @@
 import { mayReachPrivate } from '../network/address-policy.js';
-import { type Clock, systemClock } from '../network/clock.js';
-import { expressionsIn } from '../mapping/expressions-in.js';
-import { joinsOf } from '../mapping/joins-of.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { type Clock, systemClock } from '../network/rolling-limiter.js';
+import { expressionsIn } from '../mapping/expression-schema.js';
+import { joinsOf } from '../mapping/mentioned-fields.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { type SlackApi, REQUEST_TIMEOUT_MS } from './client.js';

@@ -1,6 +1,5 @@
 import { request } from 'undici';
-import { failureSentence } from '../network/failure-sentence.js';
-import { lateSentence } from '../network/no-answer-sentence.js';
+import { failureSentence, lateSentence } from '../network/failure-sentence.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
 import type { CheckLine } from '../sink.js';
 import type { Endpoint } from './deliver.js';

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/retry-after.js';
+import { retryAfterMs } from '../network/read-answer.js';
 import type { Outcome } from '../sink.js';
 
 export interface WebhookAnswer {

@@ -1,6 +1,6 @@
 import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { Outcome } from '../sink.js';

@@ -1,5 +1,4 @@
-import type { Change } from '../change.js';
-import { changeJson } from '../change-json.js';
+import { type Change, changeJson } from '../change.js';
 import type { Operation } from '../sink.js';
 
 export interface WebhookOperation extends Operation {

@@ -1,5 +1,5 @@
 import { inItemOrder } from '../in-item-order.js';
-import { underOwnSignal } from '../network/own-signal.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';

@@ -1,12 +1,10 @@
 import { request, type Dispatcher } from 'undici';
-import { neverArrived } from '../network/failure-sentence.js';
-import { noAnswerSentence } from '../network/no-answer-sentence.js';
+import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
-import type { Result } from '../sink.js';
+import { type Result, fieldsOf } from '../sink.js';
 import { type Authorization, TokenFailure } from './authorization.js';
-import { fieldsOf } from '../fields-of.js';
 
 /** Of an answer that is a statement, or a list of ids, this much is read; a statement of ours has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

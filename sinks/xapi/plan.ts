@@ -1,6 +1,12 @@
 import type { Secret } from '../../config/secret.js';
-import { forgetsPerson } from '../forgets-person.js';
-import type { Operation, Planned, SinkEnvironment, Subject, Fields } from '../sink.js';
+import {
+  forgetsPerson,
+  type Operation,
+  type Planned,
+  type SinkEnvironment,
+  type Subject,
+  type Fields,
+} from '../sink.js';
 import type { Activities } from './activities.js';
 import { secretOf } from './authorization.js';
 import { type XapiConfig, engagementList } from './config.js';

@@ -1,4 +1,4 @@
-import { underOwnSignal } from '../network/own-signal.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../sinks/network/clock.js';
+import type { Clock } from '../../sinks/network/rolling-limiter.js';
 
 /**
  * A clock that runs many times as fast as the wall's, for everything that is given it: limits, waits and the times of a

@@ -1,6 +1,6 @@
 import { Secret } from '../../config/secret.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { type Clock, systemClock } from '../../sinks/network/clock.js';
+import { type Clock, systemClock } from '../../sinks/network/rolling-limiter.js';
 import type { SendResult, Sink } from '../../sinks/sink.js';
 import { slackConfigSchema } from '../../sinks/slack/config.js';
 import { createSlackSink } from '../../sinks/slack/slack.js';

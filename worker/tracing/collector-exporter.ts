@@ -2,7 +2,7 @@ import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { request } from 'undici';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
-import { noAnswerSentence } from '../../sinks/network/no-answer-sentence.js';
+import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import type { NetworkSettings } from '../../sinks/sink.js';
 import type { Log } from '../../work/collaborators.js';

@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { AlertReceiver } from '../../../config/config.js';
 import { isLoopback } from '../../../config/loopback.js';
-import { strictTls } from '../../../sinks/network/strict-tls.js';
+import { strictTls } from '../../../sinks/network/guarded-connector.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import type { OpenReceiver, OutgoingAlert } from './receiver.js';

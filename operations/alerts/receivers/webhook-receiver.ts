@@ -1,9 +1,8 @@
 import { request } from 'undici';
 import type { AlertReceiver } from '../../../config/config.js';
 import { createDispatcher } from '../../../sinks/network/create-dispatcher.js';
-import { noAnswerSentence } from '../../../sinks/network/no-answer-sentence.js';
-import { answeredAtMs, headerText } from '../../../sinks/network/read-answer.js';
-import { retryAfterMs } from '../../../sinks/network/retry-after.js';
+import { noAnswerSentence } from '../../../sinks/network/failure-sentence.js';
+import { answeredAtMs, headerText, retryAfterMs } from '../../../sinks/network/read-answer.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
 import { signatureHeaders } from '../../../sinks/webhook/sign.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';

@@ -1,4 +1,4 @@
-import { changeJson } from './change-json.js';
+import { changeJson } from './change.js';
 import { sampleChange } from './sample-change.test-kit.js';
 
 describe('the change envelope as JSON', () => {

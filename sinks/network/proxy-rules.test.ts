@@ -1,4 +1,4 @@
-import { bypassesProxy } from './bypasses-proxy.js';
+import { bypassesProxy, isAllowedHost } from './proxy-rules.js';
 
 describe('the list of hosts without proxy', () => {
   it.each([
@@ -30,4 +30,20 @@ describe('the list of hosts without proxy', () => {
   it.each(['http://localhost:8080', 'http://127.8.0.1', 'http://[::1]:99'])('always covers loopback: %s', (url) =>
     expect(bypassesProxy(new URL(url), undefined)).toBe(true),
   );
+});
+
+describe('an allowed host', () => {
+  it.each([
+    ['hooks.example.com', ['other.org', 'Hooks.Example.com']],
+    ['hooks.example.com.', ['hooks.example.com']],
+    ['a.b.example.com', ['.example.com']],
+  ])('is %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(true));
+
+  it.each([
+    ['hooks.example.com', []],
+    ['hooks.example.com', ['example.com']],
+    ['example.com', ['.example.com']],
+    ['badexample.com', ['.example.com']],
+    ['example.com.evil.org', ['example.com', '.example.com']],
+  ])('is not %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(false));
 });

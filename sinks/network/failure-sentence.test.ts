@@ -1,4 +1,4 @@
-import { noAnswerSentence } from './no-answer-sentence.js';
+import { noAnswerSentence } from './failure-sentence.js';
 import { CutShort } from './within-deadline.js';
 
 describe('the sentence on a call without answer', () => {
