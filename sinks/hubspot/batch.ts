@@ -1,5 +1,5 @@
 import { fieldsOf, type Result } from '../sink.js';
-import { held, listOf, type Problem, problemOf, withCorrelationId } from './classify-answer.js';
+import { held, listOf, type Problem, problemOf, withCorrelationId } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
 

@@ -1,6 +1,6 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
-import { isHeld, listOf } from './classify-answer.js';
+import { isHeld, listOf } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './record-problems.js';

@@ -1,7 +1,7 @@
 import { fieldsOf, type Result } from '../sink.js';
 import { type RecordReply, runBatch } from './batch.js';
-import { listOf, problemOf } from './classify-answer.js';
-import { findContacts } from './find-contacts.js';
+import { listOf, problemOf } from './classify.js';
+import { findContacts } from './send-notes.js';
 import type { NoteStep } from './operation.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';

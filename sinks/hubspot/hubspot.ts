@@ -2,7 +2,7 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { carryOut, createsNote } from './carry-out.js';
+import { carryOut, createsNote } from './send.js';
 import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';

@@ -3,12 +3,22 @@ import { fieldsOf, type Fields, type Planned, type SinkEnvironment, type Subject
 import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
 import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
-import { lifecycleStage } from './lifecycle-stage.js';
-import { noteText } from './note-text.js';
-import type { Attendance, ContactReference, HubSpotOperation, PropertyWrite, Step, UniqueValue } from './operation.js';
-import { looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import { lifecycleStage } from './decide-writes.js';
+import { noteText, looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import {
+  type Attendance,
+  type ContactReference,
+  type HubSpotOperation,
+  type PropertyWrite,
+  type Step,
+  type UniqueValue,
+  contactRemovalsOf,
+  eventName,
+  listIdsOf,
+  type RemovalCause,
+  removalOf,
+} from './operation.js';
 import type { RecordKeys } from './record-problems.js';
-import { contactRemovalsOf, eventName, listIdsOf, type RemovalCause, removalOf } from './remove.js';
 
 /** An entry of `records`, with its name and where it stands. */
 interface Entry {

@@ -1,5 +1,4 @@
-import { noteText } from './note-text.js';
-import { LONGEST_TEXT, looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import { noteText, LONGEST_TEXT, looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
 
 describe('a property value', () => {
   it.each([

@@ -1,10 +1,9 @@
 import { runBatch } from './batch.js';
-import { held } from './classify-answer.js';
-import { withCorrelationId } from './classify-answer.js';
+import { held, withCorrelationId } from './classify.js';
 import { clockToleranceMs } from './event-times.js';
-import { changedAtMs } from './present-record.js';
+import { changedAtMs } from './decide-writes.js';
 import type { ArchiveStep, ForgetStep, LeaveStep } from './operation.js';
-import { leaveLists } from './send-lists.js';
+import { leaveLists } from './send-associations.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
 

@@ -1,10 +1,9 @@
 import { type BatchCall, type BatchInput, type RecordReply, runBatch } from './batch.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient } from './client.js';
-import { decideWrites, needsHistory, needsPresent, type PresentValue } from './decide-writes.js';
+import { decideWrites, needsHistory, needsPresent, type PresentValue, presentValues, timeOf } from './decide-writes.js';
 import type { EventTimes } from './event-times.js';
 import type { RecordStep, UniqueValue } from './operation.js';
-import { presentValues, timeOf } from './present-record.js';
 import type { Task } from './task.js';
 
 export interface Sending {

@@ -1,6 +1,6 @@
 import { type Fields, type Outcome, type Result, fieldsOf } from '../sink.js';
 import type { RecordReply } from './batch.js';
-import { isHeld } from './classify-answer.js';
+import { isHeld } from './classify.js';
 import type { HubSpotOperation, Step } from './operation.js';
 
 /** An operation under way: what its steps have made so far, and what has ended it, if anything has. */

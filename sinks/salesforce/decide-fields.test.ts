@@ -1,5 +1,5 @@
 import type { WritePolicy } from '../mapping/expression-schema.js';
-import { decideFields, keepNameWhole } from './decide-fields.js';
+import { decideFields, keepNameWhole, decideMemberStatus } from './decide-fields.js';
 import type { FieldValue } from './operation.js';
 
 const hourMs = 3_600_000;
@@ -87,5 +87,25 @@ describe('a name in two fields', () => {
     ['is replaced by always', ['A.', 'King'], ['Ada', 'Lovelace'], 'always', 'Ada Lovelace'],
   ])('%s', (_, now, said, policy, expected) => {
     expect(named(now, said, policy)).toBe(expected);
+  });
+});
+
+const status = { registered: 'Sent', attended: 'Responded' };
+const responds = (label: string): boolean => label === 'Responded' || label === 'Donated';
+
+describe('the status of a member', () => {
+  it.each([
+    ['nobody yet', null, 'registered', 'Sent'],
+    ['nobody yet', null, 'attended', 'Responded'],
+    ['Sent', 'Sent', 'registered', null],
+    ['Sent', 'Sent', 'attended', 'Responded'],
+    ['Responded', 'Responded', 'registered', null],
+    ['Responded', 'Responded', 'attended', null],
+    ['Invited, by somebody', 'Invited', 'registered', 'Sent'],
+    ['Donated, by somebody', 'Donated', 'registered', null],
+    ['Donated, by somebody', 'Donated', 'attended', 'Responded'],
+  ] as const)('who is %s (%s) and has %s becomes %s', (_, now, stage, expected) => {
+    const present = now === null ? null : { status: now, hasResponded: responds(now) };
+    expect(decideMemberStatus(present, stage, status, responds)).toBe(expected);
   });
 });

@@ -1,13 +1,9 @@
-import { classifyRecordErrors } from './classify-record-errors.js';
+import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './conform-value.js';
-import type { Job } from './job.js';
-import type { ObjectFacts } from './object-fields.js';
-import type { FieldValue, ForgetStep } from './operation.js';
-import type { Org } from './org.js';
-import { query } from './query.js';
-import type { RemoteRecord } from './remote-record.js';
-import { queriesFor, soqlText } from './soql.js';
+import { conformValue } from './field-value.js';
+import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
+import type { ObjectFacts, Org } from './object-fields.js';
+import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Written, writeRecords } from './write-records.js';
 
 /** Stands in place of what was there, in fields that must not be empty. */

@@ -1,10 +1,8 @@
-import { classifyRecordErrors } from './classify-record-errors.js';
+import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import type { Job } from './job.js';
-import type { LeaveStep } from './operation.js';
-import type { Org } from './org.js';
-import { query } from './query.js';
-import { queriesFor, soqlText } from './soql.js';
+import type { Job, LeaveStep } from './operation.js';
+import type { Org } from './object-fields.js';
+import { query, queriesFor, soqlText } from './query.js';
 import { writeRecords } from './write-records.js';
 
 /**

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { CallFailure } from './call-failure.js';
+import { CallFailure } from './operation.js';
 import type { SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/call-budget.js';
+import type { CampaignStatuses } from './campaigns.js';
 
 /** What may be done with a field of the org. */
 export interface FieldFacts {
@@ -104,4 +105,11 @@ export class ObjectFields {
       ),
     };
   }
+}
+
+/** What a sink holds of its org, shared by all lanes. */
+export interface Org {
+  readonly client: SalesforceClient;
+  readonly objects: ObjectFields;
+  readonly statuses: CampaignStatuses;
 }

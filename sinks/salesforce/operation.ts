@@ -1,7 +1,7 @@
-import type { Operation } from '../sink.js';
+import type { Operation, Fields, Result } from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
-import type { LinkedRecord, RemoteRecord } from './remote-record.js';
+import { z } from 'zod';
 
 /** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */
 export interface SalesforceOperation extends Operation {
@@ -113,4 +113,128 @@ export interface LinkedStep extends OfRecord {
 export interface UnlinkStep extends OfRecord {
   readonly kind: 'unlink';
   readonly known: LinkedRecord;
+}
+
+/** What an entry of `records` has made of an item. Ids and states, never a value. */
+export interface RemoteRecord {
+  readonly type: 'Lead' | 'Contact';
+  readonly id: string;
+  /** This sink created it, for this item. */
+  readonly created: boolean;
+  /** This sink gave it its external id. */
+  readonly keyed: boolean;
+  /** The fields that this sink has written. */
+  readonly written: readonly string[];
+  /** When it last wrote, by Salesforce's clock, Unix time in ms. */
+  readonly writtenAtMs: number;
+  readonly member: RemoteMember | null;
+}
+
+export interface RemoteMember {
+  readonly id: string;
+  readonly campaignId: string;
+  /** As this sink last gave or found it. */
+  readonly status: string;
+  readonly created: boolean;
+  /** The fields that this sink has written, less the status. */
+  readonly written: readonly string[];
+}
+
+const recordSchema = z.object({
+  type: z.enum(['Lead', 'Contact']),
+  id: z.string(),
+  created: z.boolean(),
+  keyed: z.boolean(),
+  written: z.array(z.string()),
+  writtenAtMs: z.number(),
+  member: z
+    .object({
+      id: z.string(),
+      campaignId: z.string(),
+      status: z.string(),
+      created: z.boolean(),
+      written: z.array(z.string()).default([]),
+    })
+    .nullable(),
+});
+
+/** Under the name of an entry of `records`, in the object of an item; null: nothing was made by that entry, or it was taken back. */
+export function remoteRecordOf(object: Fields | null, record: string): RemoteRecord | null {
+  const found = recordSchema.safeParse(object?.[record]);
+  return found.success ? found.data : null;
+}
+
+/** A record that belongs to a person, made by an entry of `records`: all of it is this sink's. */
+export interface LinkedRecord {
+  /** The object, such as Task. */
+  readonly linked: string;
+  readonly id: string;
+}
+
+const linkedSchema = z.object({ linked: z.string(), id: z.string() });
+
+export function linkedRecordOf(object: Fields | null, record: string): LinkedRecord | null {
+  const found = linkedSchema.safeParse(object?.[record]);
+  return found.success ? found.data : null;
+}
+
+/** A step while it is carried out. */
+export interface Job<S extends Step = Step> {
+  readonly step: S;
+  /** What stands at Salesforce by now; null: nothing, as far as is known. */
+  remote: NonNullable<S['known']> | null;
+  /** What became of it; undefined: not settled yet. */
+  result: Result | undefined;
+  /** For a person who reads what was done. */
+  readonly done: string[];
+}
+
+export type PersonJob = Job<PersonStep>;
+
+export function jobOf<S extends Step>(step: S): Job<S> {
+  return { step, remote: step.known as NonNullable<S['known']> | null, result: undefined, done: [] };
+}
+
+export function isOpen(job: Job): boolean {
+  return job.result === undefined;
+}
+
+export function fail(jobs: readonly Job[], failure: CallFailure): void {
+  for (const job of jobs) job.result ??= failure.result;
+}
+
+export function isPersonJob(job: Job): job is PersonJob {
+  return job.step.kind === 'person';
+}
+
+export function isLeaveJob(job: Job): job is Job<LeaveStep> {
+  return job.step.kind === 'leave';
+}
+
+export function isForgetJob(job: Job): job is Job<ForgetStep> {
+  return job.step.kind === 'forget';
+}
+
+export function isLinkedJob(job: Job): job is Job<LinkedStep> {
+  return job.step.kind === 'linked';
+}
+
+export function isUnlinkJob(job: Job): job is Job<UnlinkStep> {
+  return job.step.kind === 'unlink';
+}
+
+export type FailedResult = Extract<Result, { kind: 'retry' | 'pause' }>;
+
+/** A call that said nothing of any record: what it means for all that was to be done with it. */
+export class CallFailure extends Error {
+  override readonly name = 'CallFailure';
+
+  constructor(readonly result: FailedResult) {
+    super(result.detail);
+  }
+}
+
+/** No further call is begun: it was stopped, or its time is over. */
+export class CallsEnded extends Error {
+  override readonly name = 'CallsEnded';
 }

@@ -5,18 +5,20 @@ import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { emailOf, fieldValue } from './field-value.js';
-import type {
-  CampaignStep,
-  FieldValue,
-  FieldWrite,
-  KeyValue,
-  LinkedStep,
-  Lookup,
-  SalesforceOperation,
-  Step,
+import {
+  type CampaignStep,
+  type FieldValue,
+  type FieldWrite,
+  type KeyValue,
+  type LinkedStep,
+  type Lookup,
+  type SalesforceOperation,
+  type Step,
+  linkedRecordOf,
+  type RemoteMember,
+  remoteRecordOf,
 } from './operation.js';
-import { isAnonymous } from './is-anonymous.js';
-import { linkedRecordOf, type RemoteMember, remoteRecordOf } from './remote-record.js';
+import type { ListName } from '../../config/schema/list-names.js';
 
 /** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;
@@ -264,4 +266,21 @@ function happenedAtMs({ change, pigeonhole }: Subject): number {
   const instants = [change.data?.signInTime, change.data?.signedInAt, change.data?.createdAt, pigeonhole?.startDate];
   const found = instants.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN));
   return found.find((each) => !Number.isNaN(each)) ?? Date.parse(change.timestamp);
+}
+
+/** Lists whose items are people themselves, or are done by nobody. */
+const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
+  'attendees',
+  'registrants',
+  'sessions',
+  'pigeonholes',
+  'subscriptions',
+]);
+
+/** Whether it is what someone did who may not be shown: such an item names nobody, and comes without their record. */
+export function isAnonymous({ change, attendee }: Subject): boolean {
+  if (attendee !== null || notDoneByPeople.has(change.list)) return false;
+  const { attendeeId, attendee: person } = change.data ?? {};
+  const named = typeof person === 'object' && person !== null && 'id' in person && person.id !== undefined;
+  return attendeeId === undefined && !named;
 }

@@ -2,16 +2,14 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/call-budget.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { CampaignStatuses } from './campaign-statuses.js';
+import { CampaignStatuses } from './campaigns.js';
 import { checkOrg } from './check.js';
 import { type ClientTuning, SalesforceClient } from './client.js';
 import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
-import { deliverBatch } from './deliver-batch.js';
-import { Exclusive } from './exclusive.js';
-import { ObjectFields } from './object-fields.js';
+import { deliverBatch, Exclusive } from './send.js';
+import { ObjectFields, type Org } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
 import { namedRecords, planSubject } from './plan.js';
-import type { Org } from './org.js';
 import { MOST_RECORDS } from './write-records.js';
 
 /** After this time a `send` starts no further call: a slow org must not hold a lane for minutes. */

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { CutShort } from '../network/within-deadline.js';
 import { type Grant, type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
-import { CallFailure, CallsEnded } from './call-failure.js';
+import { CallFailure, CallsEnded } from './operation.js';
 import type { SalesforceConfig } from './config.js';
 
 export interface Session {

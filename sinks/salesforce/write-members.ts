@@ -1,16 +1,12 @@
 import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
-import { classifyRecordErrors } from './classify-record-errors.js';
+import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './conform-value.js';
-import { decideFields, type PresentRecord } from './decide-fields.js';
-import { decideMemberStatus, type PresentMember } from './decide-member-status.js';
-import { isOpen, type PersonJob } from './job.js';
-import type { ObjectFacts } from './object-fields.js';
-import type { FieldValue } from './operation.js';
-import type { Org } from './org.js';
-import { query } from './query.js';
-import { queriesFor, soqlText } from './soql.js';
+import { conformValue } from './field-value.js';
+import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
+import { isOpen, type PersonJob, type FieldValue } from './operation.js';
+import type { ObjectFacts, Org } from './object-fields.js';
+import { query, queriesFor, soqlText } from './query.js';
 import { type FieldValues, type Written, writeRecords } from './write-records.js';
 
 interface MemberRow extends PresentMember, PresentRecord {

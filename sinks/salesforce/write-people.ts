@@ -1,13 +1,10 @@
-import { classifyRecordErrors } from './classify-record-errors.js';
+import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './conform-value.js';
+import { conformValue } from './field-value.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
-import type { PersonGroup } from './group-people.js';
-import { isOpen, type PersonJob } from './job.js';
-import type { ObjectFacts } from './object-fields.js';
-import type { FieldValue } from './operation.js';
-import type { Org } from './org.js';
-import { textOf } from './person-row.js';
+import { type PersonGroup, textOf } from './find-people.js';
+import { isOpen, type PersonJob, type FieldValue } from './operation.js';
+import type { ObjectFacts, Org } from './object-fields.js';
 import { type Write, type Written, writeRecords } from './write-records.js';
 
 /** What is written for some members of a group. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { CallFailure, CallsEnded, type FailedResult } from './call-failure.js';
+import { CallFailure, CallsEnded, type FailedResult, type FieldValue } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import type { FieldValue } from './operation.js';
-import { saidErrors, type SaidError } from './said-errors.js';
+import { saidErrors, type SaidError } from './classify.js';
 
 /** Most records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
 export const MOST_RECORDS = 200;

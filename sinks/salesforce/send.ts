@@ -1,13 +1,7 @@
 import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
-import { CallFailure, CallsEnded } from './call-failure.js';
-import { Campaigns } from './campaigns.js';
-import type { CallBudget } from '../rest/call-budget.js';
-import { needsPresent } from './decide-fields.js';
-import type { Exclusive } from './exclusive.js';
-import { findByIds, findPeople, type Found } from './find-people.js';
-import { forgetPeople } from './forget-people.js';
-import { groupPeople } from './group-people.js';
 import {
+  CallFailure,
+  CallsEnded,
   fail,
   isForgetJob,
   isLeaveJob,
@@ -18,12 +12,17 @@ import {
   type Job,
   jobOf,
   type PersonJob,
-} from './job.js';
+  type SalesforceOperation,
+  type Step,
+} from './operation.js';
+import { Campaigns } from './campaigns.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import { needsPresent } from './decide-fields.js';
+import { findByIds, findPeople, type Found, groupPeople } from './find-people.js';
+import { forgetPeople } from './forget-people.js';
 import { leaveCampaigns } from './leave-campaigns.js';
-import { deleteLinked, writeLinked } from './linked-records.js';
-import { resolveLookups } from './lookups.js';
-import type { SalesforceOperation, Step } from './operation.js';
-import type { Org } from './org.js';
+import { deleteLinked, writeLinked, resolveLookups } from './linked-records.js';
+import type { Org } from './object-fields.js';
 import { writeMembers } from './write-members.js';
 import { writePeople } from './write-people.js';
 
@@ -205,4 +204,19 @@ function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outco
 
 function settled({ done }: Job): Result {
   return done.length === 0 ? { kind: 'unsent' } : { kind: 'delivered', detail: done.join('; ') };
+}
+
+/** Lets one after the other do something, in the order in which they came. */
+export class Exclusive {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @throws {CallsEnded} when its turn comes after it was stopped; and whatever `work` throws */
+  async run<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+    const turn = this.#last.then(async () => {
+      if (signal.aborted) throw new CallsEnded();
+      return await work();
+    });
+    this.#last = turn.catch(() => undefined);
+    return await turn;
+  }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { queriesFor, soqlNumber, soqlText } from './soql.js';
+import { queriesFor, soqlNumber, soqlText } from './query.js';
 
 describe('a text in a query', () => {
   it.each([

@@ -1,8 +1,7 @@
 import type { Fields } from '../sink.js';
 import type { HubSpotOperation, Step } from './operation.js';
-import { sendAssociations } from './send-associations.js';
+import { sendAssociations, sendLists } from './send-associations.js';
 import { sendArchives, sendForgets, sendLeaves } from './send-forgets.js';
-import { sendLists } from './send-lists.js';
 import { sendNotes } from './send-notes.js';
 import { sendRecords, type Sending } from './send-records.js';
 import { sendRegistrations } from './send-registrations.js';

@@ -1,4 +1,4 @@
-import { classifyAnswer, type HubSpotAnswer, problemOf } from './classify-answer.js';
+import { classifyAnswer, type HubSpotAnswer, problemOf } from './classify.js';
 
 const verdictOf = (status: number, more: Partial<HubSpotAnswer> = {}) =>
   classifyAnswer({

@@ -1,4 +1,4 @@
-import { conformValue } from './conform-value.js';
+import { conformValue } from './field-value.js';
 import type { FieldValue } from './operation.js';
 
 describe('a value for a field', () => {

@@ -1,0 +1,205 @@
+import { retryAfterMs } from '../network/read-answer.js';
+import type { FailedResult } from './operation.js';
+import type { Result } from '../sink.js';
+
+export interface Answer {
+  readonly status: number;
+  /** Parsed JSON; undefined: it was none. */
+  readonly body: unknown;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: string | undefined;
+  /** The instant of the answer by Salesforce's clock where it said so. Unix time in ms. */
+  readonly answeredAtMs: number;
+}
+
+/** The limit is on the last 24 hours and opens little by little; asked sooner, it would only be refused again. */
+const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
+/** Too many long calls at once: over as soon as some of them end. */
+const CONCURRENCY_WAIT_MS = 10_000;
+const UNAVAILABLE_WAIT_MS = 30_000;
+
+/** What an answer is about: what was asked for, the session it was asked in, or a failure that concerns everyone. */
+export type AnswerMeaning =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'session-ended' }
+  /** The request as a whole was refused, which may be for one record in it. */
+  | { readonly kind: 'refused'; readonly code: string; readonly fields: readonly string[] }
+  | { readonly kind: 'limited'; readonly afterMs: number; readonly detail: string }
+  | { readonly kind: 'failed'; readonly result: FailedResult };
+
+/**
+ * What an answer means for the call as a whole. What it says of single records stands in the bodies of 2xx.
+ * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
+ * @param object what the call is about as a whole
+ */
+export function classifyAnswer(
+  { status, body, requestId, retryAfter, answeredAtMs }: Answer,
+  object?: string,
+): AnswerMeaning {
+  const [said] = saidErrors(body);
+  const code = said?.code ?? '';
+  const at = requestId === undefined ? '' : `, request ${requestId}`;
+  if (status >= 200 && status < 300) {
+    if (body !== undefined || status === 204) return { kind: 'answered' };
+    return retry(`Salesforce answered HTTP ${status} without JSON${at}`);
+  }
+  if (status === 401) return { kind: 'session-ended' };
+  if (code === 'REQUEST_LIMIT_EXCEEDED') {
+    // The one code stands for two limits, which only the message tells apart.
+    if (/concurrent/i.test(said?.message ?? '')) {
+      return {
+        kind: 'limited',
+        afterMs: CONCURRENCY_WAIT_MS,
+        detail: `Salesforce runs too many of the org's long requests at once (${code}${at})`,
+      };
+    }
+    return {
+      kind: 'limited',
+      afterMs: retryAfterMs(retryAfter, answeredAtMs) ?? DAILY_LIMIT_WAIT_MS,
+      detail: `the org's API requests of the last 24 hours are used up (${code}${at})`,
+    };
+  }
+  if (status === 403) {
+    return {
+      kind: 'failed',
+      result: {
+        kind: 'pause',
+        cause: 'credential',
+        detail: `Salesforce forbids the request (HTTP 403${coded(code)}${at}): give the user access to the API and to the objects`,
+      },
+    };
+  }
+  // Salesforce does not tell an object that does not exist from one that the user may not see.
+  if (status === 404 && object !== undefined) return noAccess(object, `HTTP 404${coded(code)}${at}`);
+  if (status === 404) {
+    return retry(
+      `Salesforce knows no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
+    );
+  }
+  if (status >= 300 && status < 400) {
+    // Followed, it would carry the token and personal data to a host that nobody configured.
+    return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
+  }
+  if ((status === 400 && !passingCodes.has(code)) || status === 413 || status === 414) {
+    return { kind: 'refused', code: code === '' ? `HTTP_${status}` : code, fields: said?.fields ?? [] };
+  }
+  const afterMs = retryAfterMs(retryAfter, answeredAtMs) ?? (status === 503 ? UNAVAILABLE_WAIT_MS : undefined);
+  return retry(`Salesforce answered HTTP ${status}${coded(code)}${at}`, afterMs);
+}
+
+function noAccess(object: string, answer: string): AnswerMeaning {
+  const needs = object.startsWith('Campaign') ? '; campaigns need "Marketing User" as well' : '';
+  const detail = `the user has no access to ${object} (${answer}): give it read, create and edit on ${object} in a permission set${needs}`;
+  return { kind: 'failed', result: { kind: 'pause', cause: 'credential', detail } };
+}
+
+function coded(code: string): string {
+  return code === '' ? '' : ` ${code}`;
+}
+
+function retry(detail: string, afterMs?: number): AnswerMeaning {
+  return { kind: 'failed', result: { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) } };
+}
+
+/** An error as Salesforce says it, of a request or of a record. */
+export interface SaidError {
+  /** Empty: none that can be read. */
+  readonly code: string;
+  /** API names of fields. */
+  readonly fields: readonly string[];
+  /** May quote values: to tell errors apart that share a code, and never to be shown. */
+  readonly message: string;
+}
+
+/** The errors in an answer's body, or in a record's `errors`; what is none of the known forms gives none. */
+export function saidErrors(found: unknown): SaidError[] {
+  if (!Array.isArray(found)) return [];
+  return found.map((each: unknown) => {
+    const { errorCode, statusCode, fields, message } = (each ?? {}) as Record<string, unknown>;
+    const code = errorCode ?? statusCode;
+    return {
+      // Only what has the form of a code or of a name is shown: anything else could be a value.
+      code: typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,80}$/.test(code) ? code : '',
+      fields: Array.isArray(fields)
+        ? fields.filter((field): field is string => typeof field === 'string' && /^[A-Za-z][\w.]{0,80}$/.test(field))
+        : [],
+      message: typeof message === 'string' ? message : '',
+    };
+  });
+}
+
+/**
+ * Codes of what passes by itself: another transaction held the record, or Salesforce was short of something.
+ * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
+ */
+export const passingCodes: ReadonlySet<string> = new Set([
+  'UNABLE_TO_LOCK_ROW',
+  'REQUEST_LIMIT_EXCEEDED',
+  'SERVER_UNAVAILABLE',
+  'SERVICE_UNAVAILABLE',
+  'QUERY_TIMEOUT',
+  'REQUEST_RUNNING_TOO_LONG',
+  'EXCEEDED_ID_LIMIT',
+  'PROCESSING_HALTED',
+  'ALL_OR_NONE_OPERATION_ROLLED_BACK',
+  'API_CURRENTLY_DISABLED',
+  'STORAGE_LIMIT_EXCEEDED',
+  'UNKNOWN_EXCEPTION',
+]);
+
+/** The record with this id is no more: it was deleted, merged into another, or is none that the user may see. */
+const gone: ReadonlySet<string> = new Set([
+  'ENTITY_IS_DELETED',
+  'NOT_FOUND',
+  'INVALID_CROSS_REFERENCE_KEY',
+  'MALFORMED_ID',
+]);
+
+export type RecordFailure =
+  | { readonly kind: 'gone' }
+  /** It was a lead and has become a contact. */
+  | { readonly kind: 'converted' }
+  /** Another record or membership stands in its place already. */
+  | { readonly kind: 'duplicate'; readonly result: Result }
+  | { readonly kind: 'other'; readonly result: Result };
+
+const advice: Readonly<Record<string, string>> = {
+  DUPLICATES_DETECTED:
+    'a duplicate rule of the org found a record like it: merge the two, or set "duplicateAlerts: save" to pass over rules that only alert, then redrive; a rule that blocks has to be changed in Salesforce',
+  DUPLICATE_VALUE: 'another record has the same value in a field that is unique',
+  DUPLICATE_EXTERNAL_ID: 'several records have this external id: make the field unique',
+  REQUIRED_FIELD_MISSING: 'the org requires a field that the mapping does not give',
+  FIELD_CUSTOM_VALIDATION_EXCEPTION: 'a validation rule of the org refuses the record',
+  STRING_TOO_LONG: 'the value is longer than the field',
+  INVALID_EMAIL_ADDRESS: 'the value is no e-mail address to Salesforce',
+  INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST: 'the value is none of the picklist',
+  INVALID_FIELD_FOR_INSERT_UPDATE: 'the user may not write the field',
+  INSUFFICIENT_ACCESS_OR_READONLY: 'the user may not write the record',
+};
+
+/**
+ * What it means that one record was refused.
+ * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode.
+ * @param what the object, for the detail
+ */
+export function classifyRecordErrors(errors: readonly SaidError[], what: string, requestId?: string): RecordFailure {
+  const said = errors[0] ?? { code: '', fields: [], message: '' };
+  const code = said.code === '' ? 'unknown' : said.code;
+  const at = requestId === undefined ? '' : `, request ${requestId}`;
+  if (code === 'CANNOT_UPDATE_CONVERTED_LEAD') return { kind: 'converted' };
+  if (errors.some((error) => passingCodes.has(error.code))) {
+    return {
+      kind: 'other',
+      result: { kind: 'retry', detail: `Salesforce could not write a ${what} now (${code}${at})` },
+    };
+  }
+  // Of a reference in the record, rather than of the record, where a field is named.
+  if (gone.has(code) && said.fields.every((field) => field === 'Id' || field === 'id')) return { kind: 'gone' };
+  const fields = said.fields.slice(0, 4).join('+');
+  const result: Result = {
+    kind: 'rejected',
+    cause: `salesforce:${code}${fields === '' ? '' : `:${fields}`}`,
+    detail: `Salesforce refused a ${what}: ${advice[code] ?? 'see the code'} (${code}${fields === '' ? '' : `, ${fields}`}${at})`,
+  };
+  return { kind: code === 'DUPLICATE_VALUE' ? 'duplicate' : 'other', result };
+}
