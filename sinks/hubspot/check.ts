@@ -3,7 +3,7 @@ import type { Expression } from '../mapping/expression.js';
 import { isHeld, listOf } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
-import type { RecordKeys } from './record-problems.js';
+import type { RecordKeys } from './config.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;
 
@@ -94,7 +94,7 @@ async function readObject(
 }
 
 /** The scopes that a key needs for these records. Source: HubSpot, "Scopes", and the reference of each endpoint. */
-export function scopesFor(records: readonly RecordKeys[]): string[] {
+function scopesFor(records: readonly RecordKeys[]): string[] {
   const objects = records.flatMap(({ object, email, contact }) => {
     if (object === 'marketing-event') return ['marketing_events'];
     const belongs = email !== undefined || contact !== undefined;

@@ -6,7 +6,7 @@ import { carryOut, createsNote } from './send.js';
 import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
-import { EventTimes } from './event-times.js';
+import { EventTimes } from './decide-writes.js';
 import { findNotes } from './find-notes.js';
 import type { HubSpotOperation } from './operation.js';
 import { isDoneByPeople, Planner } from './plan.js';

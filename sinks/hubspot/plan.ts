@@ -18,7 +18,7 @@ import {
   type RemovalCause,
   removalOf,
 } from './operation.js';
-import type { RecordKeys } from './record-problems.js';
+import type { RecordKeys } from './config.js';
 
 /** An entry of `records`, with its name and where it stands. */
 interface Entry {

@@ -1,7 +1,6 @@
 import { runBatch } from './batch.js';
 import { held, withCorrelationId } from './classify.js';
-import { clockToleranceMs } from './event-times.js';
-import { changedAtMs } from './decide-writes.js';
+import { clockToleranceMs, changedAtMs } from './decide-writes.js';
 import type { ArchiveStep, ForgetStep, LeaveStep } from './operation.js';
 import { leaveLists } from './send-associations.js';
 import type { Sending } from './send-records.js';

@@ -1,8 +1,15 @@
 import { type BatchCall, type BatchInput, type RecordReply, runBatch } from './batch.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient } from './client.js';
-import { decideWrites, needsHistory, needsPresent, type PresentValue, presentValues, timeOf } from './decide-writes.js';
-import type { EventTimes } from './event-times.js';
+import {
+  decideWrites,
+  needsHistory,
+  needsPresent,
+  type PresentValue,
+  presentValues,
+  timeOf,
+  type EventTimes,
+} from './decide-writes.js';
 import type { RecordStep, UniqueValue } from './operation.js';
 import type { Task } from './task.js';
 

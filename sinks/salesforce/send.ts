@@ -15,12 +15,11 @@ import {
   type SalesforceOperation,
   type Step,
 } from './operation.js';
-import { Campaigns } from './campaigns.js';
+import { Campaigns, leaveCampaigns } from './campaigns.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import { needsPresent } from './decide-fields.js';
 import { findByIds, findPeople, type Found, groupPeople } from './find-people.js';
 import { forgetPeople } from './forget-people.js';
-import { leaveCampaigns } from './leave-campaigns.js';
 import { deleteLinked, writeLinked, resolveLookups } from './linked-records.js';
 import type { Org } from './object-fields.js';
 import { writeMembers } from './write-members.js';

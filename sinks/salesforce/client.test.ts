@@ -1,4 +1,4 @@
-import { audienceOf } from './session.js';
+import { audienceOf } from './client.js';
 
 describe('the audience of a login', () => {
   it.each([
