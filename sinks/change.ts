@@ -3,11 +3,11 @@
  * Its fields are a contract with receivers; docs/change-envelope.md describes it for them.
  */
 export interface Change {
-  /** UUIDv5, fixed when the change was written to the ledger; a repeat of this change carries the same id. */
+  /** UUIDv5, fixed when the change was written to the ledger; a repeat of the change has the same id. */
   readonly id: string;
   /** List and kind, e.g. `questions.created`. */
   readonly type: `${string}.${ChangeKind}`;
-  /** When the change was found: ISO 8601, UTC, milliseconds. */
+  /** Time at which the change was found: ISO 8601, UTC, milliseconds. */
   readonly timestamp: string;
   readonly workspace: string;
   /** 0 for the lists of a workspace. */
@@ -16,23 +16,26 @@ export interface Change {
   readonly sessionId: number | null;
   readonly list: string;
   readonly key: string;
-  /** 1, 2, 3… per item without holes; receivers order by it. */
+  /** 1, 2, 3… per item without gaps; receivers order by it. */
   readonly revision: number;
   /** Rises within a pigeonhole. */
   readonly sequence: number;
-  /** The item as the service gave it, without `links` and passcodes, and less what anonymity and `drop` take away; null when deleted. */
+  /**
+   * The item as received from the service, without `links`, passcodes and the fields removed by anonymity and `drop`;
+   * null when deleted.
+   */
   readonly data: Readonly<Record<string, unknown>> | null;
-  /** The id of the replay that emitted it again on purpose; absent on all other changes. */
+  /** The id of the replay that emitted the change again on purpose; absent on all other changes. */
   readonly replay?: string;
 }
 
 export type ChangeKind = 'created' | 'updated' | 'deleted';
 
 /**
- * The change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines are these
- * bytes, so a repeat of a change is byte for byte the same: the fields stand in the order that
- * docs/change-envelope.md gives, whatever order the object was built in, and nothing else is added. Text that is not
- * valid Unicode (a lone surrogate) is escaped, so that the result always survives UTF-8.
+ * Returns the change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines are
+ * these bytes, so a repeat of a change is identical byte for byte: the fields are in the order of
+ * docs/change-envelope.md, whatever order the object was built in, and nothing else is added. JSON.stringify escapes
+ * text that is not valid Unicode (a lone surrogate), so the result survives UTF-8.
  */
 export function changeJson(change: Change): string {
   return JSON.stringify({

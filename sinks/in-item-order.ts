@@ -1,19 +1,19 @@
 import type { Outcome } from './sink.js';
 
 export interface ItemOrderOptions<Op> {
-  /** Most operations under way at once. */
+  /** Maximum number of operations in progress. */
   readonly concurrency: number;
-  /** Asked before each operation; once false, what has not begun is `unsent`. */
+  /** Called before each operation; once false, operations that have not started are `unsent`. */
   readonly mayStart: () => boolean;
-  /** Must not throw: what went wrong is an outcome. */
+  /** Must not throw: a failure is an outcome. */
   readonly deliver: (operation: Op) => Promise<Outcome>;
 }
 
 /**
- * Delivers operations, those of different items side by side and those of one item one after the other.
- * Where one is not settled (retry, pause, unknown), the later ones of its item stay `unsent`, so that a receiver
- * never sees revision 3 before revision 2. A rejected one is settled and holds nothing. A pause stops all that has
- * not begun: it would fail as well.
+ * Delivers operations of different items concurrently, and those of one item one after another. If one is not settled
+ * (retry, pause, unknown), the later ones of its item stay `unsent`, so that a receiver never sees revision 3 before
+ * revision 2. A rejected operation is settled and blocks nothing. A pause stops everything that has not started,
+ * because it would fail too.
  * @returns one outcome per operation, in their order
  */
 export async function inItemOrder<Op extends { readonly itemKey: string }>(
@@ -26,7 +26,7 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   const mayStart = (): boolean => !paused && options.mayStart();
 
   const deliverItems = async (): Promise<void> => {
-    // The iterator is shared: each of the parallel runs takes the next item that none has taken.
+    // All parallel runs share this iterator, so each item is taken once.
     for (const positions of items) {
       for (const position of positions) {
         if (!mayStart()) return;
@@ -41,7 +41,7 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   return outcomes;
 }
 
-/** The positions of each item's operations, items in the order in which they first appear. */
+/** Returns the positions of each item's operations, items in the order of their first operation. */
 function itemsInOrder(operations: readonly { readonly itemKey: string }[]): MapIterator<number[]> {
   const items = new Map<string, number[]>();
   operations.forEach(({ itemKey }, position) => {

@@ -1,13 +1,13 @@
 import type { Subject } from './sink.js';
 
 /**
- * Whether one of the values by which an item's record is found may find a record that is not the item's own. Pure. Asked
- * of canaries alone, whose own values all hold their digits: a record that is found by an id of the event, or by a text
- * that stands in the mapping, belongs to real people, and an invented item must not be written over it.
+ * Whether one of the values that identify an item's record may find a record of someone else. Pure. Only for canaries,
+ * whose own values all contain their digits: a record found by an id of the event or by a literal of the mapping
+ * belongs to real people, and a canary must not overwrite it.
  */
 export function mayBeAnothers({ canary }: Pick<Subject, 'canary'>, values: readonly (string | null)[]): boolean {
   return canary !== undefined && values.some((value) => value !== null && !value.includes(canary));
 }
 
-/** Why nothing is made of such a canary. */
+/** Reason for skipping such a canary. */
 export const notItsOwn = 'not-its-own';

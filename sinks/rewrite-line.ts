@@ -1,12 +1,12 @@
 import { type Change, changeJson } from './change.js';
 import type { ErasedItems } from './sink.js';
 
-/** The first `key` of a line is the envelope's: what an item says stands behind it. */
+/** The first `key` of a line belongs to the envelope: the item's data follows it. */
 const keyOfEnvelope = /"key":("(?:[^"\\]|\\.)*")/;
 
 /**
- * A line without what was erased: as it is, shortened, or null for one that goes as a whole. Pure; a line that was
- * rewritten is left as it is by a second run. That an item is gone stays: it holds nothing but the key.
+ * Removes erased data from a line. Returns it unchanged, shortened, or null to delete it. Pure; a second run changes
+ * nothing. The change that deleted an item stays, because it contains only the key.
  */
 export function rewriteLine(line: string, list: string, { keys, questions }: ErasedItems): string | null {
   const [, key] = keyOfEnvelope.exec(line) ?? [];

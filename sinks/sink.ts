@@ -3,205 +3,227 @@ import type { Change } from './change.js';
 import type { Accounts } from './network/accounts.js';
 
 /**
- * What every destination implements. The delivery engine (delivering/) owns order, retries, consent and the ledger:
- * it hands over only what may be sent, and a sink does no retrying, no waiting and no bookkeeping of its own.
+ * The contract of a destination. The delivery engine (delivering/) owns order, retries, consent and the ledger. It
+ * hands over only changes that may be sent. A sink does not retry, wait or keep records of its own.
  *
- * The life of a change: `plan` turns it into operations (pure: the same code previews and explains), the engine
- * commits that an attempt begins, `send` makes the calls, the engine commits the outcomes. An attempt that died in
- * between is settled by `recover` where a sink can tell what became of it, else by sending again, which must be
- * harmless (`repeats: 'harmless'`).
+ * The life of a change: `plan` converts it into operations (pure: preview and explanation run the same code), the
+ * engine commits that an attempt starts, `send` makes the calls, the engine commits the outcomes. If the process dies
+ * between these commits, `recover` finds out what happened, where a sink can tell. Other sinks send again, which must
+ * be harmless (`repeats: 'harmless'`).
  */
 export interface Sink<Op extends Operation = Operation> {
   readonly traits: SinkTraits;
-  /** Makes sure that the destination would accept operations, without leaving anything there. One line each; never throws. */
+  /**
+   * Verifies that the destination would accept operations, without leaving anything there. Returns one line per check;
+   * never throws.
+   */
   check(signal: AbortSignal): Promise<CheckLine[]>;
-  /** What it would do about each of these, in their order. Pure: no I/O, no clock, no randomness; never throws for one. */
+  /**
+   * Plans the operation for each subject, in their order. Pure: no I/O, no clock, no randomness. Never throws for a
+   * subject.
+   */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Makes the calls; answers one outcome per operation, in their order. Never throws for a record or an answer: what
-   * went wrong is an outcome. Aborting the signal ends open calls soon; operations not begun by then are `unsent`.
+   * Makes the calls and returns one outcome per operation, in their order. Never throws for a record or an answer: a
+   * failure is an outcome. Aborting the signal stops open calls soon; operations that have not started by then are
+   * `unsent`.
    */
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * After a lane was taken over, or a minute after an `unknown`: what became of operations that an earlier attempt may
-   * have sent. Only looks: they are as they were planned then, and whoever stands in them may be shown no more. `unsent`
-   * is planned anew, with the `object` that was found, if any; `retry` and `pause` say that looking failed: it is done
-   * again. At a takeover called before anything else is sent on the lane, also with no operations.
+   * Finds out what happened to operations that an earlier attempt may have sent: after another process took over the
+   * lane, or a minute after an `unknown` outcome. Reads only, because the operations are as they were planned then,
+   * and their people may have withdrawn consent since. `unsent` is planned again, with the `object` that was found, if
+   * any. `retry` and `pause` mean that the look-up failed and is repeated. After a takeover it is called before the
+   * lane sends anything else, also without operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * For changes that an earlier attempt may have sent, and of which the present mapping makes nothing, or fails: what
-   * `recover` has to look for, were the mapping as it was. Never sent. Pure, as `plan`. `nothing`: none can have been
-   * made; `unplannable`: it cannot be looked for, which is left to a person.
+   * Plans what `recover` has to look for if the present mapping produces nothing for a change that an earlier attempt
+   * may have sent, or fails on it. Never sent. Pure, as `plan`. `nothing`: the attempt cannot have created anything;
+   * `unplannable`: the sink cannot look for it, and leaves it to the operator.
    */
   trace?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Where it keeps what it was sent itself (files): takes out all that is there of these items but the change by which they
-   * are gone. Called by the lane's holder with nothing in flight, once that change is delivered. Never throws; safe to run
-   * twice, also after a process ended in the middle.
+   * For sinks that store what they receive (files): removes everything about these items except the change that
+   * deleted them. The lane's holder calls it with nothing in flight, after that change is delivered. Never throws.
+   * Safe to run twice, also after a process died halfway.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
-  /** Forgets how long its destination asked to wait, since an operator wants it tried now. */
+  /** Lifts the waits that the destination requested, because an operator wants to try now. */
   tryNow?(): void;
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
 }
 
-/** A change, and all else that a sink may look at when it plans. Holds nothing of a person who may not be shown. */
+/**
+ * A change with everything that a sink may use to plan it. Contains nothing of a person whose identity is not visible.
+ */
 export interface Subject {
   readonly change: Change;
-  /** The item at its change before; null: there was none, or it is kept no more. */
+  /** The item at its previous change; null if there was none, or it is no longer kept. */
   readonly previous: Fields | null;
-  /** The record of the person whose item it is; null where there is none, or the person may not be shown. */
+  /** The record of the item's attendee; null if there is none or the identity is not visible. */
   readonly attendee: Fields | null;
-  /** The item's session, or the session itself; null where there is none or it was not read yet. */
+  /** The item's session, or the session itself; null if there is none or it has not been read yet. */
   readonly session: Fields | null;
   readonly pigeonhole: Fields | null;
-  /** What this sink has made of the item before, as its outcomes last said; null: nothing yet. */
+  /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
-   * Why what was sent has to go, where it has: `change.data` is null then. `deleted`: the item is gone at its source;
-   * `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
+   * The reason to remove what was sent, if any: `change.data` is null then. `deleted`: the item was deleted in the
+   * service; `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
   /**
-   * The item is a canary, invented to try the sink: the digits that every id and text of it holds. What is found by a
-   * value without them may be somebody's and is left alone; what was made is taken back whole, whatever `onForget` says.
+   * Set for a canary, an item invented to test the sink: the digits that all its ids and texts contain. A record found
+   * by a value without these digits may belong to a real person and is not touched. Everything that was created is
+   * removed again, whatever `onForget` says.
    */
   readonly canary?: string;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What becomes of one change, before anything is called. */
+/** The decision about one change before any call. */
 export type Planned<Op extends Operation = Operation> =
   | { readonly kind: 'send'; readonly operation: Op }
-  /** Nothing is to be done at the destination; `reason` is a short stable code, such as `condition`. */
+  /** The destination needs no call; `reason` is a short stable code, such as `condition`. */
   | { readonly kind: 'nothing'; readonly reason: string }
-  /** The mapping failed on this one: parked as a dead letter under `cause`. */
+  /** The mapping failed for this change: it becomes a dead letter under `cause`. */
   | { readonly kind: 'unplannable'; readonly cause: string; readonly detail: string };
 
-/** What one change makes a sink call: plain data without secrets, so that it can be shown without being sent. */
+/** The calls for one change: plain data without secrets, so that a preview can show it. */
 export interface Operation {
-  /** The change that it carries out. */
+  /** The id of the change. */
   readonly changeId: string;
 }
 
-/** Items of people who are forgotten, in one pigeonhole. */
+/** Items of people to forget, in one pigeonhole. */
 export interface ErasedItems {
   /** Keys by list. */
   readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Ids of questions among them, whose texts stand in the items of others as well. */
+  /** Ids of questions among them; their texts are also part of the items of others. */
   readonly questions: ReadonlySet<number>;
 }
 
 export type EraseResult =
-  /** Lines or records that were taken out or rewritten; `missing`: places that are not where they were written. */
+  /**
+   * Number of lines or records that were removed or rewritten; `missing`: places that no longer exist where they were
+   * written.
+   */
   | { readonly kind: 'erased'; readonly count: number; readonly missing: number }
   | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 
 export interface SinkTraits {
-  /** `item`: changes of one item go in order; `pigeonhole`: all changes of a pigeonhole do. */
+  /** `item`: changes of one item are delivered in order; `pigeonhole`: all changes of a pigeonhole are. */
   readonly order: 'item' | 'pigeonhole';
-  /** Whether its plans look at more than the change itself: reading that costs a statement a batch. */
+  /** Whether plans use more than the change itself: reading that costs one statement per batch. */
   readonly looksAround: boolean;
-  /** Log sinks want every revision, state sinks only the latest. */
+  /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
-  /** `harmless`: an operation may be sent again after an unknown outcome. `lookUp`: only after `recover` has said what became of it. */
+  /**
+   * `harmless`: an operation may be sent again after an unknown outcome. `lookUp`: only after `recover` has found out
+   * what happened.
+   */
   readonly repeats: 'harmless' | 'lookUp';
-  /** Most operations given to one `send`. */
+  /** Maximum number of operations in one `send`. */
   readonly batchSize: number;
-  /** What to know of a canary here; absent: it is taken like any item, and nothing of it stays. */
+  /** How this destination treats a canary; absent: like any item, and nothing of it remains. */
   readonly canary?: CanaryTraits;
 }
 
-/** How a destination takes an invented item that is taken back (decision 0036). */
+/** Treatment of a canary at a destination (decision 0036). */
 export interface CanaryTraits {
-  /** What stays there of one that was taken back, as a sentence; absent: nothing. */
+  /** A sentence about what remains after a canary was removed; absent if nothing remains. */
   readonly stays?: string;
-  /** Causes under which it refuses a person whom it does not know, and only after all else has passed. */
+  /** Causes under which it refuses an unknown person, and only after all other checks passed. */
   readonly refusesUnknown?: readonly string[];
-  /** What an attempt that died has made is found by sending it again, and by nothing else. */
+  /** Only sending again finds what a dead attempt created. */
   readonly foundBySending?: true;
 }
 
-/** A sink's work in one pigeonhole, done by one holder at a time. */
+/** A sink's queue for one pigeonhole. One process at a time holds it. */
 export interface Lane {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Identifies the ledger, so that a destination can be marked as its own. */
+  /** Id of the ledger, so that a destination can be marked as belonging to it. */
   readonly ledgerId: string;
-  /** What the sink asked to have remembered on this lane, as last committed. */
+  /** The lane's memory as last committed. */
   readonly memory: Fields;
   /**
-   * Commits more of it at once, key by key: what has to be known should the process end in the next call (an intent).
-   * @throws when the lane was taken over: nothing may be sent then
+   * Commits more memory immediately, key by key: an intent that must be known if the process dies in the next call.
+   * @throws when another process took over the lane: nothing may be sent then
    */
   remember(memory: Fields): Promise<void>;
   /**
-   * What this sink has made of items, on all its lanes, as its outcomes last said: for what a process that begins has to
-   * know of what others wrote. Reads all of it; absent: it is not kept.
+   * Returns the objects of items from this sink's last outcomes on all its lanes, for a process that starts and has to
+   * know what others wrote. Reads all of them; absent if they are not kept.
    */
   made?(): AsyncIterable<Fields>;
 }
 
 export interface SendResult {
   readonly outcomes: readonly Outcome[];
-  /** Committed with the outcomes, key by key over what was remembered; absent: nothing to change. */
+  /** Committed with the outcomes, key by key over the lane's memory; absent: no change. */
   readonly memory?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What a destination's answer means. `detail` is for a person: no secret, no personal data, at most a sentence; the
- * destination's request id belongs there. `object` is committed with it: what the sink will find as the subject's
- * `object` (remote ids and states, never personal data); null: nothing is left there; absent: as it was.
+ * The meaning of a destination's answer. `detail` is for the operator: at most a sentence, without secret or personal
+ * data; the destination's request id belongs there. `object` is committed with it and becomes the subject's `object`
+ * (remote ids and states, never personal data); null: nothing is left there; absent: unchanged.
  */
 export type Outcome = Result & { readonly object?: Fields | null };
 
 export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }
-  /** Failed for now; afterMs when the destination said how long to wait. */
+  /** Failed for now; `afterMs` if the destination requested a wait. */
   | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
-  /** Nothing would pass: the sink stops and keeps its backlog until the cause is gone. */
+  /** Every delivery would fail: the sink stops and keeps its backlog until the cause is resolved. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
-   * Refused as it is: parked as a dead letter under `cause`, a short stable code that groups them, once others have
-   * passed. Until then the destination may refuse everything (decision 0078), and the backlog is kept. `about: 'record'`:
-   * this record alone is at fault whatever becomes of others, such as a person whom the destination does not know.
+   * Refused as it is: becomes a dead letter under `cause`, a short stable code that groups them, after other
+   * deliveries have passed. Until then the destination may refuse everything (decision 0078), and the backlog is kept.
+   * `about: 'record'`: only this record is at fault, whatever happens to others, such as a person unknown to the
+   * destination.
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
-  /** May or may not have happened: looked up before it is sent again, no sooner than a minute later. */
+  /** May or may not have happened: looked up before it is sent again, at least a minute later. */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
-   * Certainly not sent, and no fault of its own: due again at once, or after so long where the sink has put it off on
-   * purpose. Where a sink wants only the latest revision, a later one does not wait for that. With `detail`, the
-   * destination refuses this kind of record and accepts others: the change waits and counts as no failure of the sink.
+   * Certainly not sent, and not because of the change: due again immediately, or after `afterMs` if the sink postponed
+   * it on purpose. If a sink receives only the latest revision, a later one does not wait for that time. With
+   * `detail`, the destination refuses this kind of record and accepts others: the change waits and does not count as a
+   * failure of the sink.
    */
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 
-/** `credential`: lifted by other credentials; `gone`: the destination asked to stop; `destination`: it is not what it was. */
+/**
+ * `credential`: new credentials lift it; `gone`: the destination asked to stop; `destination`: the destination has
+ * changed.
+ */
 export type PauseCause = 'credential' | 'gone' | 'destination';
 
 export interface CheckLine {
   readonly ok: boolean;
-  /** A sentence: what was found and, when not ok, what to do. */
+  /** A sentence: what was found and, if not ok, what to do. */
   readonly text: string;
 }
 
-/** How a sink type is made known: one line in all-sinks.ts. */
+/** The registration of a sink type: one line in all-sinks.ts. */
 export interface SinkType<Config = unknown> {
   readonly type: string;
-  /** Checks the sink's own keys in pigeonpost.yaml; the keys that all sinks share are config/'s. */
+  /** Validates the sink's own keys in pigeonpost.yaml; config/ validates the keys that all sinks share. */
   readonly configSchema: z.ZodType<Config>;
-  /** Consent states whose records are sent when the configuration names none (docs/sinks.md). */
+  /** Consent states whose records are sent if the configuration names none (docs/sinks.md). */
   readonly acceptsByDefault: readonly ConsentState[];
-  /** The lists whose changes it can use as it is configured; only these are read for it. */
+  /** The lists whose changes it uses in this configuration; only these are read for it. */
   lists(config: Config): readonly string[] | 'all';
-  /** What else its mapping looks at, and has to be read for that. */
+  /** Other data that the mapping uses, and that has to be read for it. */
   joins?(config: Config): readonly Join[];
   /**
-   * What tells one destination from another: the same text, the same place. May hold a secret (a token in a URL), so
-   * it is only ever compared as a keyed fingerprint. A person's approval is bound to it.
+   * Identifies the destination: the same text means the same place. May contain a secret (a token in a URL), so it is
+   * only compared as a keyed fingerprint. An operator's approval is bound to it.
    */
   destination(config: Config, environment: Pick<SinkEnvironment, 'baseFolder'>): string;
   create(config: Config, environment: SinkEnvironment): Sink;
@@ -211,33 +233,40 @@ export type Join = 'attendees' | 'sessions' | 'pigeonholes';
 
 export type ConsentState = 'obtained' | 'refused' | 'not-asked' | 'not-known';
 
-/** What a process gives to all its sinks. */
+/** The environment that a process provides to all its sinks. */
 export interface SinkEnvironment {
   /** The name in pigeonpost.yaml. */
   readonly name: string;
-  /** Relative folders are taken from here: the folder of the configuration file. */
+  /** The folder of the configuration file; relative paths start here. */
   readonly baseFolder: string;
   readonly network: NetworkSettings;
-  /** What the process's sinks share by account; absent: this one shares nothing. */
+  /** State that the process's sinks share by account; absent: this sink shares nothing. */
   readonly accounts?: Accounts;
-  /** Where credentials are kept that change with use; absent where nothing is sent, as in a check of a file. */
+  /** Storage for credentials that change with use; absent if nothing is sent, as when a file is only checked. */
   readonly credentials?: KeptCredentials;
-  /** Where the account's limits differ from what the vendor grants by default. */
+  /** The account's limits if they differ from the vendor's default. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
-  /** What removing a person at the destination means. */
+  /** The treatment of a forgotten person's data at the destination. */
   readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
 }
 
 /**
- * Credentials that change with use, such as a refresh token that its vendor replaces at each use: kept encrypted in the
- * ledger, for all its processes (decision 0076). Each is known by the credential that the operator configured.
+ * Credentials that change with use, such as a refresh token that its vendor replaces at each use: stored encrypted in
+ * the ledger, for all its processes (decision 0076). Each is identified by the credential that the operator
+ * configured.
  */
 export interface KeptCredentials {
-  /** @returns undefined when nothing was ever claimed; `text` is null when nothing was kept yet */
+  /** @returns undefined if nothing was ever claimed; `text` is null if nothing is stored yet */
   read(configured: string): Promise<KeptCredential | undefined>;
-  /** Lets this process replace it. @returns undefined when another process does that now */
+  /**
+   * Lets this process replace the credential for that time.
+   * @returns undefined while another process replaces it
+   */
   claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
-  /** Keeps a replacement and ends the claim. @returns false when another process has replaced that version */
+  /**
+   * Stores a replacement and ends the claim.
+   * @returns false if another process has replaced that version
+   */
   replace(configured: string, version: number, text: string): Promise<boolean>;
   /** Ends the claim without a replacement. */
   release(configured: string): Promise<void>;
@@ -248,23 +277,23 @@ export interface KeptCredential {
   readonly text: string | null;
 }
 
-/** How to reach other machines: `network` in pigeonpost.yaml. */
+/** The key `network` of pigeonpost.yaml. */
 export interface NetworkSettings {
   readonly proxy?: string;
-  /** Hosts that are reached without the proxy, as NO_PROXY lists them. */
+  /** Hosts reached without the proxy, in the form of NO_PROXY. */
   readonly noProxy?: string;
   /** Certificates (PEM) trusted in addition to the system's. */
   readonly ca?: string;
-  /** Behind a proxy addresses cannot be checked when connecting: only these hosts are allowed there. */
+  /** Hosts allowed behind a proxy, where addresses cannot be checked when connecting. */
   readonly allowHosts: readonly string[];
 }
 
-/** A JSON object; empty for anything else. */
+/** Returns a JSON object as fields; empty for anything else. */
 export function fieldsOf(found: unknown): Fields {
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
 }
 
-/** Whether a removal is of a person, who is to be forgotten, and not only of an item that is there no more. */
+/** Whether a removal forgets a person, rather than an item that was deleted. */
 export function forgetsPerson(removal: Subject['removal']): boolean {
   return removal === 'consent-withdrawn' || removal === 'erased';
 }

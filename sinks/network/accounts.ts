@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '../../config/secret.js';
 
-/** What makes an account one: whoever has the same of all this is counted together by the vendor. */
+/** Identity of an account: the vendor counts requests with the same values together. */
 export interface AccountName {
   readonly type: string;
   readonly baseUrl: string;
   readonly credential: Secret | string;
-  /** As configured: sinks of one account that are told different limits keep to them each for itself. */
+  /** As configured: sinks of one account with different limits each keep to their own. */
   readonly limits: { readonly per10s?: number; readonly perDay?: number } | undefined;
 }
 
 /**
- * What sinks of one process share because the vendor counts it together: one for a process, through all its
- * configurations, so that neither a second sink on the account nor `config apply` begins to count anew. Holds no
- * credential, only its hash. Nothing is ever given up: a process knows a handful of accounts.
+ * State that sinks of one process share because the vendor counts it together. There is one instance for a process,
+ * through all its configurations, so that neither a second sink on the account nor `config apply` starts a new count.
+ * Keeps a hash of the credential, never the credential. Entries are never removed: a process uses a handful of
+ * accounts.
  */
 export class Accounts {
   readonly #shared = new Map<string, unknown>();
 
   /**
-   * What the account has of this kind, made with the first that asks. The kind stands for the type of the value.
+   * Returns the account's value of this kind, created by the first caller. The kind determines the type of the value.
    * @param kind such as `requests`
    */
   share<Value>(account: AccountName, kind: string, make: () => Value): Value {

@@ -3,9 +3,9 @@ import { isLoopback } from '../../config/loopback.js';
 import { Secret } from '../../config/secret.js';
 
 /**
- * The network policy of every sink that connects to an HTTP address (docs/sinks.md, decision 0069). A sink spreads
+ * The network policy of all sinks that connect to an HTTP address (docs/sinks.md, decision 0069). A sink spreads
  * `networkKeys` into its schema, reads addresses with `sinkUrl()`, adds `plainHttpStaysPrivate` and passes
- * `mayReachPrivate` to `createDispatcher`. test/structure/network-policy.test.ts tries all sink types.
+ * `mayReachPrivate` to its REST client. test/structure/network-policy.test.ts tries all sink types.
  */
 export const networkKeys = {
   allowPrivateAddresses: z
@@ -40,7 +40,7 @@ export function plainHttpStaysPrivate<const Name extends string>(...names: reado
   };
 }
 
-/** Whether connections to an address that stands in the configuration may reach private networks. Loopback needs no setting. */
+/** Whether connections to a configured address may reach private networks. Loopback needs no setting. */
 export function mayReachPrivate(url: URL, { allowPrivateAddresses = false }: NetworkKeys): boolean {
   return allowPrivateAddresses || isLoopback(url.hostname);
 }

@@ -9,33 +9,33 @@ export interface DispatcherOptions {
   /** True lets connections reach loopback and private networks. */
   readonly allowPrivateAddresses: boolean;
   readonly connectTimeoutMs: number;
-  /** Most connections held open to the destination. */
+  /** Maximum number of open connections to the destination. */
   readonly connections: number;
 }
 
 /**
- * The connections to one destination, kept alive between calls: direct and checked by address, or through the proxy
- * of `network`. A proxy looks names up itself, so there the host must be listed in `network.allowHosts`, whatever
- * `allowPrivateAddresses` says. A host that is not allowed makes every request fail with RefusedAddressError.
+ * Opens connections to one destination, kept alive between calls: direct and checked by address, or through the proxy
+ * of `network`. A proxy resolves names, so with a proxy the host must be listed in `network.allowHosts`, whatever
+ * `allowPrivateAddresses` says. For a host that is not allowed, every request fails with RefusedAddressError.
  */
 export function createDispatcher(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
   return connectionsTo(url, network, options).compose(onlyWhileHeld);
 }
 
-/** A request on behalf of a lane that is no longer held is not made. */
+/** Stops requests of a lane that this process no longer holds. */
 const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) => {
   const confirming = confirmHeld();
   if (confirming === undefined) return dispatch(request, handler);
   confirming.then(
     () => dispatch(request, handler),
-    (error: Error) => handler.onResponseError?.(null as never, error), // there is no controller: nothing was begun
+    (error: Error) => handler.onResponseError?.(null as never, error), // there is no controller yet
   );
   return true;
 };
 
 function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
   const { connections } = options;
-  // Given a list, Node trusts nothing else, so its own certificates are named too.
+  // Node trusts only the given list, so its own certificates are included.
   const trustedCertificates = network.ca ? [...rootCertificates, network.ca] : undefined;
   if (!network.proxy || bypassesProxy(url, network.noProxy)) {
     const { allowPrivateAddresses, connectTimeoutMs } = options;

@@ -11,8 +11,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'could not be looked up: the name server did not answer',
   EHOSTUNREACH: 'cannot be reached from this network',
   ENETUNREACH: 'cannot be reached from this network',
-  ETIMEDOUT: 'did not take the connection in time',
-  UND_ERR_CONNECT_TIMEOUT: 'did not take the connection in time',
+  ETIMEDOUT: 'did not accept the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not accept the connection in time',
   UND_ERR_ABORTED: 'could not be reached through the proxy',
   CERT_HAS_EXPIRED: 'has a certificate that has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
@@ -22,7 +22,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
 };
 
-/** Failures after which nothing can have arrived: there never was a connection. */
+/** Failures before there was a connection, so that nothing can have arrived. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -34,37 +34,37 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * What went wrong on the way to a host, as a sentence without path, query or secret. Tells errors apart by code alone;
- * a message could carry the URL, which may hold a token.
+ * Describes a connection failure in a sentence without path, query or secret. Reads only the error's code, because its
+ * message may contain the URL, and with it a token.
  */
 export function failureSentence(error: unknown, host: string): string {
   if (error instanceof RefusedAddressError) return error.message;
   if (error instanceof errors.HTTPParserError) return `${host} answered with something that is not HTTP`;
   const code = codeOf(error);
-  return `${host} ${SENTENCES[code] ?? `could not be asked (${code === '' ? 'no known cause' : code})`}`;
+  return `${host} ${SENTENCES[code] ?? `could not be reached (${code === '' ? 'no known cause' : code})`}`;
 }
 
-/** Whether a failed request certainly had no effect, so that it may be made again though it is not idempotent. */
+/** Whether a failed request certainly had no effect, so that it may be repeated even if it is not idempotent. */
 export function neverArrived(error: unknown): boolean {
   return NEVER_CONNECTED.has(codeOf(error));
 }
 
 function codeOf(error: unknown): string {
-  // Not instanceof: errors of Node's own modules come from another realm where code runs in a context of its own.
+  // Not instanceof: under Jest, errors of Node's own modules come from another realm.
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
 }
 
 export interface Asked {
   readonly host: string;
-  /** As a person calls it. */
+  /** The vendor's name in messages. */
   readonly name: string;
   readonly timeoutMs: number;
-  /** What was asked for, where that helps a person. */
+  /** The requested thing, if naming it helps the operator. */
   readonly what?: string;
 }
 
-/** Why a call made by `withinDeadline` has no answer, as a sentence without path, query or secret. */
+/** Describes why a call under `withinDeadline` has no answer, without path, query or secret. */
 export function noAnswerSentence(error: unknown, asked: Asked): string {
   if (!(error instanceof CutShort)) return failureSentence(error, asked.host);
   return error.reason === 'stopped' ? `stopped before ${asked.name} answered` : lateSentence(asked);

@@ -4,15 +4,15 @@ import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.js';
 
 /**
- * A connection that was not made because its address is not allowed. The message is a sentence for a person, with
- * the host and what to do; it holds no path or query of a URL, since these may carry a token.
+ * A connection that was refused because of its address. The message names the host and what to do; it contains no path
+ * or query, since these may hold a token.
  */
 export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError';
   readonly code = 'ERR_REFUSED_ADDRESS';
 }
 
-/** Said outright, so that neither Node's settings nor NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool can weaken it. */
+/** Explicit, so that neither Node's settings nor NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool can weaken it. */
 export const strictTls = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;
 
 export interface ConnectorOptions {
@@ -26,10 +26,10 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens connections to allowed addresses only. The address is checked where the socket gets it, so there is no moment
- * between check and use in which a name could change its address (DNS rebinding). An address written into the URL is
- * never looked up, so it is checked before. Plain http leaves private networks never: even where private addresses
- * are allowed, a public one is refused without TLS.
+ * Opens connections to allowed addresses only. The address is checked where the socket receives it, so a name cannot
+ * change its address between check and use (DNS rebinding). An address in the URL is never looked up, so it is checked
+ * before. Plain http never leaves private networks: even if private addresses are allowed, a public address is refused
+ * without TLS.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const isAllowed = (address: string, protocol: string): boolean =>

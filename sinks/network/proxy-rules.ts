@@ -1,9 +1,9 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * Whether a URL is reached without the proxy. Loopback always is, as in Go's and curl's newer clients: a proxy's own
- * loopback is another machine's. Entries of the list, separated by commas or spaces: `*`, a host (it and all names
- * below it, with or without a dot in front), an address, a network (10.0.0.0/8), each with or without `:port`.
+ * Whether a URL bypasses the proxy. Loopback always does, as in Go and newer versions of curl: the proxy's loopback is
+ * another machine. Entries of the list, separated by commas or spaces: `*`, a host (with all names below it, with or
+ * without a leading dot), an address, a network (10.0.0.0/8), each with or without `:port`.
  */
 export function bypassesProxy(url: URL, noProxy: string | undefined): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
@@ -36,8 +36,8 @@ function isInNetwork(host: string, network: string): boolean {
 }
 
 /**
- * Whether a host is on a list of hosts: by its exact name, or by a suffix that begins with a dot (".example.com"
- * stands for every name below example.com, not for example.com itself). Case does not matter, nor a dot at the end.
+ * Whether a list of hosts contains a host: by its exact name, or by a suffix with a leading dot (".example.com"
+ * matches every name below example.com, not example.com itself). Case and a trailing dot do not matter.
  */
 export function isAllowedHost(host: string, allowHosts: readonly string[]): boolean {
   const name = normalized(host);

@@ -1,8 +1,11 @@
-/** Time as a limiter or a schedule sees it; a test gives one of its own. */
+/** The clock of a limiter or schedule; tests provide their own. */
 export interface Clock {
-  /** Milliseconds that only ever go forward, from any start. */
+  /** Monotonic milliseconds from any start. */
   now(): number;
-  /** Calls once after so many milliseconds. @returns takes the call back */
+  /**
+   * Calls once after the delay.
+   * @returns a function that cancels the call
+   */
   after(delayMs: number, call: () => void): () => void;
 }
 
@@ -15,14 +18,14 @@ export const systemClock: Clock = {
 };
 
 export interface RollingLimit {
-  /** Most requests within any `windowMs`. */
+  /** Maximum number of requests within any `windowMs`. */
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /** The right to make one request. */
 export interface Permit {
-  /** The request has been answered, or has failed. */
+  /** Call it when the request was answered or failed. */
   done(): void;
 }
 
@@ -32,35 +35,34 @@ interface Waiting {
 }
 
 /**
- * Keeps requests to an account within so many per rolling window, for all who share the account: they wait their turn,
- * first come first served.
+ * Limits requests to an account per rolling window, for all callers of the account, in order of arrival.
  *
- * A permit counts from when it is given until `windowMs` after the answer. The other side counted the request at some
- * instant in between, so its window can never hold more than ours does, whatever the network does to the spacing; what
- * that costs is the time of one answer per window.
+ * A permit counts from when it is granted until `windowMs` after the answer. The vendor counted the request at some
+ * time in between, so its window never holds more than ours, whatever the network does to the spacing. The cost is the
+ * duration of one answer per window.
  */
 export class RollingLimiter {
   readonly #clock: Clock;
   readonly windowMs: number;
-  readonly #most: number;
+  readonly #max: number;
   #limit: number;
   #open = 0;
-  /** When each answered request stops to count, earliest first. */
+  /** Times at which answered requests stop counting, earliest first. */
   readonly #freeAt: number[] = [];
   readonly #waiting = new Set<Waiting>();
   #closedUntil = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  /** @param most never more than this, whatever is learnt of the account's limit */
-  constructor({ limit, windowMs }: RollingLimit, most = Number.POSITIVE_INFINITY, clock: Clock = systemClock) {
-    this.#limit = Math.min(limit, most);
-    this.#most = most;
+  /** @param max upper bound, whatever limit the account reports */
+  constructor({ limit, windowMs }: RollingLimit, max = Number.POSITIVE_INFINITY, clock: Clock = systemClock) {
+    this.#limit = Math.min(limit, max);
+    this.#max = max;
     this.windowMs = windowMs;
     this.#clock = clock;
   }
 
   /**
-   * Waits for its turn. Undefined: it was stopped, or its turn did not come in time.
+   * Waits for a permit, in order of arrival. Returns undefined if the signal was aborted or there was none in time.
    * @param withinMs longest wait
    */
   async take(signal: AbortSignal, withinMs: number): Promise<Permit | undefined> {
@@ -70,7 +72,7 @@ export class RollingLimiter {
       const giveUp = (): void => {
         if (!this.#waiting.delete(waiting)) return;
         waiting.grant(undefined);
-        this.#serve(); // also takes back the timer that nobody waits for any more
+        this.#serve(); // also cancels a timer that is no longer needed
       };
       const cancelDeadline = this.#clock.after(withinMs, giveUp);
       signal.addEventListener('abort', giveUp);
@@ -90,11 +92,11 @@ export class RollingLimiter {
   }
 
   /**
-   * What an answer says of the account: its limit, and how much of the window is used. More than we have used is used by
-   * others, and counts as if it had just been.
+   * Applies an answer's report of the account: its limit, and how much of the window is used. Requests beyond ours
+   * were made by others, and count as if they had just been made.
    */
   learn({ limit, used }: { readonly limit: number; readonly used?: number }): void {
-    if (limit >= 1) this.#limit = Math.min(limit, this.#most);
+    if (limit >= 1) this.#limit = Math.min(limit, this.#max);
     if (used !== undefined) {
       const others = Math.min(used, this.#limit) - this.#used();
       const freeAt = this.#clock.now() + this.windowMs;
@@ -103,13 +105,13 @@ export class RollingLimiter {
     this.#serve();
   }
 
-  /** The account was asked too much all the same: nobody asks for so long. */
+  /** Grants no permit for this time, because the vendor throttled the account all the same. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.now() + forMs);
     this.#serve();
   }
 
-  /** Ends what `close` began. */
+  /** Reverses `close`. */
   reopen(): void {
     this.#closedUntil = Number.NEGATIVE_INFINITY;
     this.#serve();
@@ -149,8 +151,8 @@ export class RollingLimiter {
     this.#cancelTimer = undefined;
     if (this.#waiting.size === 0) return;
     const nextAt = Math.max(this.#freeAt[0] ?? Number.NEGATIVE_INFINITY, this.#closedUntil);
-    // With every slot in flight there is nothing to wait for but an answer, and that serves. A time that has passed
-    // since it was looked at above is waited for all the same: nobody else would come back to it.
+    // If every slot is in flight, the next answer calls this method. A time that has passed since #hasRoom read the
+    // clock still needs the timer: nothing else would call this method again.
     if (nextAt === Number.NEGATIVE_INFINITY) return;
     this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
   }

@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
-/** A call that we ended, and not whom it asked. It may have had its effect. */
+/** A call that pigeonpost stopped. It may have had its effect. */
 export class CutShort extends Error {
   override readonly name = 'CutShort';
 
-  /** @param reason `stopped`: the caller's signal was aborted; `late`: its time was up */
+  /** @param reason `stopped`: the caller's signal was aborted; `late`: the deadline passed */
   constructor(readonly reason: 'stopped' | 'late') {
     super(reason === 'stopped' ? 'stopped before the answer' : 'no answer in time');
   }
 }
 
 /**
- * Makes a call that ends at the latest after `timeoutMs`, or soon after the caller's signal is aborted; with one that
- * was aborted before it is called all the same, so that it is for the call to send nothing then. Not `AbortSignal.any`:
- * in Node 20 each call leaves something behind on a signal that lives long.
+ * Runs a call that is aborted after `timeoutMs` or when the caller's signal is aborted. The call runs even if the
+ * signal was aborted before: it must send nothing then. Not `AbortSignal.any`: in Node 20 each call leaks memory on a
+ * long-lived signal.
  * @param call has to end when its signal is aborted
- * @throws {CutShort} when it failed and either had come; else what the call throws
+ * @throws {CutShort} when it failed after either; otherwise what the call throws
  */
 export async function withinDeadline<Result>(
   signal: AbortSignal,
@@ -39,9 +39,9 @@ export async function withinDeadline<Result>(
 }
 
 /**
- * Runs work under a signal of its own that follows the caller's: one listener on a signal that may live long, however
- * many requests listen to the own one, and nothing that outlives the work. Not `AbortSignal.any`: in Node 20 each call
- * leaves something behind on a signal that lives long.
+ * Runs work under a signal of its own that follows the caller's. The caller's signal, which may live long, gets one
+ * listener however many requests listen to the own one, and keeps nothing after the work. Not `AbortSignal.any`: in
+ * Node 20 each call leaks memory on a long-lived signal.
  */
 export async function underOwnSignal<Result>(
   signal: AbortSignal,

@@ -7,14 +7,14 @@ import { CutShort, withinDeadline } from '../network/within-deadline.js';
 import { whileHeld } from '../while-held.js';
 import { signJwt } from './jwt.js';
 
-/** How a sink proves to a token endpoint who it is. */
+/** The proof of identity for a token endpoint. */
 export type Grant =
   /** RFC 6749, 4.4. */
   | {
       readonly kind: 'client-credentials';
       readonly clientId: string;
       readonly clientSecret: Secret;
-      /** How the secret is sent (RFC 6749, 2.3.1): in the header `Authorization` or in the form. */
+      /** Where the secret is sent (RFC 6749, 2.3.1): in the header `Authorization` or in the form. */
       readonly authentication: 'client_secret_basic' | 'client_secret_post';
       readonly scope?: string | undefined;
       /** Names the API for servers such as Auth0. */
@@ -56,11 +56,11 @@ export interface TokenSourceOptions {
 
 export interface Token {
   readonly secret: Secret;
-  /** What else the answer said, such as Salesforce's `instance_url`; without any token. */
+  /** Other fields of the answer, such as Salesforce's `instance_url`; without any token. */
   readonly said: Fields;
 }
 
-/** No token: `pause` where only a person can help, else `retry`. The message is a sentence without a secret. */
+/** There is no token: `pause` if only the operator can help, otherwise `retry`. The message contains no secret. */
 export class TokenFailure extends Error {
   override readonly name = 'TokenFailure';
 
@@ -71,7 +71,7 @@ export class TokenFailure extends Error {
 
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** After a failure nobody asks again for this long, so that a batch of 100 requests does not make 100 logins. */
+/** After a failure no login is attempted for this long, so that a batch of 100 requests does not make 100 logins. */
 const FAILURE_LASTS_MS = 5_000;
 
 const noLease = (): undefined => undefined;
@@ -116,12 +116,12 @@ export class TokenSource {
     }
   }
 
-  /** The API refused this token: the next `get` requests another, unless that has happened already. */
+  /** Discards a token that the API refused: the next `get` requests another, unless that has happened already. */
   end(token: Token): void {
     if (this.#current?.token === token) this.#current = undefined;
   }
 
-  /** Forgets how long the server asked to wait. */
+  /** Lifts the wait that the server requested. */
   tryNow(): void {
     this.#failed = undefined;
   }
@@ -252,7 +252,7 @@ function withoutTokens(said: Fields): Fields {
 
 const requestIdHeaders = ['x-request-id', 'x-ms-request-id', 'x-sfdc-request-id', 'x-amzn-requestid'];
 
-/** An id as it may be shown: nothing that could be a text of somebody. */
+/** Anything that does not look like an id could be a value of a record, and is not shown. */
 function requestOf(headers: Record<string, string | string[] | undefined>): string {
   const id = requestIdHeaders.map((name) => headerText(headers[name])).find((found) => found !== undefined);
   return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? `, request ${id}` : '';

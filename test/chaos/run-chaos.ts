@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { carryOut } from './send.js';
+import { carryOut } from './carry-out.js';
 import { describePlan } from './describe-plan.js';
 import { dumpStore } from './dump-store.js';
 import { failedWorkflows } from './failed-workflows.js';
