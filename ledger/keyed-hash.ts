@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Hmac } from './hmac.js';
+import { Hmac } from '../base/hmac.js';
 
 /** The random keys of a ledger, made once with it. Losing them makes every item look changed. */
 export interface LedgerKeys {

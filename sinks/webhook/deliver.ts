@@ -1,60 +1,120 @@
-import { request, type Dispatcher } from 'undici';
-import type { Secret } from '../../config/secret.js';
+import type { Dispatcher } from 'undici';
 import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText } from '../network/read-answer.js';
-import { withinDeadline } from '../network/within-deadline.js';
+import { CutShort } from '../network/within-deadline.js';
 import type { Outcome } from '../sink.js';
 import { classifyAnswer } from './classify-answer.js';
 import type { WebhookOperation } from './format.js';
-import { signatureHeaders } from './sign.js';
+import type { Signer } from './sign.js';
 
-/** Longest for one request from its start to the end of the answer. Standard Webhooks names 15 to 30 s. */
+/** Longest time for one request from its start to the end of the response. Standard Webhooks names 15 to 30 s. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Of an answer's body this much is read and thrown away, so that the connection can be used again. */
+/** Bytes of a response body that are read and discarded, so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Endpoint {
   readonly url: URL;
-  readonly secrets: readonly Secret[];
+  readonly signer: Signer;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;
   /** Unix time in ms. */
   readonly now: () => number;
 }
 
-/** Sends one change and says what became of it. Never throws. */
-export async function deliver(operation: WebhookOperation, endpoint: Endpoint, signal: AbortSignal): Promise<Outcome> {
-  if (signal.aborted) return { kind: 'unsent' };
-  const timeoutMs = endpoint.requestTimeoutMs;
-  try {
-    return await withinDeadline(signal, timeoutMs, (own) => post(operation, endpoint, own));
-  } catch (error) {
-    // It may have arrived, which a repeat does not harm: it is recognised by its id.
-    const asked = { host: endpoint.url.host, name: 'the receiver', timeoutMs };
-    return { kind: 'retry', detail: noAnswerSentence(error, asked) };
-  }
+/** Sends one change and returns its outcome. Never throws. */
+export function deliver(operation: WebhookOperation, endpoint: Endpoint, signal: AbortSignal): Promise<Outcome> {
+  if (signal.aborted) return Promise.resolve({ kind: 'unsent' });
+  const { dispatcher, signer, url } = endpoint;
+  const timestampSeconds = Math.floor(endpoint.now() / 1000);
+  return new Promise((resolve) => {
+    const exchange = new Exchange(endpoint, signal, resolve);
+    try {
+      dispatcher.dispatch(
+        {
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'user-agent': 'pigeonpost',
+            ...signer.headers({ id: operation.changeId, timestampSeconds, body: operation.body }),
+          },
+          body: operation.body,
+        },
+        exchange,
+      );
+    } catch (error) {
+      exchange.fail(error);
+    }
+  });
 }
 
-async function post(operation: WebhookOperation, endpoint: Endpoint, signal: AbortSignal): Promise<Outcome> {
-  const sentAtMs = endpoint.now();
-  const message = { id: operation.changeId, timestampSeconds: Math.floor(sentAtMs / 1000), body: operation.body };
-  const answer = await request(endpoint.url, {
-    method: 'POST',
-    dispatcher: endpoint.dispatcher,
-    signal,
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'pigeonpost',
-      ...signatureHeaders(message, endpoint.secrets),
-    },
-    body: operation.body,
-  });
-  const outcome = classifyAnswer({
-    status: answer.statusCode,
-    retryAfter: headerText(answer.headers['retry-after']),
-    answeredAtMs: answeredAtMs(answer.headers.date, endpoint.now),
-  });
-  // The status has decided. A body that breaks off or never ends takes nothing back.
-  await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
-  return outcome;
+/**
+ * One request, as undici's dispatcher drives it. undici's `request` would add a readable stream, an AbortSignal and
+ * four promises to each request, for a response of which only the status matters.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #outcome: Outcome | undefined;
+  #bodyBytes = 0;
+  /** Why the request was ended by us. */
+  #cut: CutShort | undefined;
+
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly signal: AbortSignal,
+    private readonly resolve: (outcome: Outcome) => void,
+  ) {
+    this.#timer = setTimeout(() => this.#cutShort('late'), endpoint.requestTimeoutMs);
+    signal.addEventListener('abort', this.#stop);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#cut !== undefined) controller.abort(this.#cut); // while it waited for a connection: nothing was sent
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
+    if (status < 200) return; // informational: the response follows
+    const { now } = this.endpoint;
+    const retryAfter = headerText(headers['retry-after']);
+    const answeredAt = retryAfter === undefined ? now() : answeredAtMs(headers['date'], now);
+    this.#outcome = classifyAnswer({ status, retryAfter, answeredAtMs: answeredAt });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bodyBytes += chunk.byteLength;
+    if (this.#bodyBytes > MAX_ANSWER_BYTES) controller.abort(new Error('the response is longer than is read'));
+  }
+
+  onResponseEnd(): void {
+    this.#settle(this.#outcome!);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  /** Settles a request that did not run to its end. A status that arrived before has decided. */
+  fail(error: unknown): void {
+    const { url, requestTimeoutMs: timeoutMs } = this.endpoint;
+    // The change may have arrived. Repeating it does no harm: the receiver recognises its id.
+    const detail = noAnswerSentence(this.#cut ?? error, { host: url.host, name: 'the receiver', timeoutMs });
+    this.#settle(this.#outcome ?? { kind: 'retry', detail });
+  }
+
+  readonly #stop = (): void => this.#cutShort('stopped');
+
+  #cutShort(reason: CutShort['reason']): void {
+    this.#cut = new CutShort(reason);
+    this.fail(this.#cut);
+    this.#controller?.abort(this.#cut);
+  }
+
+  #settle(outcome: Outcome): void {
+    clearTimeout(this.#timer);
+    this.signal.removeEventListener('abort', this.#stop);
+    this.resolve(outcome);
+  }
 }

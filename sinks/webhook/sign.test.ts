@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { Secret } from '../../config/secret.js';
-import { signatureHeaders } from './sign.js';
+import { type SignedMessage, Signer } from './sign.js';
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const signatureHeaders = (message: SignedMessage, secrets: readonly Secret[]) => new Signer(secrets).headers(message);
 const message = () => ({
   id: '4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21',
   timestampSeconds: Math.floor(Date.now() / 1000),

@@ -1,27 +1,32 @@
-import { createHmac } from 'node:crypto';
+import { Hmac } from '../../base/hmac.js';
 import type { Secret } from '../../config/secret.js';
 
 export interface SignedMessage {
   readonly id: string;
-  /** Of this attempt, Unix time in seconds: receivers refuse what is older than some minutes. */
+  /** Time of this attempt, Unix time in seconds: receivers refuse what is older than some minutes. */
   readonly timestampSeconds: number;
   readonly body: string;
 }
 
 /**
- * The three headers of Standard Webhooks: one HMAC-SHA256 over `id.timestamp.body` per secret, so that during a
- * change of secrets both the old and the new one verify.
+ * Signs requests as Standard Webhooks says: one HMAC-SHA256 over `id.timestamp.body` per secret, so that both the old and
+ * the new secret verify while they are being changed.
  * Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Signature scheme".
  */
-export function signatureHeaders(message: SignedMessage, secrets: readonly Secret[]): Record<string, string> {
-  const content = `${message.id}.${message.timestampSeconds}.${message.body}`;
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.reveal().replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
-  });
-  return {
-    'webhook-id': message.id,
-    'webhook-timestamp': String(message.timestampSeconds),
-    'webhook-signature': signatures.join(' '),
-  };
+export class Signer {
+  readonly #keys: readonly Hmac[];
+
+  constructor(secrets: readonly Secret[]) {
+    this.#keys = secrets.map((secret) => new Hmac(Buffer.from(secret.reveal().replace(/^whsec_/, ''), 'base64')));
+  }
+
+  /** Returns the three headers of Standard Webhooks. */
+  headers({ id, timestampSeconds, body }: SignedMessage): Record<string, string> {
+    const content = `${id}.${timestampSeconds}.${body}`;
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': String(timestampSeconds),
+      'webhook-signature': this.#keys.map((key) => `v1,${key.of(content).toString('base64')}`).join(' '),
+    };
+  }
 }

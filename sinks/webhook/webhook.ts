@@ -5,6 +5,7 @@ import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
 import { webhookConfigSchema, type WebhookConfig } from './config.js';
 import { deliver, REQUEST_TIMEOUT_MS, type Endpoint } from './deliver.js';
+import { Signer } from './sign.js';
 import { toWebhookOperation, type WebhookOperation } from './format.js';
 
 /** Requests under way at once, and connections held to the receiver. */
@@ -30,7 +31,7 @@ export function createWebhookSink(
   const url = new URL(config.url);
   const endpoint: Endpoint = {
     url,
-    secrets: config.secret,
+    signer: new Signer(config.secret),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: tuning.now ?? Date.now,
     dispatcher: createDispatcher(url, environment.network, {

@@ -4,7 +4,7 @@ import { createDispatcher } from '../../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../../sinks/network/failure-sentence.js';
 import { answeredAtMs, headerText, retryAfterMs } from '../../../sinks/network/read-answer.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
-import { signatureHeaders } from '../../../sinks/webhook/sign.js';
+import { Signer } from '../../../sinks/webhook/sign.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import type { AlertOutcome, OpenReceiver, OutgoingAlert } from './receiver.js';
 import { receiverTimes } from './receiver-times.js';
@@ -17,6 +17,7 @@ export function openWebhookReceiver(
   network: NetworkSettings,
 ): OpenReceiver {
   const url = new URL(written);
+  const signer = new Signer([secret]);
   const { connectTimeoutMs, requestTimeoutMs: timeoutMs } = receiverTimes;
   const dispatcher = createDispatcher(url, network, { allowPrivateAddresses: true, connectTimeoutMs, connections: 1 });
   const post = async (alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome> => {
@@ -29,7 +30,7 @@ export function openWebhookReceiver(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'pigeonpost',
-        ...signatureHeaders(message, [secret]),
+        ...signer.headers(message),
       },
       body,
     });
