@@ -88,10 +88,10 @@ export function settleOutcomes(
       (lookUp && outcome.kind === 'unknown') ||
       (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
     ) {
-      return { ...inFlight(candidate, outcome, holdsAll, most), ...objectOf(candidate, outcome) };
+      return withObject(inFlight(candidate, outcome, holdsAll, most), candidate, outcome);
     }
     const rules = { counts, laneWaitMs, random, most, isDoubted: isDoubted(each) };
-    return { ...settle(candidate, outcome, rules), ...objectOf(candidate, outcome) };
+    return withObject(settle(candidate, outcome, rules), candidate, outcome);
   });
   // What kept the lane failing is parked: nothing is left that fails.
   const areParked = counts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
@@ -188,10 +188,10 @@ interface SettleRules {
   readonly isDoubted: boolean;
 }
 
-/** What the sink has made of the item, where the outcome says. */
-function objectOf({ list, key }: Candidate, outcome: Settlement): Pick<Settled, 'object'> {
-  if (!('object' in outcome) || outcome.object === undefined) return {};
-  return { object: { list, key, value: outcome.object } };
+/** Adds what the sink has created for the item, where the outcome says. */
+function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlement): Settled {
+  if (!('object' in outcome) || outcome.object === undefined) return settled;
+  return { ...settled, object: { list, key, value: outcome.object } };
 }
 
 function settle(

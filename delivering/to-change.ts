@@ -7,11 +7,12 @@ import type { Change } from '../sinks/change.js';
 import type { PigeonholeName } from '../work/turns.js';
 
 /**
- * The envelope of a change. Deterministic: a repeat gives the same bytes, unless the person may no longer be shown.
- * What a replay emits has an id of its own, so that a receiver that keeps ids takes it.
+ * Builds the envelope of a change. Deterministic: a repeat gives the same bytes, unless the person may no longer be
+ * shown. A replayed change has its own id, so that a receiver that remembers ids accepts it again.
  */
 export function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
   const isRemoval = takesBack(candidate, identity);
+  let data: Fields | null | undefined;
   return {
     id: candidate.replayId === null ? candidate.id : replayedChangeId(candidate.replayId, candidate.id),
     type: `${candidate.list}.${isRemoval ? 'deleted' : candidate.kind}`,
@@ -23,12 +24,21 @@ export function toChange(candidate: Candidate, identity: boolean, place: Pigeonh
     key: candidate.key,
     revision: candidate.revision,
     sequence: candidate.sequence,
-    data: isRemoval ? null : dataOf(candidate, identity),
+    // Parsed when a sink first reads it: file, s3 and webhook use the stored text (`dataJson`).
+    get data() {
+      if (data === undefined) data = isRemoval ? null : dataOf(candidate, identity);
+      return data;
+    },
     ...(candidate.replayId === null ? {} : { replay: candidate.replayId }),
   };
 }
 
-/** A person's own record goes out without them only when they have withdrawn: then it says that they are to be forgotten. */
+/** Returns the JSON text of the change's `data` where it is the stored text, without the person taken out. */
+export function storedData(candidate: Candidate, identity: boolean): string | undefined {
+  return identity && candidate.payload !== null ? candidate.payload : undefined;
+}
+
+/** A person's own record goes out without them only when they have withdrawn consent: the sink is told to forget them. */
 export function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
   return ownRecords.has(list) && kind !== 'deleted' && !identity;
 }

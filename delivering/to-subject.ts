@@ -3,7 +3,7 @@ import { ownRecords } from '../ledger/own-records.js';
 import type { Candidate } from './candidates.js';
 import type { Surroundings } from './surroundings.js';
 import type { Fields, Subject } from '../sinks/sink.js';
-import { takesBack, toChange } from './to-change.js';
+import { storedData, takesBack, toChange } from './to-change.js';
 import type { PigeonholeName } from '../work/turns.js';
 
 /** For a sink that looks at nothing but the change. */
@@ -24,6 +24,7 @@ export function toSubject(
   const previous = parsed(around.previous);
   return {
     change: toChange(candidate, identity, place),
+    dataJson: storedData(candidate, identity),
     previous:
       previous === null || identity ? previous : ownRecords.has(candidate.list) ? null : withoutIdentity(previous),
     attendee: identity ? parsed(around.attendee) : null,

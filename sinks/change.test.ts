@@ -26,6 +26,12 @@ describe('the change envelope as JSON', () => {
     expect(JSON.parse(changeJson(sampleChange()))).not.toHaveProperty('replay');
   });
 
+  it.each([undefined, 'r1'])('places data that is JSON already as if it had printed it (replay %s)', (replay) => {
+    const change = sampleChange({ data: { b: 'é', a: [1] }, ...(replay !== undefined && { replay }) });
+    expect(changeJson(change, JSON.stringify(change.data))).toBe(JSON.stringify(change));
+    expect(changeJson(change)).toBe(JSON.stringify(change));
+  });
+
   it('stays one line that survives UTF-8', () => {
     const text = 'a\nb\r\u2028\u0000 \ud800 é 🎈';
     const json = changeJson(sampleChange({ data: { text } }));

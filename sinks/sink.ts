@@ -60,6 +60,8 @@ export interface Sink<Op extends Operation = Operation> {
  */
 export interface Subject {
   readonly change: Change;
+  /** `change.data` as JSON text, if it is sent as the ledger stores it. A sink that sends it whole need not parse it. */
+  readonly dataJson?: string | undefined;
   /** The item at its previous change; null if there was none, or it is no longer kept. */
   readonly previous: Fields | null;
   /** The record of the item's attendee; null if there is none or the identity is not visible. */

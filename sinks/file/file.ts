@@ -34,7 +34,7 @@ export function createFileSink(
     },
     check: () => checkFolder(folder, environment.name, access),
     plan: (subjects) =>
-      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toFileOperation(change) }))),
+      Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toFileOperation(subject) }))),
     async send(operations, lane, signal) {
       try {
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };

@@ -1,5 +1,5 @@
-import { type Change, changeJson } from '../change.js';
-import type { Operation } from '../sink.js';
+import { changeJson } from '../change.js';
+import type { Operation, Subject } from '../sink.js';
 
 export interface FileOperation extends Operation {
   /** Below the sink's folder, with `/`. Not yet known to be safe: see isSafePath. */
@@ -9,12 +9,12 @@ export interface FileOperation extends Operation {
 }
 
 /** The line that carries one change, and the file where it stands: one per list and UTC day of the change. */
-export function toFileOperation(change: Change): FileOperation {
+export function toFileOperation({ change, dataJson }: Subject): FileOperation {
   const day = change.timestamp.slice(0, 'YYYY-MM-DD'.length);
   return {
     changeId: change.id,
     path: `${change.workspace}/${change.pigeonholeId}/${change.list}/${day}.ndjson`,
-    line: changeJson(change),
+    line: changeJson(change, dataJson),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Change, changeJson } from '../change.js';
-import type { Operation } from '../sink.js';
+import { changeJson } from '../change.js';
+import type { Operation, Subject } from '../sink.js';
 
 export interface S3Operation extends Operation {
   /** `<list>/<YYYY-MM-DD>`: the UTC day on which the change was found. */
@@ -10,12 +10,12 @@ export interface S3Operation extends Operation {
   readonly line: string;
 }
 
-export function toS3Operation(change: Change): S3Operation {
+export function toS3Operation({ change, dataJson }: Subject): S3Operation {
   return {
     changeId: change.id,
     partition: `${change.list}/${change.timestamp.slice(0, 'YYYY-MM-DD'.length)}`,
     foundAtMs: Date.parse(change.timestamp),
-    line: changeJson(change),
+    line: changeJson(change, dataJson),
   };
 }
 

@@ -53,7 +53,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment, tun
     },
     check: (signal) => underOwnSignal(signal, (own) => checkStore(store, environment.name, own)),
     plan: (subjects) =>
-      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toS3Operation(change) }))),
+      Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toS3Operation(subject) }))),
     async send(operations, lane, signal): Promise<SendResult> {
       if (signal.aborted || operations.length === 0) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
       const { maxAge: maxAgeMs, maxLines } = config;

@@ -1,5 +1,5 @@
-import { type Change, changeJson } from '../change.js';
-import type { Operation } from '../sink.js';
+import { changeJson } from '../change.js';
+import type { Operation, Subject } from '../sink.js';
 
 export interface WebhookOperation extends Operation {
   /** Operations with the same key are sent one after the other. */
@@ -9,10 +9,10 @@ export interface WebhookOperation extends Operation {
 }
 
 /** The request that carries one change. */
-export function toWebhookOperation(change: Change): WebhookOperation {
+export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperation {
   return {
     changeId: change.id,
     itemKey: JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]),
-    body: changeJson(change),
+    body: changeJson(change, dataJson),
   };
 }

@@ -53,7 +53,7 @@ export function createWebhookSink(
     },
     check: (signal) => checkReceiver(endpoint, signal),
     plan: (subjects) =>
-      Promise.resolve(subjects.map(({ change }) => ({ kind: 'send', operation: toWebhookOperation(change) }))),
+      Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       const outcomes = await underOwnSignal(signal, (own) =>
