@@ -14,28 +14,28 @@ const cannotReadMetadata: Verdict & { kind: 'credential' } = {
   detail: `the app lacks the scope ${metadataScope}`,
 };
 
-/** What all lanes of a sink share. */
+/** State that all lanes of a sink share. */
 export interface SlackAccount {
   readonly api: SlackApi;
   readonly tokens: TokenSource;
   readonly rates: SlackRates;
   readonly clock: Clock;
-  /** How far our clock is ahead of Slack's, in ms, as the last answer showed; 0 until then. */
+  /** Milliseconds by which our clock is ahead of Slack's, from the last answer; 0 before the first. */
   aheadMs: number;
-  /** The token's, as the last answer named them; undefined until one does. */
+  /** The token's scopes from the last answer that listed them. */
   scopes: readonly string[] | undefined;
-  /** When each message was last edited by us, by the account's clock. */
+  /** Time of this sink's last edit of each message, by the account's clock. */
   readonly editedAt: Map<string, number>;
-  /** Channels that were to be joined, and whether that went well. */
+  /** Attempts to join a channel, with their success. */
   readonly joining: Map<string, Promise<boolean>>;
-  /** A sink with one channel stops when that takes nothing; with several, only what goes there is parked. */
+  /** A sink with one channel stops if the channel refuses everything; with several, only that channel's changes are parked. */
   readonly hasOneChannel: boolean;
 }
 
 /** A call that was not made, because no permit was free in time; with the outcome of its operation. */
 export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
 
-/** A message may show only some time after it was posted. */
+/** A message may become readable only some time after it was posted. */
 export const LOOK_UP_AFTER_MS = 60_000;
 
 interface Reading {
@@ -44,7 +44,7 @@ interface Reading {
   readonly posted: Promise<PostedMessages | Held>;
 }
 
-/** One `send` or `recover`: its time, its memory, and what it has read so far. */
+/** The calls of one `send` or `recover`: their time limit, permits, the lane's memory, and the look-ups so far. */
 export class Batch {
   readonly account: SlackAccount;
   readonly notes: LaneNotes;
@@ -60,7 +60,7 @@ export class Batch {
     this.#endsAtMs = account.clock.now() + lengthMs;
   }
 
-  /** No call is begun after this. */
+  /** Time until which calls may start. */
   get leftMs(): number {
     return Math.max(0, this.#endsAtMs - this.account.clock.now());
   }
@@ -69,7 +69,7 @@ export class Batch {
     return !this.signal.aborted && this.leftMs > 0;
   }
 
-  /** When a post is about to be made. */
+  /** The current time, for the intent of a post. */
   now(): Pick<PostIntent, 'atMs' | 'sinceMs'> {
     const atMs = this.account.api.wallNow();
     return { atMs, sinceMs: Math.min(atMs, atMs - this.account.aheadMs) };
@@ -89,7 +89,7 @@ export class Batch {
     });
   }
 
-  /** Calls a method when its turn comes. */
+  /** Calls a method once it has a permit. */
   async call(method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict | Held> {
     return await this.callWith(await this.account.rates.method(method, this.signal, this.leftMs), method, args);
   }
@@ -118,8 +118,8 @@ export class Batch {
   }
 
   /**
-   * What pigeonpost has posted in a place since an intent. Read once for all who ask, unless what was read began too
-   * late for one, or was read before its message had to show.
+   * Returns what pigeonpost has posted in a channel or thread since an intent. One look-up serves several intents, unless
+   * it started too late for one, or ran before that one's message had to be readable.
    */
   async posted(
     channel: string,
@@ -144,16 +144,16 @@ export class Batch {
       if (verdict.kind === 'not-in-channel' && (await this.join(channel))) verdict = await this.call(method, args);
       if (verdict.kind !== 'held') return verdict;
       held = verdict;
-      return { kind: 'later', detail: 'no turn came for the look-up' };
+      return { kind: 'later', detail: 'no permit was free in time for the look-up' };
     };
     const posted = await readPosted({ channel, threadTs }, sinceMs, read);
     if (held !== undefined) return held;
-    // Without this scope metadata may be left out, and what is there would be taken for absent.
+    // Without this scope Slack may leave metadata out, and a message that is there would be taken for absent.
     const readsMetadata = this.account.scopes?.includes(metadataScope) ?? true;
     return posted.kind === 'failed' || readsMetadata ? posted : { kind: 'failed', verdict: cannotReadMetadata };
   }
 
-  /** Joins a public channel, once in the sink's life: who takes the app out of it later means it. @returns whether it did */
+  /** Joins a public channel once in the sink's life: if someone removes the app later, that is deliberate. @returns whether it joined */
   async join(channel: string): Promise<boolean> {
     const { joining } = this.account;
     const known = joining.get(channel);
@@ -163,7 +163,7 @@ export class Batch {
     return await tried;
   }
 
-  /** Runs work of one key one after the other. */
+  /** Runs the work of one key sequentially. */
   async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#lines.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
@@ -172,23 +172,23 @@ export class Batch {
   }
 }
 
-/** The permit, or what becomes of an operation that has none. */
+/** Returns the permit, or the outcome of an operation without one. */
 export function permitOf(granted: Granted): { done(): void } | Held {
   if (granted === undefined) return { kind: 'held', outcome: { kind: 'unsent' } };
   if ('waitMs' in granted) return { kind: 'held', outcome: { kind: 'unsent', afterMs: granted.waitMs } };
   return granted.permit;
 }
 
-/** Read before the intent, for clocks that differ: messages carry the time of Slack's clock. */
+/** A look-up starts this long before the intent, since messages have the time of Slack's clock. */
 const CLOCK_MARGIN_MS = 15 * 60_000;
 const PAGE_SIZE = 200;
-/** Pages of one look-up; more messages than these hold mean that it is given up for a person. */
+/** Maximum pages of a look-up; with more messages, an operator has to decide. */
 const MAX_PAGES = 500;
 
 type PostedMessages =
-  /** Everything that pigeonpost has posted there since, by the id in its metadata: the message's ts. */
+  /** The ts of every message that pigeonpost has posted there since, by the id in its metadata. */
   | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
-  /** The thread is not there; what was to be a reply in it may stand in the channel itself. */
+  /** The thread does not exist; its reply may have been posted to the channel itself. */
   | { readonly kind: 'no-thread' }
   | { readonly kind: 'failed'; readonly verdict: Exclude<Verdict, { kind: 'ok' }> };
 
@@ -198,8 +198,8 @@ type ReadMessages = (
 ) => Promise<Verdict>;
 
 /**
- * Reads what was posted in a channel, or as replies to one of its messages, since an instant: to the end, so that what
- * is not there is certainly not there.
+ * Reads what was posted in a channel, or in a thread, since an instant. Reads to the end, so that a message that was
+ * not found is certainly not there.
  */
 async function readPosted(
   place: { readonly channel: string; readonly threadTs: string | null },
@@ -245,7 +245,7 @@ function collect(messages: unknown, tsById: Map<string, string>): void {
   }
 }
 
-/** An empty cursor is how Slack says that there is no next page. */
+/** Slack marks the last page with an empty cursor. */
 function nextCursor(body: Readonly<Record<string, unknown>>): string | undefined {
   const { next_cursor: cursor } = (body['response_metadata'] ?? {}) as { next_cursor?: unknown };
   return typeof cursor === 'string' && cursor !== '' ? cursor : undefined;

@@ -13,7 +13,7 @@ describe('a text for Slack', () => {
     ['is left alone when it is as long as may be', 'abcdefghijkl', 'abcdefghijkl'],
     ['is cut with an ellipsis', 'abcdefghijklm', 'abcdefghijk…'],
     ['is not cut within an entity', 'abcde<<<', 'abcde&lt;…'],
-    ['is not cut within a character that is made of several', `abc${family}`, 'abc…'],
+    ['is not cut within a grapheme of several characters', `abc${family}`, 'abc…'],
   ])('%s', (_, text, expected) => {
     expect(slackText(text, 12)).toBe(expected);
   });

@@ -4,18 +4,18 @@ import type { Expression } from '../mapping/expression.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 import { nodesOf } from '../mapping/check-syntax.js';
 
-/** Characters in the text of a section, and of a header. Source: docs.slack.dev, Block Kit reference. */
+/** Maximum characters in a section and a header. Source: docs.slack.dev, Block Kit reference. */
 const SECTION_LIMIT = 3000;
 const HEADER_LIMIT = 150;
-/** Characters of the names below a text. Slack accepts 3,000; a name is not longer. */
+/** Maximum characters of a name below the text. Slack accepts 3,000; no name needs them. */
 const NAME_LIMIT = 150;
-/** Characters of all blocks. Slack refuses more than about 13,200 (slackapi/bolt-js#2509) and does not say what it counts. */
+/** Maximum characters of all blocks. Slack refuses more than about 13,200 (slackapi/bolt-js#2509) and does not document what it counts. */
 const TOTAL_LIMIT = 13_000;
 
-/** What a message shows of an item. */
+/** The parts of an item that its message shows. */
 export interface ItemContent {
   readonly text: string;
-  /** Null where none is shown. */
+  /** Null if none is shown. */
   readonly session: string | null;
   readonly author: string | null;
   readonly votes: number | null;
@@ -31,8 +31,8 @@ export interface Link {
 }
 
 /**
- * A message that shows an item: mentions, its text, then session, author and votes in one line, links, buttons. The
- * text for notifications and screen readers has the same text, session and author.
+ * Returns the message of an item: mentions, text, then session, author and votes in one line, links, buttons. The
+ * text for notifications and screen readers repeats text, session and author.
  */
 export function itemMessage(item: ItemContent): MessageContent {
   const body = bodyOf(item);
@@ -50,29 +50,28 @@ export function itemMessage(item: ItemContent): MessageContent {
   return { text: names.length === 0 ? body : `${body}\n${names.join(' · ')}`, blocks };
 }
 
-/** The message to which the items of a thread are replies. */
+/** Returns the message to which the items of a thread reply. */
 export function threadMessage(title: string): MessageContent {
   const text = slackText(title, HEADER_LIMIT);
   return { text, blocks: [{ type: 'header', text: plain(text) }] };
 }
 
-/** What stands in the place of a message whose item is gone. */
+/** Returns the content that replaces a withdrawn message. */
 export function redactedMessage(): MessageContent {
   const text = 'This message has been withdrawn.';
   return { text, blocks: [{ type: 'section', text: plain(text) }] };
 }
 
 /**
- * The same for the same content and no other, and too short to hold one. What is compared is what is displayed, so that
- * a change beyond the limit is none. Votes do not count. A message that is a text alone has the hash of that text, as
- * messages of earlier versions have.
+ * Hashes what the message displays, except the votes. Text beyond the limit is not displayed, so it does not count.
+ * A message with only a text has the hash of that text, for compatibility with earlier versions.
  */
 export function contentHash(item: ItemContent): string {
   const body = bodyOf(item);
   const { mentions, links, buttons } = item;
   const more = [namesOf(item), item.session === null, mentions, links, buttons];
-  const isTextAlone = item.session === null && item.author === null && [mentions, links, buttons].flat().length === 0;
-  return shortHash(isTextAlone ? body : JSON.stringify([body, ...more]));
+  const hasOnlyText = item.session === null && item.author === null && [mentions, links, buttons].flat().length === 0;
+  return shortHash(hasOnlyText ? body : JSON.stringify([body, ...more]));
 }
 
 export function shortHash(text: string): string {
@@ -88,7 +87,7 @@ function namesOf({ session, author }: ItemContent): string[] {
   return [session, author].flatMap((name) => (name === null ? [] : [slackText(name.trim(), NAME_LIMIT)]));
 }
 
-/** One line, its parts apart from one another; nothing where there are none. */
+/** Returns one line with separators between the parts; nothing if there are none. */
 function richText(parts: RichTextSection['elements']): Block[] {
   if (parts.length === 0) return [];
   const gap = { type: 'text', text: parts[0]!.type === 'usergroup' ? ' ' : ' · ' } as const;
@@ -112,10 +111,10 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const ellipsis = '…';
 
 /**
- * A text as Slack wants it, within a limit: `&`, `<` and `>` as entities, which stops mentions and links, control
- * characters but line break and tab left out, halves of characters replaced. Cut between whole characters as people
- * see them, with an ellipsis. The limit is counted after escaping and in UTF-16 units, so that it holds however Slack
- * counts. Source: docs.slack.dev, "Formatting message text", escaping.
+ * Escapes a text for Slack and shortens it to a limit. `&`, `<` and `>` become entities, which disables mentions and
+ * links; control characters except line break and tab are removed; lone surrogates are replaced. The text is cut
+ * between graphemes and ends with an ellipsis. The limit applies after escaping, in UTF-16 units, so that it holds
+ * however Slack counts. Source: docs.slack.dev, "Formatting message text", escaping.
  */
 export function slackText(text: string, limit: number): string {
   const clean = withoutControls(wellFormed(text));
@@ -130,7 +129,7 @@ export function slackText(text: string, limit: number): string {
   return `${kept}${ellipsis}`;
 }
 
-/** Halves of characters, which no UTF-8 can carry, replaced. */
+/** Replaces lone surrogates, which UTF-8 cannot represent. */
 export function wellFormed(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
@@ -140,16 +139,16 @@ function escaped(text: string): string {
 }
 
 function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is meant
+  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 
-/** Longest address of a link. Slack accepts 3,000 characters; ten links with their labels have to fit into one message. */
+/** Maximum characters of a link's address. Slack accepts 3,000; ten links with their labels have to fit into one message. */
 const MAX_ADDRESS = 800;
 
 /**
- * The origins that a link's expression spells out, such as `https://app.example.com`. A link may lead nowhere else:
- * whatever an audience writes can become a part of the path, but never the host.
+ * Returns the origins that a link's expression spells out, such as `https://app.example.com`. A link may lead nowhere
+ * else (decision 0077): an attendee's text can become part of the path, but never the host.
  */
 export function literalOrigins(expression: Expression): ReadonlySet<string> {
   const origins = new Set<string>();
@@ -161,8 +160,8 @@ export function literalOrigins(expression: Expression): ReadonlySet<string> {
 }
 
 /**
- * Reads what a link's expression gave: undefined for nothing.
- * @throws {FailedMapping} `not-a-link` for anything but an address at one of the origins; it never repeats the value
+ * Checks the value of a link's expression; undefined if it is empty.
+ * @throws {FailedMapping} `not-a-link` unless it is an address at one of the origins; the message never repeats the value
  */
 export function linkAddress(value: unknown, key: string, origins: ReadonlySet<string>): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -175,6 +174,6 @@ export function linkAddress(value: unknown, key: string, origins: ReadonlySet<st
     url.password === '' &&
     url.href.length <= MAX_ADDRESS;
   if (isAllowed) return url.href;
-  const wanted = `it takes an address of at most ${MAX_ADDRESS} characters at ${[...origins].join(' or ')}`;
-  throw new FailedMapping(key, 'not-a-link', `gave something else than an address there: ${wanted}`);
+  const wanted = `it must be an address of at most ${MAX_ADDRESS} characters at ${[...origins].join(' or ')}`;
+  throw new FailedMapping(key, 'not-a-link', `returned a value that is not an allowed address: ${wanted}`);
 }

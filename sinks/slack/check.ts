@@ -2,17 +2,17 @@ import type { CheckLine } from '../sink.js';
 import type { SlackApi } from './client.js';
 import { callWithToken, type TokenSource } from './tokens.js';
 
-/** What the app needs, and what for. */
+/** The scopes that the app needs, and why. */
 const neededScopes: readonly (readonly [scope: string, why: string])[] = [
-  ['chat:write', 'with which it posts, edits and redacts'],
+  ['chat:write', 'which posts, edits and redacts'],
   [
     'metadata.message:read',
-    'with which it knows its own messages: without it one whose answer was lost waits for a person',
+    'which identifies its own messages: without it, a message whose answer was lost waits for an operator',
   ],
 ];
 const historyScopes = ['channels:history', 'groups:history'] as const;
 
-/** What is checked, and with which tokens. */
+/** The API, tokens and channels to check. */
 interface CheckedSlack {
   readonly api: SlackApi;
   readonly tokens: TokenSource;
@@ -20,8 +20,8 @@ interface CheckedSlack {
 }
 
 /**
- * Whether the token is accepted, has the scopes, and can read the channels: reading is how a message is looked up whose
- * outcome nobody heard. Joins nothing, posts nothing. Never throws.
+ * Checks that Slack accepts the token, that it has the scopes, and that it can read the channels, which looking up a
+ * message needs. Joins and posts nothing. Never throws.
  */
 export async function checkSlack(slack: CheckedSlack, signal: AbortSignal): Promise<CheckLine[]> {
   const { api, tokens, channels } = slack;
@@ -35,7 +35,7 @@ export async function checkSlack(slack: CheckedSlack, signal: AbortSignal): Prom
     ...scopeLines(scopes),
   ];
   for (const channel of channels) {
-    // oxlint-disable-next-line no-await-in-loop -- a few calls, and not all at once
+    // oxlint-disable-next-line no-await-in-loop -- a few calls, one at a time
     lines.push(await channelLine(slack, channel, scopes, signal));
   }
   return lines;
@@ -51,11 +51,11 @@ function scopeLines(scopes: readonly string[] | undefined): CheckLine[] {
     }));
   if (historyScopes.some((scope) => scopes.includes(scope))) return missing;
   const text =
-    'the app lacks the scope channels:history (groups:history for private channels): without it a message whose answer was lost cannot be looked up, and waits for a person; add it to the app and install it again';
+    'the app lacks the scope channels:history (groups:history for private channels): without it, a message whose answer was lost cannot be looked up and waits for an operator; add it to the app and install it again';
   return [...missing, { ok: false, text }];
 }
 
-/** Reads one message with its metadata: what a look-up does. */
+/** Reads one message with its metadata, as a look-up does. */
 async function channelLine(
   { api, tokens }: CheckedSlack,
   channel: string,
@@ -70,16 +70,16 @@ async function channelLine(
       return { ok: true, text: `${channel} can be read, so lost answers can be looked up` };
     case 'not-in-channel':
       if (scopes?.includes('channels:join')) {
-        return { ok: true, text: `the app is no member of ${channel} and joins it with the first message` };
+        return { ok: true, text: `the app is not a member of ${channel} and joins it with the first message` };
       }
       return {
         ok: false,
-        text: `the app is no member of ${channel}: invite it there with /invite, or give it the scope channels:join`,
+        text: `the app is not a member of ${channel}: invite it there with /invite, or give it the scope channels:join`,
       };
     case 'channel':
       return {
         ok: false,
-        text: `${verdict.detail}: compare ${channel} with the channel's details in Slack; into a private channel the app has to be invited`,
+        text: `${verdict.detail}: compare ${channel} with the channel's details in Slack; a private channel has to invite the app`,
       };
     case 'credential':
       return { ok: false, text: `${channel}: ${verdict.detail}: add the scope to the app and install it again` };

@@ -46,7 +46,7 @@ describe("Slack's answer", () => {
     expect(classifyReply(reply, 'chat.postMessage').kind).toBe(kind);
   });
 
-  it('is told with the method, the code, the scope that is needed and the request, and nothing of its own words', () => {
+  it('is reported with the method, the code, the missing scope and the request id, but without its own text', () => {
     const reply = failed('missing_scope', { needed: 'chat:write', response_metadata: { messages: ['Ada Lovelace'] } });
     expect(classifyReply(reply, 'chat.update')).toMatchObject({
       code: 'missing_scope',

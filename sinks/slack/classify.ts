@@ -1,36 +1,36 @@
 import type { SlackReply } from './client.js';
 import type { Outcome } from '../sink.js';
 
-/** What a reply of the Web API means, whatever was asked. `detail` names codes and ids, never Slack's own sentences. */
+/** The meaning of an answer of the Web API, for any method. `detail` has codes and ids, never Slack's own sentences. */
 export type Verdict =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly detail: string }
-  /** Asked too often: not carried out. */
+  /** Rate limited: not carried out. */
   | { readonly kind: 'limited'; readonly afterMs: number; readonly detail: string }
-  /** Not carried out, and may be later. */
+  /** Not carried out; a later call may succeed. */
   | { readonly kind: 'later'; readonly afterMs?: number; readonly detail: string }
   /** May or may not have been carried out. */
   | { readonly kind: 'maybe'; readonly detail: string }
   /** The token is not accepted, or lacks a scope: no call would pass. */
   | { readonly kind: 'credential'; readonly code: string; readonly detail: string }
-  /** The channel takes nothing from us. */
+  /** The channel accepts no message of this app. */
   | { readonly kind: 'channel'; readonly code: string; readonly detail: string }
   | { readonly kind: 'not-in-channel'; readonly code: string; readonly detail: string }
-  /** The message, or the one that it was to be a reply to, is not there. */
+  /** The message, or the one that it replies to, does not exist. */
   | { readonly kind: 'no-message'; readonly code: string; readonly detail: string }
-  /** The message is there and may not be changed. */
+  /** The message exists and cannot be changed. */
   | { readonly kind: 'fixed'; readonly code: string; readonly detail: string }
-  /** Slack does not take this, now or later. */
+  /** Slack refuses this permanently. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string };
 
-/** Where Slack says that it is asked too often and not for how long. */
+/** Wait after a rate limit without `Retry-After`. */
 const UNSAID_WAIT_MS = 30_000;
 
 type ByCode = Exclude<Verdict['kind'], 'ok' | 'refused'>;
 
 /**
  * Source: docs.slack.dev, the error tables of chat.postMessage, chat.update, chat.delete, conversations.history and
- * conversations.replies. `internal_error` and `fatal_error` say of themselves that a part may have been carried out;
- * `request_timeout` says that the request did not arrive whole.
+ * conversations.replies. `internal_error` and `fatal_error` are documented as possibly carried out in part;
+ * `request_timeout` as a request that did not arrive completely.
  */
 const byCode: Readonly<Record<string, ByCode>> = {
   ratelimited: 'limited',
@@ -41,7 +41,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   team_added_to_org: 'later',
   external_channel_migrating: 'later',
   update_failed: 'later',
-  invalid_cursor: 'later', // a look-up that took too long begins anew
+  invalid_cursor: 'later', // a look-up that took too long starts again
   delete_failed: 'later',
   internal_error: 'maybe',
   fatal_error: 'maybe',
@@ -62,7 +62,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   accesslimited: 'credential',
   channel_not_found: 'channel',
   is_archived: 'channel',
-  is_inactive: 'channel', // archived, as edits are told
+  is_inactive: 'channel', // the code for edits in an archived channel
   team_not_found: 'channel',
   restricted_action: 'channel',
   restricted_action_read_only_channel: 'channel',
@@ -93,8 +93,8 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
     };
   }
   if (body === undefined) {
-    const detail = `what answered ${method} with HTTP ${status} is not Slack's Web API${request}`;
-    // A success that cannot be read, or a server's failure, may have had its effect; a refusal had none.
+    const detail = `the server that answered ${method} with HTTP ${status} is not Slack's Web API${request}`;
+    // An unreadable success, or a failure of the server, may have taken effect; a refusal had none.
     return { kind: status < 300 || status >= 500 ? 'maybe' : 'later', detail };
   }
   if (body['ok'] === true) return { kind: 'ok', body, detail: `${method} ok${request}` };
@@ -113,7 +113,7 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
   }
 }
 
-/** Slack's codes are words; anything else could be a text of someone's. */
+/** Slack's codes are words; anything else could be an attendee's text. */
 function errorCode(found: unknown): string {
   return typeof found === 'string' && /^[a-z][a-z0-9_]{0,79}$/.test(found) ? found : 'unnamed_error';
 }
@@ -123,8 +123,8 @@ function neededScope({ needed }: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * What a call that did not go well means for its change, where a repeat of the call does no harm. A channel that takes
- * nothing stops a sink that has no other; beside others it parks what goes there, and the rest goes on.
+ * Returns the outcome of a change whose call failed and is harmless to repeat. If a channel refuses everything, a sink
+ * without another channel stops; with several, only that channel's changes are parked.
  */
 export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hasOneChannel: boolean): Outcome {
   const { detail } = verdict;

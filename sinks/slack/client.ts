@@ -4,15 +4,15 @@ import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText, retryAfterMs } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 
-/** Longest for one call from its start to the end of the answer. */
+/** Time limit of one call, including the answer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Of an answer this much is read; a page of 200 messages at their longest has about half of it. */
+/** Maximum bytes read of an answer: about twice a page of 200 messages of maximum length. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export interface SlackApi {
-  /** With the path to which the method's name is appended. */
+  /** The URL to which the method's name is appended. */
   readonly baseUrl: string;
-  /** Absent for the one method that gives tokens. */
+  /** Absent for the method that issues tokens. */
   readonly token?: Secret;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;
@@ -25,26 +25,26 @@ export type SlackReply = SlackAnswer | NoAnswer;
 interface SlackAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Undefined where it is not Slack's JSON. */
+  /** Undefined if it is not JSON of Slack. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
-  /** The token's scopes; undefined where the answer does not say. */
+  /** The token's scopes; undefined if the answer does not list them. */
   readonly scopes: readonly string[] | undefined;
-  /** Unix time in ms by Slack's clock, or ours where it does not say. */
+  /** Unix time in ms by Slack's clock, or ours if the answer has no date. */
   readonly answeredAtMs: number;
 }
 
 interface NoAnswer {
   readonly kind: 'no-answer';
-  /** Whether the call may have had its effect. */
+  /** Whether the call may have taken effect. */
   readonly mayHaveArrived: boolean;
   readonly detail: string;
 }
 
 /**
- * Calls a method of the Web API. Never throws. Arguments of reading methods go as a form, which all of them take;
- * those that write take JSON. Source: docs.slack.dev, "Web API", request body formats.
+ * Calls a method of the Web API. Never throws. Methods that read get a form, which all of them accept; those that
+ * write get JSON. Source: docs.slack.dev, "Web API", request body formats.
  */
 export async function callSlack(
   api: SlackApi,
@@ -54,7 +54,7 @@ export async function callSlack(
 ): Promise<SlackReply> {
   const { host } = new URL(api.baseUrl);
   const timeoutMs = api.requestTimeoutMs;
-  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
+  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before the call' };
   try {
     return await withinDeadline(signal, timeoutMs, (own) => post(api, method, args, own));
   } catch (error) {
@@ -106,7 +106,7 @@ function slackBody(json: unknown): Readonly<Record<string, unknown>> | undefined
   return isSlack ? (json as Record<string, unknown>) : undefined;
 }
 
-/** An id and nothing else, since it goes into details that people read. */
+/** Accepts nothing but an id, since it is shown to people. */
 function requestId(found: string | undefined): string | undefined {
   return found !== undefined && /^[\w-]{1,80}$/.test(found) ? found : undefined;
 }

@@ -42,7 +42,7 @@ describe('the configuration of a Slack sink', () => {
     [
       'a token in the file',
       { token: 'xoxb-token', channel: 'C0123456789' },
-      'token: a secret never stands in this file',
+      'token: a secret',
     ],
     [
       'a webhook without TLS',
@@ -74,7 +74,7 @@ describe('the configuration of a Slack sink', () => {
     [
       'a refresh token in the file',
       { channel: 'C0123456789', rotation: { clientId: '1.2', clientSecret: token, refreshToken: 'xoxe-1-x' } },
-      'rotation.refreshToken: a secret never stands in this file',
+      'rotation.refreshToken: a secret',
     ],
     [
       'an address beside a webhook',

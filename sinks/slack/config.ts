@@ -9,17 +9,17 @@ import { literalOrigins } from './blocks.js';
 
 /** `slack` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/slack.md explains each key to users. */
 export interface SlackConfig extends NetworkKeys {
-  /** A bot token that does not expire. One of it, `rotation` and `webhookUrl` is there. */
+  /** A bot token that does not expire. Exactly one of `token`, `rotation` and `webhookUrl` is set. */
   readonly token?: Secret | undefined;
   /** An app whose tokens expire after 12 hours. */
   readonly rotation?: SlackRotation | undefined;
-  /** An incoming webhook: whoever knows it can post, so it is a secret. */
+  /** An incoming webhook. Its address is a secret, since it is enough to post. */
   readonly webhookUrl?: Secret | undefined;
-  /** Where messages go that no route takes; there whenever `webhookUrl` is not. */
+  /** Channel of messages without a matching route; required unless `webhookUrl` is set. */
   readonly channel?: string | undefined;
-  /** The first whose condition holds is taken. */
+  /** The first route whose condition holds is used. */
   readonly routes: readonly SlackRoute[];
-  /** Of several from one list, the first whose condition holds is used. */
+  /** If several entries name one list, the first whose condition holds is used. */
   readonly messages: readonly SlackMessage[];
   readonly baseUrl?: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface SlackConfig extends NetworkKeys {
 export interface SlackRotation {
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** The first one: Slack replaces it at each use, and the ledger keeps the one in force (decision 0076). */
+  /** The first refresh token. Slack replaces it at each use, and the ledger keeps the current one (decision 0076). */
   readonly refreshToken: Secret;
 }
 
@@ -53,7 +53,7 @@ export interface SlackMessage {
   readonly onWithdrawn: 'redact' | 'keep';
 }
 
-/** The id stands in the configuration and never comes from an expression, so that no text of an audience chooses it. */
+/** The id is a constant in the configuration, never an expression: an attendee's text must not choose who is mentioned. */
 export interface SlackMention {
   readonly group: string;
   readonly when?: Expression | undefined;
@@ -61,7 +61,7 @@ export interface SlackMention {
 
 export interface SlackLink {
   readonly label: string;
-  /** Its scheme and host are those of an address that the expression spells out. */
+  /** Its scheme and host must be spelled out in the expression. */
   readonly url: Expression;
   readonly when?: Expression | undefined;
 }
@@ -76,8 +76,8 @@ const webhookUrl = secret().refine((found) => isWebhookUrl(found.reveal()), {
 });
 
 const route = z.strictObject({
-  when: expression().describe('Whether an item takes this route.'),
-  channel: channelId().describe('Where it is posted then.'),
+  when: expression().describe('Whether an item uses this route.'),
+  channel: channelId().describe('The channel of such items.'),
 });
 
 const groupId = () =>
@@ -94,14 +94,14 @@ const labelAllowed = 'a label of 1 to 75 characters';
 
 const link = z.strictObject({
   label: text(labelAllowed, (found) => (found.trim() !== '' && found.length <= 75 ? found : undefined)).describe(
-    'What the link says. Always plain text.',
+    'The label of the link. Always plain text.',
   ),
   url: expression()
     .refine((found) => !(found instanceof Expression) || literalOrigins(found).size > 0, {
       error:
         'allowed: an expression that spells the scheme and host out in a text, such as "https://app.example.com/q/" & item.id',
     })
-    .describe('Its address. Scheme and host must be those of an address that the expression spells out.'),
+    .describe('Its address. The expression must spell out the scheme and host.'),
   when: expression().optional().describe('Only items for which this is true have it. All by default.'),
 });
 
@@ -122,23 +122,21 @@ const rotation = z.strictObject({
 const message = z.strictObject({
   from: oneOf(listNames).describe('The list whose items are posted.'),
   when: expression().optional().describe('Only items for which this is true are shown. All by default.'),
-  text: expression().describe('What is shown. Always plain text: no mention, link or formatting in it has an effect.'),
+  text: expression().describe(
+    'The text of the message. Always plain text: mentions, links and formatting in it have no effect.',
+  ),
   threadBy: expression()
     .optional()
-    .describe('Items with the same value are replies to one message. Without it each is a message of its own.'),
+    .describe('Items with the same value are replies to one message. Without it, each item is a separate message.'),
   threadTitle: expression()
     .optional()
-    .describe('What that message says. By default the name of the session or pigeonhole whose id the value is.'),
+    .describe('The text of that message. By default, the name of the session or pigeonhole whose id the value is.'),
   session: expression().optional().describe('Shown below the text, for example session.name.'),
   author: expression()
     .optional()
-    .describe("Shown below the text. Left out where the person or the item's session is anonymous."),
-  votes: expression()
-    .optional()
-    .describe('A number shown below the text, brought up to date every 10 seconds at most.'),
-  broadcast: expression()
-    .optional()
-    .describe('Whether a reply is shown in the channel as well as in its thread. It then stays there.'),
+    .describe("Shown below the text. Left out if the attendee or the item's session is anonymous."),
+  votes: expression().optional().describe('A number shown below the text, updated at most every 10 seconds.'),
+  broadcast: expression().optional().describe('Whether a reply is also shown in the channel. Slack cannot undo that.'),
   mentions: z
     .array(mention, { error: 'allowed: a list of { group, when }' })
     .max(5, { error: 'allowed: at most five mentions' })
@@ -146,15 +144,15 @@ const message = z.strictObject({
     .describe('User groups that the message mentions. Slack notifies them when it is posted.'),
   links: linksOf('links').describe('Links below the text.'),
   buttons: linksOf('buttons').describe(
-    'Buttons that open an address. Slack shows a warning sign beside a button that was used, because no app answers it.',
+    'Buttons that open an address. Slack shows a warning sign beside a button after it was used, because no app responds to it.',
   ),
-  onChange: oneOf(['edit', 'ignore']).prefault('edit').describe('What becomes of the message when the item changes.'),
+  onChange: oneOf(['edit', 'ignore']).prefault('edit').describe('What happens to the message when the item changes.'),
   onWithdrawn: oneOf(['redact', 'keep'])
     .prefault('redact')
-    .describe('What becomes of it when the item is deleted or its condition no longer holds.'),
+    .describe('What happens to the message when the item is deleted or its condition no longer holds.'),
 });
 
-/** Messages never repeat a value: a webhook's address is a secret. */
+/** Error messages never repeat a value: the address of a webhook is a secret. */
 export const slackConfigSchema: z.ZodType<SlackConfig> = z
   .strictObject({
     token: headerSecret().optional().describe("The app's bot token (xoxb-…), for an app without token rotation."),
@@ -164,15 +162,15 @@ export const slackConfigSchema: z.ZodType<SlackConfig> = z
     webhookUrl: webhookUrl
       .optional()
       .describe('The address of an incoming webhook, in place of a token: no threads, no edits, no look-up.'),
-    channel: channelId().optional().describe('Where messages go that no route takes.'),
+    channel: channelId().optional().describe('The channel of messages without a matching route.'),
     routes: z
       .array(route, { error: 'allowed: a list of { when, channel }' })
       .prefault([])
-      .describe('Other channels for some items: the first that matches is taken.'),
+      .describe('Other channels for some items: the first that matches is used.'),
     messages: z
       .array(message, { error: 'allowed: a list of messages' })
       .min(1, { error: 'allowed: at least one message' })
-      .describe('What is posted. Of several from one list the first whose condition holds is used.'),
+      .describe('What is posted. If several entries name one list, the first whose condition holds is used.'),
     baseUrl: sinkUrl().optional().describe('Replaces https://slack.com/api.'),
     ...networkKeys,
   })

@@ -19,11 +19,11 @@ interface WebhookBatch {
   readonly endsAtMs: number;
 }
 
-/** A webhook belongs to one channel, whose name it does not tell. */
+/** A webhook posts to one channel, whose name it does not reveal. */
 const webhookChannel = 'webhook';
 const blind: SlackObject = { state: 'blind' };
 
-/** Posts one item after the other. A webhook knows neither threads nor edits, so that is all it can do. */
+/** Posts one item after the other. A webhook supports neither threads nor edits. */
 export async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
   const notes = new LaneNotes(batch.lane);
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
@@ -33,7 +33,7 @@ export async function sendByWebhook(operations: readonly SlackOperation[], batch
     if (batch.signal.aborted || leftMs <= 0) break;
     if (operation.kind === 'redact' || items.has(operation.itemKey)) continue;
     items.add(operation.itemKey);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other is meant
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const outcome = await post(operation, batch, notes, leftMs);
     outcomes[position] = outcome;
     if (outcome.kind === 'pause') break;
@@ -63,7 +63,7 @@ async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNo
   }
 }
 
-/** What may have been posted nobody can look up: a person decides. What was never begun is sent. */
+/** A post in doubt cannot be looked up, so an operator decides. Operations without an intent are sent. */
 export function recoverByWebhook(operations: readonly SlackOperation[], lane: Lane): SendResult {
   const notes = new LaneNotes(lane);
   const outcomes = operations.map((operation): Outcome => {
@@ -74,20 +74,20 @@ export function recoverByWebhook(operations: readonly SlackOperation[], lane: La
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** Redriving the change that was parked last is a person's word that it was not posted. */
+/** By redriving the change that was parked last, the operator confirms that it was not posted. */
 function park({ itemKey, changeId }: SlackOperation, intent: PostIntent, notes: LaneNotes): Outcome {
   notes.notePost(itemKey, { ...intent, parked: changeId });
   const detail =
-    'may have been posted, and an incoming webhook cannot be asked: look into the channel, and redrive it if it is not there';
+    'may have been posted, and an incoming webhook cannot look it up: look in the channel, and redrive this if the message is not there';
   return { kind: 'rejected', cause: 'outcome-unknown', detail };
 }
 
-/** Codes with which Slack refuses an empty message at a webhook that works. */
+/** Codes with which a working webhook refuses an empty message. */
 const refusesEmptyMessage = ['no_text', 'invalid_payload', 'missing_text_or_fallback_or_attachments'];
 
 /**
- * Sends an empty message, which posts nothing: a webhook that works refuses it with HTTP 400 and a code of Slack's.
- * HTTP 400 alone proves nothing, because most servers answer an unknown body with it. Never throws.
+ * Sends an empty message, which posts nothing: a working webhook refuses it with HTTP 400 and one of Slack's codes.
+ * HTTP 400 without a code proves nothing, because most servers answer an unknown body with it. Never throws.
  * Source: docs.slack.dev, "Sending messages using incoming webhooks", handling errors.
  */
 export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal): Promise<CheckLine[]> {
@@ -97,7 +97,7 @@ export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal
     return [
       {
         ok: true,
-        text: 'the incoming webhook answers; through it there are no threads, edits, redactions and look-ups: use "token" for these',
+        text: 'the incoming webhook answers; it supports no threads, edits, redactions or look-ups: use "token" for these',
       },
     ];
   }
@@ -111,7 +111,7 @@ export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal
   return [{ ok: false, text: outcome.kind === 'delivered' ? `${text} to an empty message: it is not Slack` : text }];
 }
 
-/** An incoming webhook: its address is its secret. */
+/** An incoming webhook. Its address is a secret. */
 export interface IncomingWebhook {
   readonly url: Secret;
   readonly dispatcher: Dispatcher;
@@ -129,7 +129,7 @@ type WebhookReply =
     }
   | { readonly kind: 'no-answer'; readonly mayHaveArrived: boolean; readonly detail: string };
 
-/** Answers are a word. */
+/** Slack answers with one word. */
 const MAX_ANSWER_CHARS = 200;
 
 /** Posts a body to an incoming webhook. Never throws. */
@@ -141,7 +141,7 @@ async function postByWebhook(
   const address = new URL(webhook.url.reveal());
   const { host } = address;
   const timeoutMs = webhook.requestTimeoutMs;
-  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before it was asked' };
+  if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before the call' };
   try {
     return await withinDeadline(signal, timeoutMs, (own) => requestOnce(address, webhook, content, own));
   } catch (error) {
@@ -171,12 +171,12 @@ async function requestOnce(
   };
 }
 
-/** Of what a post says, a webhook takes these. */
+/** The part of `plainly` that a webhook accepts. */
 const webhookPlainly = { unfurl_links: plainly.unfurl_links, unfurl_media: plainly.unfurl_media };
 
 /**
- * What a webhook's answer means. A webhook is one channel, so what is wrong with it stops the sink. A repeat would be a
- * second message, so what may have been posted is `unknown`.
+ * Returns the outcome of a webhook's answer. A webhook is one channel, so any problem with it stops the sink. A repeat
+ * would be a second message, so a post in doubt is `unknown`.
  * Source: docs.slack.dev, "Sending messages using incoming webhooks", error types.
  */
 function classifyWebhookReply(reply: WebhookReply): Outcome {
@@ -189,7 +189,7 @@ function classifyWebhookReply(reply: WebhookReply): Outcome {
   if (status >= 200 && status < 300) {
     return text === 'ok'
       ? { kind: 'delivered', detail }
-      : { kind: 'unknown', detail: `${detail} and not ok: it may not be Slack` };
+      : { kind: 'unknown', detail: `${detail} and not ok: the server may not be Slack` };
   }
   if (status === 429) return { kind: 'retry', detail, afterMs: reply.retryAfterMs ?? 30_000 };
   if (status >= 500) return { kind: 'unknown', detail };
@@ -201,12 +201,16 @@ function classifyWebhookReply(reply: WebhookReply): Outcome {
     case 'no_team':
     case 'no_active_hooks':
     case 'team_disabled':
-      return { kind: 'pause', cause: 'credential', detail: `${detail}: make a new webhook and set "webhookUrl" to it` };
+      return {
+        kind: 'pause',
+        cause: 'credential',
+        detail: `${detail}: create a new webhook and set "webhookUrl" to its address`,
+      };
     case 'action_prohibited':
     case 'posting_to_general_channel_denied':
     case 'channel_not_found':
     case 'channel_is_archived':
-      return { kind: 'pause', cause: 'destination', detail: `${detail}: look at the webhook's channel in Slack` };
+      return { kind: 'pause', cause: 'destination', detail: `${detail}: check the webhook's channel in Slack` };
     default:
       if (status === 404 || status === 410) return { kind: 'pause', cause: 'gone', detail };
       return { kind: 'rejected', cause: `slack:${code}`, detail };

@@ -1,34 +1,33 @@
 import type { Fields, Lane } from '../sink.js';
 import type { Shown, MessagePlace } from './operation.js';
 
-/** That a message is about to be posted: what it takes to find it, should nobody hear how it went. */
+/** Notes that a message is about to be posted, and how to find it if the answer is lost. */
 export interface PostIntent {
-  /** Stands in the message's metadata. */
+  /** The id in the message's metadata. */
   readonly id: string;
   /** Unix time in ms, by our clock. */
   readonly atMs: number;
-  /** The same by Slack's clock, if that is earlier: nothing of it can stand in Slack from before. */
+  /** The earlier of our clock and Slack's: the message cannot be older. */
   readonly sinceMs: number;
   readonly channel: string;
   readonly threadTs: string | null;
   readonly threadKey: string | null;
   readonly shown: Shown;
-  /** The change that a person has to decide about, since it could not be looked up. */
+  /** The change that waits for an operator's decision, because the message could not be looked up. */
   readonly parked?: string;
-  /** The message that is taken away first. While this is here, nothing was posted in its place. */
+  /** The old message of a move, which is removed first. While this is set, nothing was posted in its place. */
   readonly replaces?: MessagePlace;
 }
 
-/** The message of a thread: where it is, or that it is about to be posted. */
+/** The message of a thread: its ts, or the intent to post it. */
 type ThreadNote =
   | { readonly ts: string }
   | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
 
 /**
- * What the sink remembers on a lane: an intent for each post without a known outcome, and the message of each thread.
- * `save` commits at once, one after the other, since each commit takes the place of the whole. That an intent is
- * settled is only ever committed with the outcome: known before, a crash in between would leave neither, and the
- * message would be posted again.
+ * The lane's memory: an intent for each post without a known outcome, and the message of each thread. `save` commits
+ * what was noted; its commits run one after the other. The removal of an intent is only committed together with the
+ * outcome: otherwise a crash in between would lose both, and the message would be posted again.
  */
 export class LaneNotes {
   readonly #lane: Lane;
@@ -59,7 +58,7 @@ export class LaneNotes {
     return this.#all[threadKey(channel, key)] as ThreadNote | undefined;
   }
 
-  /** The messages of threads, as far as it is known where they are. */
+  /** The messages of threads whose ts is known. */
   get threads(): readonly { readonly channel: string; readonly key: string; readonly ts: string }[] {
     return Object.entries(this.#all).flatMap(([name, note]) => {
       const [kind, channel, key] = name.split(' ');
@@ -72,7 +71,7 @@ export class LaneNotes {
     this.#note(postKey(itemKey), intent);
   }
 
-  /** What became of the post is known, and stands in the outcome. */
+  /** Removes the intent together with the outcome that is returned. */
   postIsSettled(itemKey: string): void {
     this.#settle(postKey(itemKey));
   }
@@ -81,12 +80,12 @@ export class LaneNotes {
     this.#note(threadKey(channel, key), note);
   }
 
-  /** There is none, or none any more. */
+  /** The thread's message does not exist, or no longer. */
   forgetThread(channel: string, key: string): void {
     this.#settle(threadKey(channel, key));
   }
 
-  /** The earliest instant by which a look-up in a channel serves all that wait for one; those of a person aside. */
+  /** The instant from which one look-up in a channel serves all intents, except those that wait for an operator. */
   earliestMs(channel: string): number {
     const notes = Object.values(this.#all) as (Partial<PostIntent> | undefined)[];
     const instants = notes
@@ -108,7 +107,7 @@ export class LaneNotes {
     await commit;
   }
 
-  /** What belongs with the outcomes; undefined: nothing. */
+  /** The memory to commit with the outcomes; undefined if nothing changed. */
   get unsaved(): Fields | undefined {
     const unsaved = { ...this.#unsaved, ...this.#settled };
     return Object.keys(unsaved).length > 0 ? unsaved : undefined;
@@ -120,7 +119,7 @@ export class LaneNotes {
     delete this.#settled[key];
   }
 
-  /** An absent value takes the key away: JSON has no place for it. */
+  /** An undefined value removes the key, since JSON has none. */
   #settle(key: string): void {
     this.#all[key] = undefined;
     this.#settled[key] = undefined;

@@ -8,17 +8,17 @@ import { randomUUID } from 'node:crypto';
 interface NewMessage {
   readonly channel: string;
   readonly threadTs: string | null;
-  /** Shown in the channel as well as in its thread. */
+  /** Whether a reply is also shown in the channel. */
   readonly broadcast: boolean;
   readonly content: MessageContent;
   readonly metadata: { readonly event_type: string; readonly event_payload: Readonly<Record<string, unknown>> };
 }
 
 /**
- * Posts a message when the channel's turn comes. A bot that is no member joins the channel, once, and posts again: the
- * first call had no effect.
- * @param intend notes what is about to be posted; committed before the call, and after the wait for a permit, so that
- * the instant in it is that of the call
+ * Posts a message once the channel has a permit. If the app is not a member, it joins the channel once and posts
+ * again; the first call had no effect.
+ * @param intend notes the post. It runs and is committed after the wait for a permit and before the call, so that it
+ * has the time of the call
  */
 export async function postMessage(message: NewMessage, batch: Batch, intend: () => void): Promise<Verdict | Held> {
   const verdict = await postOnce(message, batch, intend);
@@ -49,7 +49,7 @@ async function postOnce(message: NewMessage, batch: Batch, intend: () => void): 
   }
 }
 
-/** Nothing in a text means anything: no links, no names, no previews. */
+/** Arguments that make Slack interpret nothing in a text: no links, names or previews. */
 export const plainly = {
   parse: 'none',
   link_names: false,
@@ -58,20 +58,20 @@ export const plainly = {
   unfurl_media: false,
 } as const;
 
-/** Of these, what an update takes. */
+/** The part of `plainly` that `chat.update` accepts. */
 export const updatePlainly = { parse: plainly.parse, link_names: plainly.link_names } as const;
 
 function notAMember(channel: string): Verdict {
   return {
     kind: 'not-in-channel',
     code: 'not_in_channel',
-    detail: `the app is no member of ${channel} and could not join it: invite it there with /invite`,
+    detail: `the app is not a member of ${channel} and could not join it: invite it there with /invite`,
   };
 }
 
 /**
- * Takes a message away: deleted, or where Slack forbids that, redacted. Harmless when repeated.
- * @returns why it still stands there; null when it does not, or stands where nothing can be changed any more
+ * Deletes a message, or redacts it if Slack forbids the deletion. Harmless when repeated.
+ * @returns why the message is still there; null if it is gone, or if nothing can be changed in its channel any more
  */
 export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Outcome | null> {
   const { channel, ts } = at;
@@ -86,16 +86,16 @@ export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Out
 function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
-  // A channel that is archived, or gone, or of another workspace, keeps what it has; the item moves on all the same.
+  // Nothing can be changed in a channel that is archived, deleted or in another workspace; the item moves anyway.
   if (verdict.kind === 'channel' || verdict.kind === 'not-in-channel') return null;
   return outcomeOf(verdict, batch.account.hasOneChannel);
 }
 
 /**
- * The message to which the items of a thread are replies: the one that the lane remembers, or a new one. Posted once:
- * the intent is committed before, and where nobody heard the answer it is looked up, a minute later, before another is
- * posted. The items of a turn ask one after the other.
- * @returns its ts, or what becomes of the item meanwhile, which certainly was not posted
+ * Returns the message to which the items of a thread reply: the one that the lane remembers, or a new one. It is posted
+ * once: the intent is committed first, and if the answer is lost, the message is looked up a minute later before
+ * another is posted. The items of a batch run through this one after the other.
+ * @returns its ts, or the outcome of the item, which was certainly not posted
  */
 export async function ensureThread(
   operation: Pick<SlackOperation, 'changeId' | 'metadata'>,
@@ -131,7 +131,7 @@ async function findOrPost(
       if (!isImpossible(verdict)) return { outcome: outcomeOf(verdict, batch.account.hasOneChannel) };
       if (known.parked !== operation.changeId) {
         notes.noteThread(channel, thread.key, { ...known, parked: operation.changeId });
-        const detail = `the message of its thread may have been posted and cannot be looked up (${verdict.detail}): look into the channel, and redrive this to have it posted anew`;
+        const detail = `the message of its thread may have been posted and cannot be looked up (${verdict.detail}): look in the channel, and redrive this to post it again`;
         return { outcome: { kind: 'rejected', cause: 'outcome-unknown', detail } };
       }
     }
@@ -172,11 +172,15 @@ async function postThread(
       return { outcome: outcomeOf(verdict, batch.account.hasOneChannel) };
   }
   return {
-    outcome: { kind: 'retry', afterMs: LOOK_UP_AFTER_MS, detail: `${verdict.detail}; its thread is looked up` },
+    outcome: {
+      kind: 'retry',
+      afterMs: LOOK_UP_AFTER_MS,
+      detail: `${verdict.detail}; the message of its thread will be looked up`,
+    },
   };
 }
 
-/** As settleIntent has it: neither a wait nor other credentials help, only a person. */
+/** Whether a look-up cannot succeed without a person, as in `settleIntent`: neither waiting nor another token helps. */
 function isImpossible(verdict: { readonly kind: string; readonly code?: string }): boolean {
   return (
     verdict.kind === 'channel' ||

@@ -1,8 +1,8 @@
 import type { Operation, Fields } from '../sink.js';
 
-/** What a message shows, as `chat.postMessage` and `chat.update` take it. */
+/** The content of a message, as `chat.postMessage` and `chat.update` accept it. */
 export interface MessageContent {
-  /** For notifications; what is displayed are the blocks. */
+  /** For notifications and screen readers; Slack displays the blocks. */
   readonly text: string;
   readonly blocks: readonly Block[];
 }
@@ -30,39 +30,39 @@ interface LinkButton {
   readonly url: string;
 }
 
-/** The one kind of text in which nothing that an audience writes has a meaning. */
+/** The only kind of text in which Slack interprets nothing. */
 export interface PlainText {
   readonly type: 'plain_text';
   readonly text: string;
   readonly emoji: false;
 }
 
-/** Where a message is to be. */
+/** The place where an item's message belongs. */
 export interface Target {
   readonly channel: string;
   readonly thread: ThreadPlan | null;
 }
 
 export interface ThreadPlan {
-  /** A hash of the value by which items are threaded. */
+  /** Hash of the `threadBy` value. */
   readonly key: string;
   readonly content: MessageContent;
 }
 
-/** What is known of a message's content without its text: enough to tell whether it has to change. */
+/** A summary of a message's content without its text: enough to decide whether it has to change. */
 export interface Shown {
-  /** Of all that is shown but the votes. */
+  /** Hash of everything shown except the votes. */
   readonly hash: string;
   readonly votes: number | null;
   /** Shown in the channel as well as in its thread. */
   readonly broadcast: boolean;
-  /** Made while the person was known to the mapping. */
+  /** The mapping knew the attendee when this was rendered. */
   readonly named: boolean;
-  /** Which of the configured messages it is. */
+  /** Index into the configured messages. */
   readonly entry: number;
 }
 
-/** Ids only: anyone in the channel can read it. */
+/** Ids only, since everyone in the channel can read them. */
 export interface ItemMetadata {
   readonly event_type: 'pigeonpost_item';
   readonly event_payload: {
@@ -77,37 +77,39 @@ interface Common extends Operation {
   /** The item, within its lane. */
   readonly itemKey: string;
   readonly metadata: ItemMetadata;
-  /** The message that stands for it; null: none, or nobody knows. */
+  /** The item's message; null if there is none or its place is unknown. */
   readonly existing: ExistingMessage | null;
 }
 
-/** Shows an item: posted where there is no message, edited where there is, moved where it is to stand elsewhere. */
+/** Shows an item: posts its message, edits it, or moves it to another channel or thread. */
 export interface ShowOperation extends Common {
   readonly kind: 'post' | 'edit' | 'move';
   readonly to: Target;
   readonly content: MessageContent;
   readonly shown: Shown;
-  /** Nothing but the count differs: may wait, and be overtaken. */
+  /** Only the vote count differs: the edit may wait, and later changes may overtake it. */
   readonly votesOnly: boolean;
-  /** What stands there names a person who may not be named: it goes, one way or the other. */
+  /** The message may name an attendee who must no longer be named: it has to change, whatever the configuration says. */
   readonly mustHide: boolean;
 }
 
 export interface RedactOperation extends Common {
   readonly kind: 'redact';
   readonly content: MessageContent;
-  /** Deleted in place of that, with the threads of the lane: a canary has them for itself. */
+  /** Deletes the message instead, and the threads of the lane, which a canary has to itself. */
   readonly whole?: true;
 }
 
 export type SlackOperation = ShowOperation | RedactOperation;
 
 /**
- * What the sink has made of an item, as it is kept with it: ids, counts and hashes, no text.
+ * The state of an item's message, as the ledger keeps it: ids, counts and hashes, no text.
  *
- * `shown` it stands there · `redacted` its text was replaced · `fixed` it stands there and Slack lets nobody edit it ·
- * `unknown` it may have been posted, the lane's memory knows where · `blind` posted through an incoming webhook, which
- * says nothing of where
+ * - `shown`: the message shows the item
+ * - `redacted`: its text was replaced
+ * - `fixed`: it shows the item, and Slack no longer allows edits
+ * - `unknown`: it may have been posted; the lane's memory has its place
+ * - `blind`: posted through an incoming webhook, which returns no place
  */
 export type SlackObject =
   | (ExistingMessage & { readonly state: 'shown' | 'redacted' | 'fixed' })
@@ -119,24 +121,24 @@ export interface MessagePlace {
   readonly ts: string;
 }
 
-// A type and not an interface: what the engine keeps is any fields.
+// A type, not an interface, so that it is assignable to the contract's `Fields`.
 export type ExistingMessage = {
   readonly channel: string;
   readonly ts: string;
-  /** The message it is a reply to. */
+  /** The message that it replies to. */
   readonly threadTs: string | null;
-  /** The hash of the value by which it is threaded. */
+  /** Hash of its `threadBy` value. */
   readonly threadKey: string | null;
-  /** Null once redacted: not even a hash of the text is kept. */
+  /** Null after a redaction: not even a hash of the text is kept. */
   readonly hash: string | null;
   readonly votes: number | null;
-  /** Once shown in the channel as well, a reply stays there. */
+  /** A reply that was also shown in the channel stays there. */
   readonly broadcast: boolean;
   readonly named: boolean;
   readonly entry: number;
 };
 
-/** The object of a message that shows this. */
+/** Returns the state of a message that shows this content. */
 export function shownObject(
   place: MessagePlace & { readonly threadTs: string | null; readonly threadKey: string | null },
   { hash, votes, broadcast, named, entry }: Shown,
@@ -145,19 +147,19 @@ export function shownObject(
   return { state: 'shown', channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry };
 }
 
-/** The object of a message whose text was replaced. */
+/** Returns the state of a message whose text was replaced. */
 export function redactedObject(existing: ExistingMessage): SlackObject {
   return { ...existing, state: 'redacted', hash: null, votes: null, named: false };
 }
 
-/** The message that stands there by what is kept of an item; null: none, or nobody knows. */
+/** Returns the item's message; null if there is none or its place is unknown. */
 export function existingMessage(object: SlackObject | null): ExistingMessage | null {
   if (object === null || !('ts' in object)) return null;
   const { state: _, ...existing } = object;
   return existing;
 }
 
-/** Reads what the engine kept; null: nothing, or nothing that this version understands. */
+/** Reads the state that the engine kept; null if there is none that this version understands. */
 export function readObject(fields: Fields | null): SlackObject | null {
   if (fields === null) return null;
   const { state, channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry } = fields;

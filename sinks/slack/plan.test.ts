@@ -13,8 +13,8 @@ async function planned(
   return await planSubject(config, 'questions', subjectOf(questionChange(item), { session: keynote, ...around }));
 }
 
-/** What stands in Slack after the plan for this item was carried out. */
-async function standing(
+/** Returns the state of the message after the plan for this item was carried out. */
+async function afterPlan(
   item: Parameters<typeof questionChange>[0] = {},
   around: Partial<Subject> = {},
   config: SlackConfig = sampleConfig(),
@@ -83,11 +83,11 @@ describe('the plan for an item that Slack shows', () => {
     ['and whose text is gone', { content: '' }, 'redact'],
     ['and which is deleted', null, 'redact'],
   ])('%s', async (_, item, word) => {
-    expect(planKind(await planned(item, { object: await standing() }))).toBe(word);
+    expect(planKind(await planned(item, { object: await afterPlan() }))).toBe(word);
   });
 
   it('tells an edit of the count alone from one of the text', async () => {
-    const object = await standing();
+    const object = await afterPlan();
     expect(await planned({ votes: 4 }, { object })).toMatchObject({ operation: { votesOnly: true } });
     expect(await planned({ votes: 4, content: 'x' }, { object })).toMatchObject({ operation: { votesOnly: false } });
   });
@@ -97,15 +97,15 @@ describe('the plan for an item that Slack shows', () => {
     ['withdraws all the same', { status: 'hidden' }, { onChange: 'ignore' }, 'redact'],
     ['keeps what is withdrawn', { status: 'hidden' }, { onWithdrawn: 'keep' }, 'nothing: kept'],
     ['keeps what is deleted', null, { onWithdrawn: 'keep' }, 'nothing: kept'],
-  ])('%s where it is told to', async (_, item, message, word) => {
+  ])('%s if the configuration says so', async (_, item, message, word) => {
     const config = sampleConfig({}, message);
-    expect(planKind(await planned(item, { object: await standing({}, {}, config) }, config))).toBe(word);
+    expect(planKind(await planned(item, { object: await afterPlan({}, {}, config) }, config))).toBe(word);
   });
 
   it('moves to another thread and to another channel', async () => {
     const routes = [{ when: 'item.votes > 100', channel: 'C0TOKYO0001' }];
     const config = sampleConfig({ routes });
-    const object = await standing({}, {}, config);
+    const object = await afterPlan({}, {}, config);
     expect(planKind(await planned({}, { object, session: { id: 5002, name: 'Panel' } }, config))).toBe('move');
     expect(await planned({ votes: 101 }, { object }, config)).toMatchObject({
       operation: { kind: 'move', to: { channel: 'C0TOKYO0001' }, existing: { channel: 'C0123456789' } },
@@ -114,18 +114,18 @@ describe('the plan for an item that Slack shows', () => {
 
   it('is edited by a replay though nothing changed', async () => {
     const change = questionChange({}, { replay: 'r-1' });
-    const subject = subjectOf(change, { session: keynote, object: await standing() });
+    const subject = subjectOf(change, { session: keynote, object: await afterPlan() });
     expect(planKind(await planSubject(sampleConfig(), 'questions', subject))).toBe('edit');
   });
 
-  it('comes back when its condition holds again', async () => {
-    const object = { ...(await standing()), state: 'redacted', hash: null, votes: null };
+  it('is shown again when its condition holds again', async () => {
+    const object = { ...(await afterPlan()), state: 'redacted', hash: null, votes: null };
     expect(planKind(await planned({}, { object }))).toBe('edit');
     expect(planKind(await planned({ status: 'hidden' }, { object }))).toBe('nothing: condition');
   });
 
   it('is left alone where Slack lets nobody edit it, until it has to go', async () => {
-    const object = { ...(await standing()), state: 'fixed' };
+    const object = { ...(await afterPlan()), state: 'fixed' };
     expect(planKind(await planned({ content: 'x' }, { object }))).toBe('nothing: not-editable');
     expect(planKind(await planned(null, { object }))).toBe('redact');
   });
@@ -148,14 +148,14 @@ describe('the plan for an item whose person may not be shown any more', () => {
     ['stays where the person was not shown', 'item.content', {}, 'nothing: unchanged'],
   ])('%s', async (_, text, message, word) => {
     const config = sampleConfig({}, { ...message, text });
-    const object = await standing(named, { attendee: ada }, config);
+    const object = await afterPlan(named, { attendee: ada }, config);
     expect(object.named).toBe(true);
     expect(planKind(await planned({}, { object }, config))).toBe(word);
   });
 
   it('is redacted when consent is withdrawn, whatever is kept otherwise', async () => {
     const config = sampleConfig({}, { onWithdrawn: 'keep' });
-    const object = await standing({}, {}, config);
+    const object = await afterPlan({}, {}, config);
     expect(planKind(await planned(null, { object, removal: 'consent-withdrawn' }, config))).toBe('redact');
   });
 });

@@ -14,11 +14,11 @@ import {
 import { renderItem, type Rendered } from './render.js';
 
 /**
- * What becomes of one change in Slack. Pure. An item whose condition holds is shown, by a new message, an edit of the
- * one that stands there, or a move to where it belongs now; one whose condition no longer holds is withdrawn.
+ * Plans what one change does in Slack. Pure. If the item's condition holds, its message is posted, edited, or moved to
+ * the channel or thread where it belongs now. If the condition no longer holds, the message is withdrawn.
  *
- * A message that was made while its person was known, of an item that has no person any more, is changed whatever
- * `onChange` and `onWithdrawn` say, and also when the mapping fails without the person: in doubt, nothing is shown.
+ * A message that was rendered while the attendee was known must change once the attendee is not, whatever `onChange`
+ * and `onWithdrawn` say. If the mapping fails without the attendee, the message is withdrawn.
  */
 export async function planSubject(
   config: SlackConfig,
@@ -43,8 +43,8 @@ export async function planSubject(
 }
 
 /**
- * What may stand for an item, whatever the mapping says of it now: the lane's memory knows where it was posted to. Made to
- * be looked up alone; what is found is planned anew. Pure.
+ * Returns an operation with which `recover` looks up an item's message, whatever the mapping says now: the lane's
+ * memory has its place. It is never sent; if a message is found, the change is planned again. Pure.
  */
 export function traceSubject(subject: Subject): Planned<SlackOperation> {
   const operation = {
@@ -84,7 +84,7 @@ function show(
   return operation('edit', sameText && isBroadcast && !isReplay);
 }
 
-/** @param force whatever `onWithdrawn` says */
+/** @param force withdraw even if `onWithdrawn` is `keep` */
 function withdraw(
   config: SlackConfig,
   subject: Subject,
@@ -100,7 +100,7 @@ function withdraw(
       content: redactedMessage(),
       whole: true,
     } as const;
-    return { kind: 'send', operation }; // also without a message: its thread may have been posted
+    return { kind: 'send', operation }; // also without a message, since its thread may have been posted
   }
   if (object === null || object.state === 'redacted') return { kind: 'nothing', reason };
   if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
@@ -129,7 +129,7 @@ function sharedFields({ change }: Subject, object: SlackObject | null) {
   };
 }
 
-/** Whether the mapping can know who the person is: from their record, or from the item itself. */
+/** Whether the mapping can know the attendee: from their record, or from the item itself. */
 function isNamed({ change: { data, list }, attendee }: Subject): boolean {
   if (attendee !== null) return true;
   if (data === null) return false;

@@ -58,7 +58,7 @@ describe('the rates of a Slack sink', () => {
     expect(all.length).toBeLessThanOrEqual(240);
   });
 
-  it('say how long Slack wants nothing for one channel, and go on for others', async () => {
+  it('report how long Slack closes one channel, and continue for others', async () => {
     const clock = new VirtualClock();
     const rates = new SlackRates(undefined, clock);
     await clock.advance(2000);

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 
-/** Slack's methods with a rate of their own; a post's belongs to its channel. */
+/** Slack's methods with a rate limit of their own; posts have one per channel. */
 export type SlackMethod =
   | 'chat.update'
   | 'chat.delete'
@@ -8,39 +8,39 @@ export type SlackMethod =
   | 'conversations.replies'
   | 'conversations.join';
 
-/** Messages in 10 s and channel. Source: docs.slack.dev, "Rate limits". */
+/** Messages per channel in 10 s. Source: docs.slack.dev, "Rate limits". */
 const postsPer10s = 10;
-/** Messages in a minute and workspace, whatever the channels: Slack says "several hundred". */
+/** Messages per workspace and minute, in all channels: Slack documents "several hundred". */
 const postsPerMinute = 240;
-/** Of a tier 3 method: "50+", of which two are left to whatever else uses the token. */
+/** Calls of a tier 3 method: "50+"; two are left for other users of the token. */
 const tier3PerMinute = 48;
-/** Of these for edits of nothing but a count: the rest stays free for texts. */
+/** Calls for edits that only change a count; the rest is reserved for texts. */
 const countsPerMinute = 20;
 
 export type Granted = { readonly permit: Permit } | { readonly waitMs: number } | undefined;
 
 /**
- * How often Slack is asked, for all lanes of a sink: a message a second and channel, tier 3 for the other methods, each
- * evenly and never in a burst. So a process that takes over from one that was killed, of whose calls it knows nothing,
- * passes no limit either: it only has to begin one step later. What Slack says itself (HTTP 429) closes the one method,
- * or channel, for as long as it says.
+ * Rate limits for all lanes of a sink: one message per second and channel, tier 3 for the other methods. Calls are
+ * spaced evenly, never in bursts, so that a process that takes over from a killed one stays within the limits without
+ * knowing its calls: it only starts one interval later. HTTP 429 closes the method, or channel, for the time that Slack
+ * requests.
  */
 export class SlackRates {
   readonly #clock: Clock;
-  /** Of what Slack grants by default. */
+  /** The account's share of Slack's default limits. */
   readonly #share: number;
   readonly #openedAt: number;
   readonly #limiters = new Map<string, RollingLimiter>();
   readonly #closedUntil = new Map<string, number>();
 
-  /** @param per10s where the account's limit differs: messages a channel in 10 s; other methods in proportion */
+  /** @param per10s the account's limit, if it differs: messages per channel in 10 s; other methods in proportion */
   constructor(per10s: number | undefined, clock: Clock = systemClock) {
     this.#share = (per10s ?? postsPer10s) / postsPer10s;
     this.#clock = clock;
     this.#openedAt = clock.now();
   }
 
-  /** The right to post. `waitMs`: Slack wants nothing for so long; undefined: no turn came within the time. */
+  /** Waits for a permit to post. `waitMs`: Slack closed the channel for so long; undefined: none was free in time. */
   async post(channel: string, signal: AbortSignal, withinMs: number): Promise<Granted> {
     const granted = await this.#take(postKey(channel), 6 * postsPer10s, signal, withinMs);
     if (granted === undefined || 'waitMs' in granted) return granted;
@@ -53,7 +53,7 @@ export class SlackRates {
     return await this.#take(method, tier3PerMinute, signal, withinMs);
   }
 
-  /** The right to edit a count, if there is room at once. */
+  /** Returns a permit to edit a count if one is free now. */
   async count(signal: AbortSignal): Promise<Granted> {
     const counts = await this.#take('counts', countsPerMinute, signal, 0);
     if (counts === undefined || 'waitMs' in counts) return counts;
@@ -92,7 +92,7 @@ export class SlackRates {
   }
 }
 
-/** The two as one; without the second, what the second says. */
+/** Combines two permits; if the second was not granted, returns that result. */
 function both(one: { readonly permit: Permit }, other: Granted): Granted {
   if (other === undefined || 'waitMs' in other) return other;
   const done = (): void => {

@@ -6,38 +6,38 @@ import { LOOK_UP_AFTER_MS, type Batch } from './batch.js';
 import { redactedMessage } from './blocks.js';
 
 /**
- * What became of operations that an earlier attempt may have sent. Only a post is ever in doubt, and each has an intent
- * in the lane's memory; edits, redactions and deletions do no harm when they are made again.
+ * Finds out what became of operations that an earlier attempt may have sent. Only posts can be in doubt, and each has
+ * an intent in the lane's memory; edits, redactions and deletions are harmless to repeat.
  */
 export async function recoverOperations(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
   const outcomes: Outcome[] = [];
   for (const operation of operations) {
     const intent = batch.notes.post(operation.itemKey);
     if (intent?.replaces !== undefined) {
-      // A move that was cut off: what is sent next for the item takes the old message away, if it still stands.
+      // A move was interrupted: the next operation of the item removes the old message if it is still there.
       outcomes.push({ kind: 'unsent', object: unknownObject });
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- what one look-up has read serves the others
+    // oxlint-disable-next-line no-await-in-loop -- one look-up serves the following operations
     const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, batch);
     if (settled !== 'clear') outcomes.push(settled);
-    // A post's intent is committed after the old message went, so with one there is no old message.
+    // The intent of a post is committed after the old message was removed, so there is no old message.
     else outcomes.push(intent === undefined ? { kind: 'unsent' } : { kind: 'unsent', object: null });
   }
   const memory = batch.notes.unsaved;
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** So long a `recover` waits for that minute to pass, rather than to be asked again a minute later. */
+/** If less than this is missing from the minute, `recover` waits for it, instead of being called again a minute later. */
 const SHORT_WAIT_MS = 15_000;
 
 /**
- * What became of a post of this item whose outcome nobody heard. `clear`: nothing of it stands in Slack, or a person
- * has decided to post it all the same; else the operation's outcome.
+ * Finds out what became of a post of this item whose answer was lost.
+ * @returns `clear` if the message is not in Slack, or an operator decided to post it anyway; else the outcome
  *
- * What cannot be looked up (a scope is missing, the channel cannot be read) is a matter for a person: rejected as
- * `outcome-unknown`, and so is every later change of the item. Redriving the very change that was rejected last is the
- * person's word that nothing stands there.
+ * If a look-up is impossible (a scope is missing, the channel cannot be read), an operator has to decide: the change is
+ * rejected as `outcome-unknown`, as is every later change of the item. By redriving the change that was rejected last,
+ * the operator confirms that the message is not there.
  */
 export async function settleIntent(
   operation: SlackOperation,
@@ -63,14 +63,14 @@ export async function settleIntent(
     place = { ...intent, threadTs: null, threadKey: null };
     posted = await batch.posted(place.channel, null, intent);
   }
-  if (posted.kind === 'held') return { kind: 'unknown', detail: 'no turn came to look the message up' };
+  if (posted.kind === 'held') return { kind: 'unknown', detail: 'no permit was free in time to look the message up' };
   if (posted.kind !== 'read') {
     const verdict = posted.kind === 'failed' ? posted.verdict : noThread;
     if (verdict.kind === 'limited' || verdict.kind === 'later' || verdict.kind === 'maybe') {
       return { kind: 'unknown', detail: verdict.detail };
     }
     if (verdict.kind === 'credential' && verdict.code !== 'missing_scope') {
-      // The intent stays: whatever is sent next for this item looks first.
+      // The intent stays, so the next operation of this item looks the message up first.
       return { kind: 'pause', cause: 'credential', detail: verdict.detail };
     }
     return decidedByPerson(operation, intent, batch, verdict.detail);
@@ -81,10 +81,10 @@ export async function settleIntent(
   const { channel, threadTs, threadKey, shown } = place;
   const object = shownObject({ channel, ts, threadTs, threadKey }, shown);
   if (isAsWanted(operation, place)) return { kind: 'delivered', detail: 'found by its metadata', object };
-  return { kind: 'unsent', object }; // planned anew, now that it is known what stands there
+  return { kind: 'unsent', object }; // planned again, now that the message is known
 }
 
-/** No look-up is possible; `clear` when a person has already been asked about this change. */
+/** Leaves the decision to an operator; `clear` if the operator redrove this change. */
 function decidedByPerson(
   operation: SlackOperation,
   intent: PostIntent,
@@ -96,11 +96,11 @@ function decidedByPerson(
     return 'clear';
   }
   notes.notePost(operation.itemKey, { ...intent, parked: operation.changeId });
-  const detail = `may have been posted and cannot be looked up (${why}): look into the channel, and redrive it if it is not there`;
+  const detail = `may have been posted and cannot be looked up (${why}): look in the channel, and redrive this if the message is not there`;
   return { kind: 'rejected', cause: 'outcome-unknown', detail, object: unknownObject };
 }
 
-/** Of a channel's own history Slack never says this. */
+/** Slack never answers this about a channel's own history. */
 const noThread = { kind: 'refused', code: 'thread_not_found', detail: 'the channel cannot be read' } as const;
 
 export const unknownObject: SlackObject = { state: 'unknown' };
@@ -116,15 +116,15 @@ function isAsWanted(operation: SlackOperation, { channel, threadKey, shown }: Po
   );
 }
 
-/** What is in flight is looked up every minute, and given up after twenty. */
+/** The engine looks operations in doubt up every minute and gives up after 20 minutes. */
 const abandonedAfterMs = 30 * 60_000;
-/** A look-up costs as much as a send's time has. */
+/** A look-up can take all the time of a `send`. */
 const maxAbandonedPerSend = 1;
 
 /**
- * Redacts messages that nobody owns. Where a process died while it posted, and by the time of the look-up the item was
- * not to be shown any more (its person may not be named, its session is another), nothing is planned for it and nobody
- * asks what became of the post. If it stands there, it must not.
+ * Redacts messages that no operation refers to any more. If a process died while it posted, and the item is no longer
+ * shown by the time of the look-up (its attendee must not be named, or its session changed), nothing is planned for the
+ * item and its post is never looked up. Such a message must not stay.
  */
 export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
   const before = batch.now().atMs - abandonedAfterMs;
@@ -134,17 +134,17 @@ export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): 
   for (const { itemKey, intent } of abandoned) {
     if (!batch.canStart) return;
     if (intent.replaces !== undefined) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is meant
+      // oxlint-disable-next-line no-await-in-loop -- one at a time
       if ((await removeMessage(intent.replaces, batch)) === null) batch.notes.postIsSettled(itemKey);
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is meant
+    // oxlint-disable-next-line no-await-in-loop -- one at a time
     const posted = await batch.posted(intent.channel, intent.threadTs, intent);
     if (posted.kind !== 'read') continue;
     const ts = posted.tsById.get(intent.id);
     if (ts !== undefined) {
       const { channel } = intent;
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is meant
+      // oxlint-disable-next-line no-await-in-loop -- one at a time
       const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
       if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') continue;
     }

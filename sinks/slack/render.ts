@@ -22,8 +22,8 @@ export interface Rendered {
 }
 
 /**
- * What an item looks like and where it stands, by the configuration; or why nothing of it is shown.
- * @throws {MappingError} when an expression fails, or gives what cannot be shown
+ * Renders an item's message and its place from the configuration, or returns why nothing is shown.
+ * @throws {MappingError} when an expression fails or returns a value that cannot be shown
  */
 export async function renderItem(
   config: SlackConfig,
@@ -57,18 +57,18 @@ export async function renderItem(
 }
 
 /**
- * Whether the author may stand in a channel: only where the engine hands the person over, and the item says itself that
- * it is not anonymous, or its own session does. In doubt, not.
+ * Whether the author may be shown: only if the engine passed the attendee on, and the item itself or its session says
+ * that it is not anonymous. In doubt, the author is not shown.
  */
 function showsAuthor({ attendee, session, item, change }: MappingView): boolean {
   if (attendee === null) return false;
   const { attendee: flagged } = (item ?? {}) as { attendee?: { anonymous?: unknown } | null };
   if (typeof flagged?.anonymous === 'boolean') return !flagged.anonymous;
-  if (change.sessionId === null) return true; // an item of no session is never anonymous by one
+  if (change.sessionId === null) return true; // no session could make it anonymous
   return session !== null && session['id'] === change.sessionId && session['anonymousResponses'] === false;
 }
 
-/** A name on one line; null for nothing. */
+/** Evaluates a name and puts it on one line; null if it is empty. */
 async function nameOf(expression: Expression | undefined, view: MappingView, key: string): Promise<string | null> {
   const name = expression === undefined ? undefined : await textOf(expression, view, key);
   const line = name?.replaceAll(/\s+/g, ' ').trim() ?? '';
@@ -78,7 +78,7 @@ async function nameOf(expression: Expression | undefined, view: MappingView, key
 async function mentionsOf(mentions: readonly SlackMention[], view: MappingView, path: string): Promise<string[]> {
   const groups: string[] = [];
   for (const [at, { group, when }] of mentions.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- in their order
+    // oxlint-disable-next-line no-await-in-loop -- evaluated in order
     if (await holds(when, view, `${path}[${at}].when`)) groups.push(group);
   }
   return groups;
@@ -88,7 +88,7 @@ async function linksOf(links: readonly SlackLink[], view: MappingView, path: str
   const shown: Link[] = [];
   for (const [at, { label, url, when }] of links.entries()) {
     const origins = literalOrigins(url);
-    // oxlint-disable no-await-in-loop -- in their order
+    // oxlint-disable no-await-in-loop -- evaluated in order
     if (!(await holds(when, view, `${path}[${at}].when`))) continue;
     const address = await url.evaluate(view, `${path}[${at}].url`, (value, key) => linkAddress(value, key, origins));
     // oxlint-enable no-await-in-loop
@@ -100,7 +100,7 @@ async function linksOf(links: readonly SlackLink[], view: MappingView, path: str
 async function entryOf({ messages }: SlackConfig, sink: string, view: MappingView): Promise<number | undefined> {
   for (const [entry, { from, when }] of messages.entries()) {
     if (from !== view.change.list) continue;
-    // oxlint-disable-next-line no-await-in-loop -- the first that holds is meant
+    // oxlint-disable-next-line no-await-in-loop -- the first that holds decides
     if (await holds(when, view, `${sink}.messages[${entry}].when`)) return entry;
   }
   return undefined;
@@ -108,10 +108,10 @@ async function entryOf({ messages }: SlackConfig, sink: string, view: MappingVie
 
 async function channelOf({ routes, channel }: SlackConfig, sink: string, view: MappingView): Promise<string> {
   for (const [index, route] of routes.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that holds is meant
+    // oxlint-disable-next-line no-await-in-loop -- the first that holds decides
     if (await holds(route.when, view, `${sink}.routes[${index}].when`)) return route.channel;
   }
-  return channel ?? ''; // an incoming webhook knows its own
+  return channel ?? ''; // an incoming webhook has its own channel
 }
 
 async function threadOf(
@@ -129,7 +129,7 @@ async function threadOf(
   };
 }
 
-/** The name of what the value is the id of, else the value itself. */
+/** Returns the name of the session or pigeonhole with this id, or else the value itself. */
 function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingView): string {
   const named = (record: unknown): string | undefined => {
     if (typeof record !== 'object' || record === null) return undefined;

@@ -15,8 +15,8 @@ import { ensureThread, postMessage, updatePlainly, removeMessage } from './messa
 import { outcomeOf } from './classify.js';
 
 /**
- * Sends a batch: the posts of a channel one after the other, since that is how often a channel takes one; beside them
- * edits and redactions; and, apart from both, counts, which wait for neither and make nobody wait.
+ * Sends a batch in parallel queues: the posts of each channel, edits and redactions, and edits of counts, which nothing
+ * else has to wait for.
  */
 export async function sendByToken(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
@@ -27,12 +27,12 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
       for (const position of positions) {
         if (stopped || !batch.canStart) return;
         try {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other is meant
+          // oxlint-disable-next-line no-await-in-loop -- a queue is sequential
           const outcome = await carryOut(operations[position]!, batch);
           outcomes[position] = outcome;
-          stopped ||= outcome.kind === 'pause'; // the rest would fail as well
+          stopped ||= outcome.kind === 'pause'; // the rest would fail too
         } catch (error) {
-          stopped = true; // the lane was taken over: nothing may be sent on it
+          stopped = true; // another worker took the lane over: nothing may be sent on it
           throw error;
         }
       }
@@ -43,7 +43,7 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** The operations by what they wait for. Of one item only the first is taken: it changes what the next would build on. */
+/** Groups operations into queues. Only the first of each item is sent: it changes the state that the next depends on. */
 function inLines(operations: readonly SlackOperation[]): Map<string, number[]> {
   const lines = new Map<string, number[]>();
   const items = new Set<string>();
@@ -63,10 +63,10 @@ function lineOf(operation: SlackOperation): string {
   return operation.kind === 'edit' && operation.votesOnly ? 'counts' : 'edits';
 }
 
-/** A count is brought up to date at most this often. */
+/** Minimum interval between two edits of a message's count. */
 const COUNT_EVERY_MS = 10_000;
 
-/** Makes the calls of one operation. What may have been posted before for the same item is found out first. */
+/** Makes the calls of one operation, after it has settled an earlier post of the item whose answer was lost. */
 async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcome> {
   const intent = batch.notes.post(operation.itemKey);
   if (intent !== undefined) {
@@ -82,9 +82,9 @@ async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcom
       return await move(operation, operation.existing!, batch);
     case 'redact':
       if (operation.whole === true) return await removeWhole(operation, batch);
-      // Without a place there was only a post of unknown outcome, and by now nothing stands there.
+      // Without a message there was only a post of unknown outcome, which has been settled: nothing is there.
       return operation.existing === null
-        ? { kind: 'delivered', detail: 'nothing stands there', object: null }
+        ? { kind: 'delivered', detail: 'there is no message', object: null }
         : await redact(operation, operation.existing, batch);
   }
 }
@@ -109,7 +109,7 @@ async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
     batch.notes.postIsSettled(itemKey);
     noteEdit(operation, batch);
     if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
-      // Somebody deleted the thread, and Slack posts such a reply to the channel itself. Planned anew, it is moved.
+      // The thread was deleted, and Slack posted the reply to the channel itself. When planned again, it is moved.
       batch.notes.forgetThread(channel, to.thread.key);
       return { kind: 'unsent', object: shownObject({ channel, ts, threadTs: null, threadKey: null }, shown) };
     }
@@ -117,16 +117,15 @@ async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
   }
   batch.notes.postIsSettled(itemKey);
   if (verdict.kind === 'no-message' && to.thread !== null) {
-    batch.notes.forgetThread(channel, to.thread.key); // the thread is gone: the next attempt begins a new one
+    batch.notes.forgetThread(channel, to.thread.key); // the thread was deleted: the next attempt starts a new one
     return { kind: 'retry', detail: verdict.detail };
   }
   return outcomeOf(verdict, batch.account.hasOneChannel);
 }
 
 /**
- * Takes the message away and posts it at its new place. The item's object says that it stands at the old place, and a
- * later change may find that right again: so the intent is committed before the message goes, and whatever becomes of
- * the post, the object that stays is not the old one.
+ * Removes the message and posts it in its new place. The ledger still has the old place, which a later change could
+ * take for valid: so the intent is committed before the removal, and the outcome never keeps the old place.
  */
 async function move(operation: ShowOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
   const { itemKey, to, changeId, shown } = operation;
@@ -140,7 +139,7 @@ async function move(operation: ShowOperation, at: ExistingMessage, batch: Batch)
   return outcome.object === undefined ? { ...outcome, object: null } : outcome;
 }
 
-/** Whether the answer shows the message in its thread; one that does not show it is believed. */
+/** Whether the answer shows the message in its thread; true if the answer has no message. */
 function isReplyTo(threadTs: string | null, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
   return (message as { thread_ts?: unknown }).thread_ts === threadTs;
@@ -161,7 +160,7 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
     : await batch.call('chat.update', args);
   switch (verdict.kind) {
     case 'held':
-      // A count that found no room makes room for what is behind it.
+      // A count without a permit gives way to the changes behind it.
       return operation.votesOnly && !batch.signal.aborted
         ? { kind: 'unsent', afterMs: COUNT_EVERY_MS }
         : verdict.outcome;
@@ -175,14 +174,14 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
         object: shownObject(place, { ...shown, broadcast: broadcast || at.broadcast }),
       };
     }
-    case 'no-message': // somebody deleted it
+    case 'no-message': // it was deleted in Slack
       return await post(operation, batch);
     case 'fixed': {
       if (!operation.mustHide) {
         return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
       }
       const refused = await removeMessage(at, batch);
-      return refused ?? { kind: 'unsent', object: null }; // planned anew: posted without the person
+      return refused ?? { kind: 'unsent', object: null }; // planned again and posted without the attendee
     }
     default:
       return outcomeOf(verdict, account.hasOneChannel);
@@ -195,11 +194,11 @@ async function redact(operation: RedactOperation, at: ExistingMessage, batch: Ba
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
   if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
   if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.hasOneChannel);
-  const refused = await removeMessage(at, batch); // Slack lets nobody edit it any more, but deleting is another right
-  return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted in its place`, object: null };
+  const refused = await removeMessage(at, batch); // Slack forbids the edit; deleting is a separate right
+  return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted instead`, object: null };
 }
 
-/** Deletes a canary's message and the threads that were begun for it: the lane holds nothing else. */
+/** Deletes a canary's message and the threads of its lane, which hold nothing else. */
 async function removeWhole({ existing }: RedactOperation, batch: Batch): Promise<Outcome> {
   let count = 0;
   const places = [
@@ -210,7 +209,7 @@ async function removeWhole({ existing }: RedactOperation, batch: Batch): Promise
     })),
   ];
   for (const { at, forget } of places) {
-    // oxlint-disable-next-line no-await-in-loop -- the reply goes before the message that it is a reply to
+    // oxlint-disable-next-line no-await-in-loop -- a reply is deleted before its thread
     const verdict = await batch.call('chat.delete', { channel: at.channel, ts: at.ts });
     if (verdict.kind === 'held') return verdict.outcome;
     if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') {

@@ -18,24 +18,24 @@ import { RotatingTokens, fixedToken, type TokenSource } from './tokens.js';
 import { type SlackAccount, Batch } from './batch.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
-/** About what one channel takes in a send's time, twice: edits go beside posts. */
+/** Twice what one channel accepts during a `send`: edits run beside posts. */
 const BATCH_SIZE = 20;
-/** A send begins no call after this time: what is found meanwhile waits for it, and a lane's turn is 10 s. */
+/** A `send` starts no call after this time. A lane's cycle is 10 s, and new changes wait for its end. */
 const SEND_MS = 8_000;
-/** A look-up reads page after page, each when its turn comes. */
+/** A look-up reads page after page, and each page needs a permit. */
 const RECOVER_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Four lanes, each with posts in some channels, edits and look-ups under way. */
+/** For four lanes, each with posts, edits and look-ups in progress. */
 const CONNECTIONS = 16;
 
 interface SlackTuning {
-  /** Unix time in ms: when messages are posted. */
+  /** Unix time in ms. */
   readonly wallNow?: () => number;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
 }
 
-/** A message in Slack for each item. docs/sinks/slack.md tells users what becomes of it, README.md tells how. */
+/** Posts a message for each item and keeps it up to date. */
 export function createSlackSink(
   config: SlackConfig,
   environment: SinkEnvironment,
@@ -83,7 +83,7 @@ export function createSlackSink(
   };
 }
 
-/** The refresh token works once: whoever cannot keep its successor must not use it. */
+/** A refresh token works once, so a process that cannot store its successor must not use it. */
 const checkedLater = {
   ok: true,
   text: 'the refresh token works once, so only a running pigeonpost uses it: check the token and the channels with "pigeonpost ready" while "pigeonpost start" runs',

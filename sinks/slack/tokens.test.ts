@@ -72,7 +72,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(exchanges()).toBe(1);
   });
 
-  it('go on working for hours when the answer with their successors is lost', async () => {
+  it('keep working for hours when the answer with their successors is lost', async () => {
     const tokens = process();
     await authorizes(tokens);
     nowMs += 8.5 * hourMs;
@@ -99,7 +99,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect([exchanges(), tokens.trouble()]).toEqual([3, undefined]);
   });
 
-  it('wait for a process that died while it exchanged them, and go on with the token that works', async () => {
+  it('wait for a process that died while it exchanged them, and keep using the token that works', async () => {
     await authorizes(process());
     nowMs += 8.5 * hourMs;
     const dead = kept.open();

@@ -4,22 +4,22 @@ import { classifyReply, type Verdict } from './classify.js';
 import type { KeptCredential, KeptCredentials } from '../sink.js';
 import type { SlackRotation } from './config.js';
 
-/** The token for the next call, or why there is none now. */
+/** The token of the next call, or why there is none. */
 type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
 
 export interface TokenSource {
   current(): Promise<Token>;
-  /** Another token after Slack refused this one; undefined: there is no other. */
+  /** Returns another token after Slack refused this one; undefined if there is none. */
   after(refused: Secret): Promise<Token | undefined>;
-  /** What to do about a token that Slack refuses with this code. */
+  /** Advice for a person when Slack refuses the token with this code. */
   advice(code: string): string;
-  /** A sentence about what will stop the calls, although they pass now. */
+  /** A warning about something that will stop the calls, although they still pass. */
   trouble?(): string | undefined;
-  /** Resolves when nothing is in progress that would be lost. */
+  /** Resolves once no exchange of tokens is in progress. */
   settled(): Promise<void>;
 }
 
-/** Codes that say that the token is not, or no longer, one of the workspace. */
+/** Codes with which Slack refuses the token itself. */
 const refusesToken: readonly string[] = [
   'token_expired',
   'token_revoked',
@@ -30,11 +30,11 @@ const refusesToken: readonly string[] = [
 
 interface Answered {
   readonly verdict: Verdict;
-  /** Absent where there was no token to call with. */
+  /** Absent if there was no token to call with. */
   readonly reply?: SlackReply;
 }
 
-/** Calls a method with the token in force, and once more with another where Slack refused that one. Never throws. */
+/** Calls a method with the current token, and once more with another if Slack refused it. Never throws. */
 export async function callWithToken(
   api: SlackApi,
   tokens: TokenSource,
@@ -81,7 +81,7 @@ export function fixedToken(token: Secret): TokenSource {
 const expiring =
   'the token expires 12 hours after Slack issued it, because the app rotates its tokens: set "rotation" in place of "token"';
 
-/** What the ledger keeps. */
+/** The pair of tokens that the ledger keeps. */
 interface Grant {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -90,32 +90,33 @@ interface Grant {
 }
 
 /**
- * How long before its end a token is replaced: a third of 12 hours. Slack lets two access tokens of an installation work
- * at the same time, so the old one works until its end. If the answer with its successor is lost, that leaves hours in
- * which messages go on and a person can act.
+ * Time before its expiry at which a token is renewed: a third of 12 hours. Slack accepts two access tokens of an
+ * installation at the same time, so the old one works until it expires. If the answer with its successor is lost,
+ * messages continue for hours, in which an operator can act.
  */
 const RENEW_BEFORE_MS = 4 * 3_600_000;
-/** A token this close to its end is not used: the call could arrive later. */
+/** A token this close to its expiry is not used: the call could arrive after it. */
 const TOO_LATE_MS = 60_000;
-/** Longer than an exchange may take, so that a second process begins none beside it. */
+/** Longer than an exchange can take, so that no second process starts one at the same time. */
 const CLAIM_MS = 90_000;
-/** How long a process waits for the one that renews, and after a renewal that failed for now. */
+/** Wait for the process that renews, and after a renewal that failed temporarily. */
 const SOON_MS = 5_000;
-/** A refused renewal is tried again after this: an operator may have put the app right. */
+/** Wait after a refused renewal: an operator may have fixed the app. */
 const REFUSED_MS = 10 * 60_000;
 const METHOD = 'oauth.v2.access';
 
 /**
- * The tokens of an app with rotation. Slack replaces the refresh token at each use, and names its successor in that one
- * answer: it is stored before its access token is used. One process at a time exchanges, under a claim in the ledger;
- * all others read what it stored. Source: docs.slack.dev, "Using token rotation". Decision 0076 has what can be lost.
+ * The tokens of an app with rotation. Slack replaces the refresh token at each use and returns its successor only in
+ * that answer, so the pair is stored before the access token is used. One process at a time exchanges tokens, under a
+ * claim in the ledger; the others read what it stored. Source: docs.slack.dev, "Using token rotation". Decision 0076
+ * describes what can be lost.
  */
 export class RotatingTokens implements TokenSource {
   readonly #api: SlackApi;
   readonly #rotation: SlackRotation;
   readonly #kept: KeptCredentials | undefined;
   #known: { readonly grant: Grant; readonly version: number } | undefined;
-  /** Exchanged, and not stored, since the ledger did not answer: stored before anything else is exchanged. */
+  /** Exchanged but not stored, because the ledger did not answer: stored before the next exchange. */
   #unstored: { readonly grant: Grant; readonly version: number } | undefined;
   #failed: { readonly verdict: Exclude<Verdict, { kind: 'ok' }>; readonly untilMs: number } | undefined;
   #renewing: Promise<void> | undefined;
@@ -132,7 +133,7 @@ export class RotatingTokens implements TokenSource {
     return { refused: this.#failed?.verdict ?? notYet };
   }
 
-  /** Slack no longer accepts a token that should still work: another process may have a newer one, or it was revoked. */
+  /** Slack refused a token that should still work: another process may have a newer one, or it was revoked. */
   async after(refused: Secret): Promise<Token | undefined> {
     if (this.#known?.grant.accessToken === refused.reveal()) await this.#renew(true);
     const token = this.#known?.grant.accessToken;
@@ -171,7 +172,7 @@ export class RotatingTokens implements TokenSource {
       this.#failed = undefined;
       await (this.#unstored === undefined ? this.#takeOrExchange(isRefused) : this.#store(this.#unstored));
     } catch (error) {
-      // The ledger: what is known goes on being used.
+      // The ledger failed: the known token stays in use.
       const kind = error instanceof Error ? error.name : 'error';
       this.#fail(
         { kind: 'later', afterMs: SOON_MS, detail: `the ledger did not give the Slack token (${kind})` },
@@ -195,7 +196,7 @@ export class RotatingTokens implements TokenSource {
     this.#fail(exchanged.verdict, forMs);
   }
 
-  /** @returns whether what another process stored is newer than what is known here, and will do */
+  /** @returns whether another process stored a newer pair that is usable */
   #adopt(found: KeptCredential | undefined, isRefused: boolean): boolean {
     const grant = found === undefined ? undefined : grantOf(found);
     if (grant === undefined || found!.version === this.#known?.version) return false;
@@ -209,12 +210,12 @@ export class RotatingTokens implements TokenSource {
     const isStored = await this.#kept!.replace(this.#name(), exchanged.version, JSON.stringify(exchanged.grant));
     this.#unstored = undefined;
     if (isStored) return;
-    // Another process took the claim while this one stood still, or the answer to an earlier attempt to store was lost.
+    // Another process took the claim while this one was paused, or the answer to an earlier attempt to store was lost.
     this.#known = undefined;
     this.#adopt(await this.#kept!.read(this.#name()), true);
   }
 
-  /** Never cut short by whoever waits for it: the refresh token may be used up by then. */
+  /** Not aborted with its caller: the refresh token may already be used up. */
   async #exchange(
     refreshToken: string,
   ): Promise<{ readonly grant: Grant } | { readonly verdict: Exclude<Verdict, { kind: 'ok' }> }> {
@@ -241,16 +242,16 @@ export class RotatingTokens implements TokenSource {
     this.#failed = { verdict, untilMs: this.#api.wallNow() + forMs };
   }
 
-  /** The successors of one refresh token are known by it; another one in the configuration begins anew. */
+  /** Key in the ledger: the configured refresh token. Another one in the configuration starts a new chain. */
   #name(): string {
     const { clientId, refreshToken } = this.#rotation;
     return JSON.stringify(['slack', this.#api.baseUrl, clientId, refreshToken.reveal()]);
   }
 }
 
-const notYet = { kind: 'later', afterMs: SOON_MS, detail: 'another process renews the Slack token' } as const;
+const notYet = { kind: 'later', afterMs: SOON_MS, detail: 'another process is renewing the Slack token' } as const;
 
-/** A process without a ledger must not exchange: it could not keep what it gets. */
+/** A process without a ledger must not exchange tokens: it could not store them. */
 const notHere = {
   kind: 'later',
   detail: 'the tokens of an app with rotation are used by "pigeonpost start" only',
@@ -271,7 +272,7 @@ const wrongClient = 'compare "rotation.clientId" and "rotation.clientSecret" wit
 const usedUp =
   'install the app in its workspace again and set "rotation.refreshToken" to the refresh token that Slack shows then. Each refresh token works once, for one ledger';
 
-/** @returns undefined where nothing was exchanged yet */
+/** @returns undefined if nothing was exchanged yet */
 function grantOf({ text }: KeptCredential): Grant | undefined {
   return text === null ? undefined : (JSON.parse(text) as Grant);
 }

@@ -3,8 +3,8 @@ import type { Fields, Subject } from '../sink.js';
 import { type Activity, type ActivityDefinition, type LanguageMap, activityTypes } from './statement.js';
 
 /**
- * The activities that statements are about. Their ids are addresses below `activities` of the configuration, made of
- * the service's ids alone, so that an event is the same activity whatever becomes of its name.
+ * The activities that statements are about. Their ids are addresses below the configured `activities`, built from the
+ * service's ids only, so that a renamed event stays the same activity.
  */
 export class Activities {
   readonly #base: string;
@@ -17,7 +17,7 @@ export class Activities {
     return activity(this.#pigeonholeId(change), { type: activityTypes.meeting, ...named(textOf(pigeonhole, 'name')) });
   }
 
-  /** Undefined for what belongs to no session. */
+  /** Returns undefined for an item without a session. */
   session({ change, session }: Subject): Activity | undefined {
     if (change.sessionId === null) return undefined;
     const definition = { type: activityTypes.meeting, ...named(textOf(session, 'name')) };
@@ -29,7 +29,7 @@ export class Activities {
     return activity(`${this.#pigeonholeId(change)}/questions/${id}`, definition);
   }
 
-  /** What a poll of the kind of the word cloud asks: the session itself is its question. */
+  /** The question of a word cloud, which is the session itself. */
   wordCloud({ change, session }: Subject): Activity {
     return activity(`${this.#sessionId(change)}/word-cloud`, {
       type: activityTypes.interaction,
@@ -38,7 +38,7 @@ export class Activities {
     });
   }
 
-  /** The answer that somebody on the stage gave to a question, as something to be rated. */
+  /** The answer that was given to a question on stage, which attendees rate. */
   answerTo(change: Change, questionId: number): Activity {
     return activity(`${this.#pigeonholeId(change)}/questions/${questionId}/answer`, {
       type: activityTypes.interaction,
@@ -46,7 +46,7 @@ export class Activities {
     });
   }
 
-  /** @param name an address, taken as it is, or a name that is unique below our own */
+  /** @param name an address, which is used unchanged, or a name that is unique below the base address */
   credited(name: string): Activity {
     const id = isAddress(name) ? name : `${this.#base}/credits/${encodeURIComponent(name)}`;
     return activity(id, { type: activityTypes.course });
@@ -61,7 +61,7 @@ export class Activities {
   }
 }
 
-/** A language map of a text whose language nobody knows. */
+/** Returns the language map of a text in an unknown language. */
 export function inUnknownLanguage(text: string): LanguageMap {
   return { und: text };
 }

@@ -1,23 +1,23 @@
 import type { Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
+import { type Token, TokenSource } from '../rest/oauth.js';
 import type { OAuthKeys, XapiConfig } from './config.js';
 
-/** How requests to the LRS prove who sends them. */
+/** Credentials of requests to the LRS. */
 export interface Authorization {
-  /** @throws {TokenFailure} where the token endpoint issues none */
+  /** @throws {TokenFailure} when the token endpoint issues no token */
   header(signal: AbortSignal): Promise<string>;
-  /** The LRS refused the header with 401. @returns whether the next one is another */
+  /** Call when the LRS refused the header with 401. @returns whether the next header differs */
   refused(header: string): boolean;
   tryNow(): void;
 }
 
-/** Says who pigeonpost is at the LRS, without secrets: another one is another destination. */
+/** Returns pigeonpost's identity at the LRS, without secrets. Another identity is another destination. */
 export function clientOf({ username, oauth }: XapiConfig): string {
   return username ?? oauth?.clientId ?? '';
 }
 
-/** The secret of the configuration, which also keys the marks of what stands at the LRS. */
+/** Returns the configured secret, which also keys the marks of statements. */
 export function secretOf({ password, oauth }: XapiConfig): Secret {
   return password ?? oauth!.clientSecret;
 }
@@ -58,5 +58,3 @@ export function oauthAuthorization(
     tryNow: () => tokens.tryNow(),
   };
 }
-
-export { TokenFailure };

@@ -2,12 +2,12 @@ import type { CheckLine } from '../sink.js';
 import { classifyAnswer } from './classify.js';
 import { type Lrs, versionIn } from './client.js';
 
-/** An id that no statement has, so that asking for it shows nobody's data. */
+/** An id that no statement has, so that the request returns no data. */
 const nobodysStatement = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Whether the LRS is there, speaks a version that is understood, and takes the credentials; asks for a statement that
- * does not exist, which changes nothing. Whether they may write shows with the first statement. Never throws.
+ * Checks that the LRS answers, supports a known version, and accepts the credentials, by reading a statement that does
+ * not exist. Whether the credentials may write is only known after the first statement. Never throws.
  */
 export async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
   const about = await lrs.getAbout(signal);
@@ -19,7 +19,7 @@ export async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine
   switch (answer.status) {
     case 404:
     case 200:
-      return [...lines, { ok: true, text: `${lrs.host} takes the credentials` }];
+      return [...lines, { ok: true, text: `${lrs.host} accepts the credentials` }];
     case 401:
       return [
         ...lines,
@@ -41,7 +41,7 @@ export async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine
 
 function versionLine(host: string, body: unknown): CheckLine {
   const version = versionIn(body);
-  if (version === undefined) return bad(`${host} does not say that it is an LRS for xAPI 1.0 or 2.0: check "endpoint"`);
+  if (version === undefined) return bad(`${host} does not report xAPI 1.0 or 2.0: check "endpoint"`);
   return { ok: true, text: `${host} is an LRS for xAPI ${version === '1.0.3' ? '1.0' : '2.0'}` };
 }
 

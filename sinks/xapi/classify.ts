@@ -3,11 +3,11 @@ import type { Result } from '../sink.js';
 import type { LrsAnswer, LrsSilence } from './client.js';
 
 /**
- * What an answer to a batch means.
+ * The meaning of an answer to a batch.
  *
- * - `stored`: all of it is
- * - `refused`: none of it is, because of something in it; told apart by sending less
- * - `failed`: for a reason that lies in none of the statements; `mayBeStored` when it may be, all the same
+ * - `stored`: the LRS stored all statements
+ * - `refused`: it stored none, because of a statement in the batch; halving the batch finds it
+ * - `failed`: for a reason that is in no statement; `mayBeStored` if it may have stored them anyway
  */
 export type Verdict =
   | { readonly kind: 'stored'; readonly detail: string }
@@ -16,14 +16,14 @@ export type Verdict =
       readonly kind: 'failed';
       readonly result: Extract<Result, { kind: 'retry' | 'pause' }>;
       readonly mayBeStored: boolean;
-      /** The LRS asks for a pause, of all who use it. */
+      /** The pause that the LRS requested, for all lanes. */
       readonly waitMs?: number;
     };
 
 /**
  * Sources: xAPI 1.0.3, Communication, 2.1.2 "POST Statements" (200 with the ids, 400 and 409 for the whole batch), 3.2
  * "Error Codes" (400, 401, 403, 404, 409, 412, 413, 429, 500).
- * @param ids those of the statements that were sent, in their order
+ * @param ids of the statements that were sent, in their order
  */
 export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
   if (answer.kind === 'silence') {
@@ -36,7 +36,7 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
       return { kind: 'stored', detail: said };
     case 200:
       if (isListOf(answer.body, ids)) return { kind: 'stored', detail: said };
-      // a page to sign in at, or a portal: nothing was stored there, but who can know
+      // probably a sign-in page or a portal, but the LRS behind it may have stored them
       return failed({ kind: 'retry', detail: `${said}, but not the answer of an LRS: check "endpoint"` }, true);
     case 400:
     case 409:
@@ -62,7 +62,10 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
         return failed({ kind: 'retry', detail }, false);
       }
       if (status === 404 || status === 405) {
-        return failed({ kind: 'retry', detail: `no LRS takes statements there (${said}): check "endpoint"` }, false);
+        return failed(
+          { kind: 'retry', detail: `no LRS accepts statements at this address (${said}): check "endpoint"` },
+          false,
+        );
       }
       return failed({ kind: 'retry', detail: `the LRS failed (${said})` }, status >= 500);
   }

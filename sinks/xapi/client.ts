@@ -3,52 +3,53 @@ import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
+import { TokenFailure } from '../rest/oauth.js';
 import { type Result, fieldsOf } from '../sink.js';
-import { type Authorization, TokenFailure } from './authorization.js';
+import type { Authorization } from './authorization.js';
 
-/** Of an answer that is a statement, or a list of ids, this much is read; a statement of ours has a few KiB. */
+/** Maximum bytes read of an answer: a statement or a list of ids. Our statements have a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Longest that a request waits for its turn among those that the account grants. */
-const LONGEST_TURN_MS = 15_000;
+/** Longest wait of a request for a permit of the account. */
+const MAX_PERMIT_WAIT_MS = 15_000;
 
 export interface LrsAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Parsed JSON of a success; undefined: it was none, or did not come to its end. */
+  /** Parsed JSON of a success; undefined if it is not JSON or incomplete. */
   readonly body: unknown;
   readonly retryAfter: string | undefined;
-  /** Unix time in ms, by the LRS's own clock where it says. */
+  /** Unix time in ms by the LRS's clock, or ours if the answer has no date. */
   readonly answeredAtMs: number;
-  /** As the LRS, or what stands before it, names the request; for a person who asks its operator. */
+  /** The request id of the LRS or a proxy before it, for its operator. */
   readonly requestId: string | undefined;
 }
 
-/** No answer came. */
+/** No answer arrived. */
 export interface LrsSilence {
   readonly kind: 'silence';
   /** A sentence without secret or content. */
   readonly detail: string;
-  /** What was sent may have been stored all the same. */
+  /** Whether the LRS may have stored the statements anyway. */
   readonly mayHaveArrived: boolean;
-  /** What it means, where that is more than "later": the token endpoint refuses the credentials. */
+  /** The outcome, if it is more than a retry: the token endpoint refuses the credentials. */
   readonly result?: Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 }
 
 interface LrsOptions {
-  /** Ends without a slash. */
+  /** Without a trailing slash. */
   readonly endpoint: URL;
   readonly authorization: Authorization;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;
   /** Unix time in ms. */
   readonly now: () => number;
-  /** What the account grants, where somebody said so. */
+  /** Limits of the account, if configured. */
   readonly limiters: readonly RollingLimiter[];
 }
 
 /**
- * A Learning Record Store: the two calls of its Statement Resource that are needed. Which version of xAPI it speaks is
- * asked once, before the first of them. Never throws.
+ * A Learning Record Store: two calls of its Statement Resource. The version of xAPI is read once, before the first
+ * call. Never throws.
  */
 export class Lrs {
   readonly host: string;
@@ -61,12 +62,12 @@ export class Lrs {
     this.host = options.endpoint.host;
   }
 
-  /** How long it has asked everybody to leave it alone; 0: it has not. */
+  /** Remaining milliseconds of the pause that the LRS requested; 0 if there is none. */
   get quietForMs(): number {
     return Math.max(0, this.#quietUntil - this.#options.now());
   }
 
-  /** It asks for a pause, on whichever lane. */
+  /** Records that the LRS requested a pause, for all lanes. */
   keepQuiet(forMs: number): void {
     this.#quietUntil = Math.max(this.#quietUntil, this.#options.now() + forMs);
   }
@@ -84,21 +85,21 @@ export class Lrs {
     return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
   }
 
-  /** Asks which versions it speaks. Needs no version itself. */
+  /** Reads the supported versions. The request itself needs none. */
   async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
     const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
-    // One without an About resource is taken for one of the older, commoner version; one that is busy is asked again.
+    // Without an About resource the LRS is assumed to support 1.0.3, the most common version; a busy one is asked again.
     const hasSpoken = answer.kind === 'answer' && answer.status < 500 && answer.status !== 429;
     if (hasSpoken) this.#version = versionIn(answer.body) ?? '1.0.3';
     return answer;
   }
 
-  /** It refused what it was sent: perhaps it speaks another version by now, so that it is asked again. */
+  /** Reads the version again before the next call: a refusal may mean that it changed. */
   forgetVersion(): void {
     this.#version = undefined;
   }
 
-  /** Forgets how long it asked to wait. */
+  /** Ends a pause that the LRS requested. */
   tryNow(): void {
     this.#quietUntil = 0;
     this.#options.authorization.tryNow();
@@ -109,10 +110,10 @@ export class Lrs {
       const about = await this.getAbout(signal);
       if (about.kind === 'silence') return { ...about, mayHaveArrived: false };
     }
-    const told = this.#version;
-    const answer = await this.#ask({ method, url, body, version: told ?? '1.0.3' }, signal);
-    if (told !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
-    const detail = `${this.host} did not say which version of xAPI it speaks, and refused a request in 1.0.3 (HTTP 400)`;
+    const knownVersion = this.#version;
+    const answer = await this.#ask({ method, url, body, version: knownVersion ?? '1.0.3' }, signal);
+    if (knownVersion !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
+    const detail = `${this.host} does not report its version of xAPI, and refused a request in 1.0.3 (HTTP 400)`;
     return { kind: 'silence', detail, mayHaveArrived: false } as const;
   }
 
@@ -126,7 +127,7 @@ export class Lrs {
     const permits = [];
     try {
       for (const limiter of this.#options.limiters) {
-        const permit = await limiter.take(signal, LONGEST_TURN_MS);
+        const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
         if (permit === undefined) return { kind: 'silence', detail: 'waits for its turn', mayHaveArrived: false };
         permits.push(permit);
       }
@@ -193,22 +194,22 @@ interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly body?: string | undefined;
-  /** Undefined: the resource needs none. */
+  /** Undefined if the resource needs none. */
   readonly version: XapiVersion | undefined;
 }
 
-/** An id as it may be shown: nothing that could be a text of somebody. */
+/** Accepts nothing but an id, since it is shown to people. */
 function requestIdOf(header: string | undefined): string | undefined {
   return header !== undefined && /^[\w.:=-]{1,128}$/.test(header) ? header : undefined;
 }
 
-/** What `X-Experience-API-Version` says. 1.0.3 where nothing is known: most LRSs accept it. */
+/** The value of `X-Experience-API-Version`. Unknown LRSs get 1.0.3, which most accept. */
 type XapiVersion = '1.0.3' | '2.0.0';
 
 /**
- * Returns the version to speak, from an answer of the About resource; undefined: the LRS names none that is known here.
- * An LRS of both is spoken to in 1.0.3, so that what it holds already and what is added have one version. The statements
- * are the same: their timestamps are UTC, which 2.0 requires.
+ * Returns the version to use, from an answer of the About resource; undefined if no listed version is supported here.
+ * An LRS with both gets 1.0.3, so that existing and new statements have one version. The statements are the same:
+ * their timestamps are UTC, which 2.0 requires.
  * Sources: xAPI 1.0.3, Communication, 2.8 "About Resource" and 3.3 "Versioning"; for 2.0 (IEEE 9274.1.1)
  * adlnet/lrs-conformance-test-suite, test/v2_0 (About Resource, Versioning).
  */

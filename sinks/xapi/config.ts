@@ -6,10 +6,10 @@ import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
 import { type NetworkKeys, networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
 
-/** What statements there are of what an audience does, each with the list that it is read from. */
+/** The kinds of statements about attendees, with the lists that they are read from. */
 export const statementKinds = {
   attended: ['attendees'],
-  // and not `questions`: the same questions, but without a word on whether their author wanted to be known
+  // not `questions`: it does not say whether the author is anonymous
   asked: ['qna-questions'],
   answered: ['poll-mcq-votes', 'poll-quiz-votes'],
   responded: ['answers'],
@@ -21,30 +21,30 @@ export type StatementKind = keyof typeof statementKinds;
 
 const kindNames = Object.keys(statementKinds) as [StatementKind, ...StatementKind[]];
 
-/** The list of counts that credit is given by. */
+/** The list of counts on which credit is based. */
 export const engagementList = 'engagement';
 
-/** The kind of statement that a list's items become; undefined: none. */
+/** Returns the kind of statement that a list's items become; undefined for none. */
 export function kindOf(list: string): StatementKind | undefined {
   return kindNames.find((kind) => (statementKinds[kind] as readonly string[]).includes(list));
 }
 
 /** `xapi` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/xapi.md explains each key to users. */
 export interface XapiConfig extends NetworkKeys {
-  /** Without a slash at its end: `/statements` is appended. */
+  /** Without a trailing slash; `/statements` is appended. */
   readonly endpoint: string;
-  /** With `password`; absent where `oauth` stands. */
+  /** Set together with `password`, unless `oauth` is set. */
   readonly username?: string | undefined;
   readonly password?: Secret | undefined;
   readonly oauth?: OAuthKeys | undefined;
   readonly actor: ActorKeys;
-  /** What the ids of activities begin with; absent: the actor's `homePage`. */
+  /** Prefix of the ids of activities; the actor's `homePage` by default. */
   readonly activities?: string | undefined;
   readonly statements: readonly StatementKind[];
   readonly credit?: CreditKeys | undefined;
 }
 
-/** One of `name`, `mbox` and `mboxSha1sum`; `homePage` stands with `name`. */
+/** Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum`. */
 interface ActorKeys {
   readonly homePage?: string | undefined;
   readonly name?: Expression | undefined;
@@ -62,7 +62,7 @@ export interface OAuthKeys {
 }
 
 export interface CreditKeys {
-  /** Raised when the rule changes: what was issued by another version is voided and issued anew. */
+  /** To be raised when the rule changes: credit of another version is voided and issued again. */
   readonly version: number;
   readonly when: Expression;
   readonly activity: Expression;
@@ -107,30 +107,30 @@ export const xapiConfigSchema: z.ZodType<XapiConfig> = z
           .describe('With `name`: the system that the name is an account of.'),
         name: expression()
           .optional()
-          .describe('The account of a person. Where it gives nothing, nothing is said of them.'),
-        mbox: expression().optional().describe('Instead of an account: the e-mail address of a person.'),
+          .describe('The account of an attendee. If it returns nothing, no statement is sent.'),
+        mbox: expression().optional().describe('Instead of an account: the e-mail address of an attendee.'),
         mboxSha1sum: expression()
           .optional()
           .describe('Instead of an account: an e-mail address, of which the LRS receives only the SHA-1 hash.'),
       })
       .superRefine(oneIdentifier)
-      .describe('How the LRS identifies a person: by an account, an e-mail address, or its hash.'),
+      .describe('Identifies an attendee in the LRS: by an account, an e-mail address, or its hash.'),
     activities: webAddress('an address of your own, such as https://example.com/events')
       .optional()
-      .describe('What the ids of events, sessions and questions begin with; `actor.homePage` by default.'),
+      .describe('Prefix of the ids of events, sessions and questions; `actor.homePage` by default.'),
     statements: listOf(oneOf(kindNames), { allowed: `a list of ${kindNames.join(', ')}`, atLeast: 0 })
       .default(kindNames)
-      .describe('What is said; all by default.'),
+      .describe('The kinds of statements to send; all by default.'),
     credit: z
       .strictObject({
         version: wholeNumber({ min: 1, max: 1_000_000 }).describe(
-          'The version of the rule. Raise it when the rule changes: what was issued by another is voided and issued anew.',
+          'The version of the rule. Raise it when the rule changes: credit of another version is voided and issued again.',
         ),
         when: expression().describe('Whether credit is due, over an item of `engagement`.'),
-        activity: expression().describe('What was completed: an address, or a name that one is made of.'),
+        activity: expression().describe('The completed activity: an address, or a name from which one is derived.'),
       })
       .optional()
-      .describe('Statements that someone completed something, from the list `engagement`.'),
+      .describe('Statements that an attendee completed something, from the list `engagement`.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('endpoint'))

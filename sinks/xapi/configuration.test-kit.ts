@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import { xapiConfigSchema, type XapiConfig } from './config.js';
 
-/** The configuration of an LRS on loopback, as pigeonpost.yaml gives it. */
+/** Returns the configuration of an LRS on loopback. */
 export function configurationFor(endpoint: string, keys: Readonly<Record<string, unknown>> = {}): XapiConfig {
   return xapiConfigSchema.parse({
     endpoint,

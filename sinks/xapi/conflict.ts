@@ -3,12 +3,12 @@ import { type Statement, creditExtension, verbs } from './statement.js';
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../config/secret.js';
 
-/** What stands at the LRS under the id of a statement that it has refused with 409. */
+/** The statement that the LRS holds under the id of a statement that it refused with 409. */
 type Found =
   | { readonly kind: 'same' | 'different' | 'voided' | 'missing' | 'unreadable' }
   | { readonly kind: 'unknown'; readonly answer: LrsAnswer | LrsSilence };
 
-/** Asks for what holds the id, among what is voided as well: xAPI 1.0.3, Communication, 2.1.3 "GET Statements". */
+/** Reads the statement with this id, voided or not: xAPI 1.0.3, Communication, 2.1.3 "GET Statements". */
 export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortSignal): Promise<Found> {
   for (const parameter of ['statementId', 'voidedStatementId'] as const) {
     const answer = await lrs.getStatement(parameter, statement.id, signal);
@@ -26,12 +26,11 @@ export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortS
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a statement says, apart from how things are named and from what an LRS adds or writes in another way: who, what,
- * on what, with which result, where and when. Two statements with the same essence say the same.
+ * Returns the meaning of a statement, without display names and without what an LRS adds or rewrites: actor, verb,
+ * object, result, context and time. Statements with the same essence mean the same.
  *
- * Of a credit that is version, person and activity: how much more than needed somebody did, and when that was found,
- * makes it no other credit.
- * @param statement as sent, or as an LRS gives it back
+ * The essence of a credit is version, actor and activity: additional evidence, or a later time, make it no other credit.
+ * @param statement as sent, or as an LRS returns it
  */
 function essenceOf(statement: unknown): string {
   const { actor, verb, object, result, context, timestamp } = fields(statement);
@@ -55,15 +54,15 @@ function essenceOf(statement: unknown): string {
 }
 
 /**
- * A short mark of the essence, to see later that nothing has changed. Keyed with the LRS's password, because a bare
- * hash would let whoever reads it try the accounts of all attendees; with another password everything looks changed
- * once, which voids and issues anew what changes next.
+ * Returns a short hash of the essence, to detect later that nothing has changed. It is keyed with the LRS's password:
+ * a plain hash would let its reader test the accounts of all attendees. After the password changes, every statement
+ * looks changed once, so the next change of an item voids it and issues another.
  */
 export function markOf(statement: Statement, password: Secret): string {
   return createHmac('sha256', password.reveal()).update(essenceOf(statement)).digest('base64url').slice(0, 22);
 }
 
-/** xAPI lets an LRS write one activity as a list of one. */
+/** xAPI lets an LRS return one activity as a list of one. */
 function idsOf(activities: unknown): unknown[] {
   const list: unknown[] = Array.isArray(activities) ? activities : activities === undefined ? [] : [activities];
   return list.map((activity) => fields(activity)['id']);

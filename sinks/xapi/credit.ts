@@ -4,7 +4,7 @@ import type { Activities } from './activities.js';
 import type { CreditKeys } from './config.js';
 import { type Activity, type Result, wellFormed, creditExtension } from './statement.js';
 
-/** What was completed, and by what evidence. */
+/** The completed activity and the evidence for it. */
 interface Credit {
   readonly object: Activity;
   readonly result: Result;
@@ -13,9 +13,8 @@ interface Credit {
 const counts = ['interactions', 'asked', 'answered', 'responded', 'voted', 'rated', 'offered'] as const;
 
 /**
- * The credit that an item of `engagement` gives. Pure.
- * @param place where the keys stand, for messages: sink and key
- * @returns a code when it gives none
+ * Returns the credit that an item of `engagement` earns, or a code if it earns none. Pure.
+ * @param place path of the keys, for messages: sink and key
  * @throws {MappingError} when an expression fails for this item
  */
 export async function creditOf(
@@ -47,7 +46,7 @@ export async function creditOf(
   };
 }
 
-/** The interactions that an item of `engagement` names, as `<list>:<key>`. */
+/** Returns the interactions that an item of `engagement` names, as `<list>:<key>`. */
 export function evidenceOf(item: Fields): string[] {
   const { evidence } = item;
   return Array.isArray(evidence) ? evidence.filter((each) => typeof each === 'string') : [];

@@ -5,28 +5,28 @@ import { text } from 'node:stream/consumers';
 
 type Stored = { readonly id: string } & Readonly<Record<string, unknown>>;
 
-/** An LRS in small, for what the sink does with its answers. Whether statements are right, test/conformance asks a strict one. */
+/** A minimal LRS, for tests of what the sink does with answers. test/conformance checks statements with the strict stand-in. */
 export interface SmallLrs {
   readonly endpoint: string;
   readonly stored: Map<string, Stored>;
   /** `POST` or `GET` with the number of statements, or the query. */
   readonly requests: string[];
-  /** How often it was asked which versions it speaks; not counted among the others. */
+  /** The number of requests for its versions, which `requests` leaves out. */
   about: number;
-  /** Asked for its versions, it answers with a page. */
+  /** Answers the request for its versions with an HTML page. */
   isPortal: boolean;
-  /** What it answers then; undefined: it has no About resource. */
+  /** Its versions; undefined if it has no About resource. */
   versions: readonly string[] | undefined;
-  /** The versions of the requests. */
+  /** The version header of each request. */
   readonly spoken: string[];
-  /** Asked first: true when it has answered in its own way. */
+  /** Called first; returns true if it has answered the request. */
   answer: (request: IncomingMessage, response: ServerResponse, statements: readonly Stored[]) => boolean;
-  /** Why a batch with this statement is refused; undefined: it is not. */
+  /** Status with which a batch that contains this statement is refused; undefined if it is accepted. */
   refuses: (statement: Stored) => number | undefined;
   /** Stores, and closes the connection before it answers. */
   loseAnswers: boolean;
-  /** Ids that stand and are not voided. */
-  standing(): string[];
+  /** Ids of statements that are not voided. */
+  valid(): string[];
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function startSmallLrs(): Promise<SmallLrs> {
     answer: () => false,
     refuses: () => undefined,
     loseAnswers: false,
-    standing: () => {
+    valid: () => {
       const gone = voided();
       return [...stored.values()].filter(({ id, verb }) => !gone.has(id) && !isVoiding(verb)).map(({ id }) => id);
     },

@@ -100,8 +100,14 @@ describe('the statement of an item', () => {
       { attendee: null },
       'no-actor',
     ],
-    ['somebody without a code', 'votes', items.votes, { attendee: { id: 7 } }, 'no-actor'],
-    ['somebody with an empty code', 'votes', items.votes, { attendee: { ...attendee, attendeeCode: ' ' } }, 'no-actor'],
+    ['an attendee without a code', 'votes', items.votes, { attendee: { id: 7 } }, 'no-actor'],
+    [
+      'an attendee with an empty code',
+      'votes',
+      items.votes,
+      { attendee: { ...attendee, attendeeCode: ' ' } },
+      'no-actor',
+    ],
     ['a registrant who never came', 'attendees', { ...items.attendees, signInTime: null }, {}, 'not-signed-in'],
     [
       'a rating without its rate',
@@ -160,7 +166,7 @@ describe('what follows a statement', () => {
 
   it.each([
     ['was deleted', asked('x', { data: null, revision: 2 }, { removal: 'deleted' })],
-    ['belongs to somebody who has withdrawn consent', asked('x', { data: null }, { removal: 'consent-withdrawn' })],
+    ['belongs to an attendee who has withdrawn consent', asked('x', { data: null }, { removal: 'consent-withdrawn' })],
     ['turned anonymous', asked('When?', { revision: 2 }, { attendee: null })],
   ])('is its voiding, which names nobody, when the item %s', async (_, subject) => {
     const { after: object, statements } = await operationOf(asked('When?'));
@@ -223,7 +229,7 @@ describe('what follows a statement', () => {
     });
   });
 
-  it('is left to a person, who is told the ids, where forgetting is done by hand', async () => {
+  it('is left to an operator, with the ids, if forgetting is done by hand', async () => {
     const { after: object, statements } = await operationOf(asked('When?'));
     const sink = sinkWith({}, 'manual');
     const [planned] = await sink.plan([asked('x', { data: null }, { object, removal: 'consent-withdrawn' })]);
@@ -245,7 +251,7 @@ describe('credit', () => {
   const earned = (item: object = {}, fields: object = {}, around: Partial<Subject> = {}) =>
     subjectFor('engagement', { ...engagement, ...item }, fields, around);
 
-  it('is that somebody completed the activity, with the rule and its evidence', async () => {
+  it('says that an attendee completed the activity, with the rule and its evidence', async () => {
     const operation = await operationOf(earned());
     expect(verbsOf(operation)).toEqual(['completed']);
     expect(operation.statements[0]).toMatchObject({
@@ -277,7 +283,7 @@ describe('credit', () => {
     expect(await planOf(more)).toEqual({ kind: 'nothing', reason: 'unchanged' });
   });
 
-  it('is issued anew when evidence that it names no longer counts', async () => {
+  it('is issued again when evidence that it names no longer counts', async () => {
     const { after: object } = await operationOf(earned());
     const less = earned({ evidence: ['votes:b', 'votes:c', 'votes:d'] }, { revision: 2 }, { object });
     const operation = await operationOf(less);
@@ -290,7 +296,7 @@ describe('credit', () => {
     expect(verbsOf(await operationOf(earned({ interactions: 2 }, { revision: 2 }, { object })))).toEqual(['voided']);
   });
 
-  it('of another version of the rule is voided and issued anew', async () => {
+  it('of another version of the rule is voided and issued again', async () => {
     const { after: object, statements } = await operationOf(earned());
     const operation = await operationOf(earned({}, { revision: 2 }, { object }), { credit: { ...credit, version: 2 } });
     expect(verbsOf(operation)).toEqual(['completed', 'voided']);
@@ -341,7 +347,7 @@ describe('the actor of a statement', () => {
     expect(gone.statements).toMatchObject([{ actor: { account: { homePage: activities, name: 'pigeonpost' } } }]);
   });
 
-  it('that changes its address is another: what was said is taken back and said anew', async () => {
+  it('that changes its address is another: its statement is voided and issued again', async () => {
     const keys = { actor: { mbox: 'attendee.Email' }, activities };
     const first = await operationOf(subjectFor('votes', items.votes, {}, { attendee: ada }), keys);
     const around = (Email: string) => ({ attendee: { ...ada, Email }, object: first.after });

@@ -16,32 +16,32 @@ import type { Statement } from './statement.js';
 import { toStatement, voidingStatement } from './to-statement.js';
 
 /**
- * What one change makes the LRS be told. All of it goes in one request, which an LRS stores whole or not at all: at no
- * moment do an old and a new statement stand side by side, and at none neither of them.
+ * The statements of one change. They go in one request, which an LRS stores completely or not at all: the old and the
+ * new statement are never valid at the same time, and there is no moment without one.
  */
 export interface XapiOperation extends Operation {
   /** `<list>:<key>`, for messages. */
   readonly item: string;
-  /** What is issued comes first, then what voids what was said before. */
+  /** First the new statement, then those that void earlier ones. */
   readonly statements: readonly Statement[];
-  /** What the item's object is once that is stored. */
-  readonly after: Standing;
-  /** And what it is while nobody knows whether it is. */
-  readonly unsure: Standing;
+  /** The item's state once they are stored. */
+  readonly after: StatementState;
+  /** The item's state while it is unknown whether they were stored. */
+  readonly unsure: StatementState;
 }
 
 /**
- * The operation of a change, from what the item should make the LRS know and what it knows. Pure.
+ * Plans the operation of a change, from the statement that the item should have and the one that it has. Pure.
  *
- * | should stand | stands | |
+ * | should have | has | operation |
  * |---|---|---|
- * | nothing | nothing | nothing is sent |
- * | nothing | S | S is voided |
- * | T | nothing | T is issued |
- * | T | S, which says the same | nothing is sent; in a replay S is sent again |
- * | T | S, which says something else | T is issued and S voided |
+ * | none | none | nothing is sent |
+ * | none | S | S is voided |
+ * | T | none | T is issued |
+ * | T | S with the same meaning | nothing is sent; a replay sends S again |
+ * | T | S with another meaning | T is issued and S voided |
  *
- * An answer that was lost leaves what may stand: it is sent again under its id, or voided with the rest.
+ * If an answer was lost, its statements may be valid: they are sent again under their ids, or voided with the others.
  */
 export async function planChange(
   subject: Subject,
@@ -51,28 +51,28 @@ export async function planChange(
 ): Promise<Planned<XapiOperation>> {
   const { change } = subject;
   const said = await toStatement(subject, config, activities, name);
-  const standing = standingOf(subject.object);
+  const state = readState(subject.object);
   if (said.kind === 'nothing') {
-    const voided = standing === null ? [] : mayStand(standing);
-    if (standing === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
+    const voided = state === null ? [] : possiblyValid(state);
+    if (state === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
     if (forgetsPerson(subject.removal) && onForget === 'manual' && subject.canary === undefined) {
-      const detail = `someone is to be forgotten: void by hand at the LRS what was said of them (${voided.join(', ')})`;
+      const detail = `the attendee of this item has to be forgotten: void these statements in the LRS by hand (${voided.join(', ')})`;
       return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
     }
-    const gone: Standing = { ...cleared(standing), unsure: [] };
+    const gone: StatementState = { ...cleared(state), unsure: [] };
     return send(subject, [], voided, gone, { ...gone, unsure: voided }, config);
   }
   const evidence = change.list === engagementList ? { evidence: evidenceOf(change.data ?? {}) } : {};
-  if (standing !== null && saysTheSame(standing, said.withId(0), evidence.evidence ?? [], secretOf(config))) {
+  if (state !== null && hasSameMeaning(state, said.withId(0), evidence.evidence ?? [], secretOf(config))) {
     if (change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
-    const again = { ...said.withId(0), id: standing.statement! };
-    return send(subject, [again], [], standing, standing, config); // it stands, whatever becomes of the answer
+    const again = { ...said.withId(0), id: state.statement! };
+    return send(subject, [again], [], state, state, config); // the statement is valid, whatever the answer is
   }
   const mark = markOf(said.withId(0), secretOf(config));
-  const issue = issueOf(standing, change.revision, mark);
+  const issue = issueOf(state, change.revision, mark);
   const statement = said.withId(issue);
-  const voided = (standing === null ? [] : mayStand(standing)).filter((id) => id !== statement.id);
-  const after: Standing = {
+  const voided = (state === null ? [] : possiblyValid(state)).filter((id) => id !== statement.id);
+  const after: StatementState = {
     statement: statement.id,
     mark,
     revision: change.revision,
@@ -86,21 +86,27 @@ export async function planChange(
 }
 
 /**
- * An id that was voided says nothing ever again, and one says one thing alone, so what follows for the same revision
- * needs another one. Not so when it is uncertain whether the same was issued: then it is that which is sent again.
+ * Returns the number that keeps statement ids of one revision apart. A voided id is never valid again, so another
+ * statement of the same revision needs another id. If it is unknown whether the same statement was issued, its number
+ * is returned, so that it is sent again.
  */
-function issueOf(standing: Standing | null, revision: number, mark: string): number {
-  if (standing === null || standing.revision !== revision) return 0;
-  return standing.issuing && standing.mark === mark ? standing.issue : standing.issue + 1;
+function issueOf(state: StatementState | null, revision: number, mark: string): number {
+  if (state === null || state.revision !== revision) return 0;
+  return state.issuing && state.mark === mark ? state.issue : state.issue + 1;
 }
 
-function saysTheSame(standing: Standing, statement: Statement, evidence: readonly string[], password: Secret): boolean {
-  if (standing.statement === null || standing.unsure.length > 0) return false;
+function hasSameMeaning(
+  state: StatementState,
+  statement: Statement,
+  evidence: readonly string[],
+  password: Secret,
+): boolean {
+  if (state.statement === null || state.unsure.length > 0) return false;
   const counts = new Set(evidence);
-  return standing.mark === markOf(statement, password) && (standing.evidence ?? []).every((each) => counts.has(each));
+  return state.mark === markOf(statement, password) && (state.evidence ?? []).every((each) => counts.has(each));
 }
 
-function cleared({ revision, issue }: Standing): Standing {
+function cleared({ revision, issue }: StatementState): StatementState {
   return { statement: null, mark: '', revision, issue, unsure: [], issuing: false };
 }
 
@@ -108,8 +114,8 @@ function send(
   { change }: Subject,
   issued: readonly Statement[],
   voided: readonly string[],
-  after: Standing,
-  unsure: Standing,
+  after: StatementState,
+  unsure: StatementState,
   { actor, activities }: XapiConfig,
 ): Planned<XapiOperation> {
   const statements = [...issued, ...voided.map((id) => voidingStatement(id, (actor.homePage ?? activities)!))];
@@ -120,35 +126,35 @@ function send(
 }
 
 /**
- * What this sink has made of an item: the `object` that the engine keeps. Ids and marks alone, nothing of a person.
+ * The state of an item's statement, which the engine keeps as `object`: ids and marks, no personal data.
  *
  * | state | |
  * |---|---|
- * | standing | `statement` stands at the LRS and says what `mark` marks |
- * | gone | `statement` is null, `unsure` empty: everything that was said has been voided |
- * | open | an answer was lost: any of `unsure` may stand; `issuing` when the last of them was to be issued, so that it may be sent again |
+ * | valid | `statement` is valid at the LRS, and `mark` is the hash of its meaning |
+ * | voided | `statement` is null and `unsure` empty: all statements were voided |
+ * | in doubt | an answer was lost: any of `unsure` may be valid; `issuing` if the last of them was a new statement that may be sent again |
  *
- * A type and not an interface, so that it is what the contract calls fields.
+ * A type, not an interface, so that it is assignable to the contract's `Fields`.
  */
-type Standing = {
+type StatementState = {
   readonly statement: string | null;
   readonly mark: string;
-  /** The revision and the issue that the last statement was made of. */
+  /** Revision and issue number of the last statement. */
   readonly revision: number;
   readonly issue: number;
   readonly unsure: readonly string[];
   readonly issuing: boolean;
-  /** What a credit names as evidence: when one of these no longer counts, it is issued anew. */
+  /** The evidence of a credit: when one of these no longer counts, the credit is issued again. */
   readonly evidence?: readonly string[];
 };
 
-/** Null: nothing yet. What is not in this form counts as nothing, since only this sink writes it. */
-function standingOf(object: Fields | null): Standing | null {
+/** Reads the state of an item; null if there is none. Only this sink writes it, so any other form counts as none. */
+function readState(object: Fields | null): StatementState | null {
   if (object === null || typeof object['revision'] !== 'number' || !Array.isArray(object['unsure'])) return null;
-  return object as unknown as Standing;
+  return object as unknown as StatementState;
 }
 
-/** Every statement of the item that stands, or may stand. */
-function mayStand({ statement, unsure }: Standing): string[] {
+/** Returns every statement of the item that is or may be valid. */
+function possiblyValid({ statement, unsure }: StatementState): string[] {
   return [...new Set([...(statement === null ? [] : [statement]), ...unsure])];
 }

@@ -73,7 +73,7 @@ describe('a batch', () => {
       'x-experience-api-version': '1.0.3',
       'content-type': 'application/json',
     });
-    expect(lrs.standing()).toHaveLength(100);
+    expect(lrs.valid()).toHaveLength(100);
   });
 
   it('of the same statements again changes nothing at the LRS', async () => {
@@ -103,7 +103,7 @@ describe('a batch', () => {
       expect(outcomes[bad]).toMatchObject({ kind: 'rejected', cause: 'http:400' });
       expect(JSON.stringify(outcomes)).not.toContain('Ada');
       expect(lrs.requests.length).toBeLessThanOrEqual(15);
-      expect(lrs.standing()).toHaveLength(99);
+      expect(lrs.valid()).toHaveLength(99);
     },
   );
 
@@ -131,7 +131,7 @@ describe('a statement whose id is in use', () => {
     return { sink, sending };
   };
 
-  it('is delivered when what stands there says the same in other words', async () => {
+  it('is delivered when the LRS holds a statement with the same meaning', async () => {
     const { sink, sending } = await stored(({ context }) => ({
       stored: '2026-11-21T09:30:01.000Z',
       timestamp: '2026-11-21T10:30:00+01:00',
@@ -140,7 +140,7 @@ describe('a statement whose id is in use', () => {
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 5 });
   });
 
-  it('is parked, alone, when something else stands there', async () => {
+  it('is parked, alone, when the LRS holds another statement', async () => {
     const { sink, sending } = await stored(() => ({ result: { response: 'Ada Lovelace' } }));
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(kindsOf(outcomes)).toEqual(['delivered', 'delivered', 'rejected', 'delivered', 'delivered']);
@@ -163,10 +163,10 @@ describe('a statement whose id is in use', () => {
     lrs.stored.set(operation.statements[0]!.id, { ...operation.statements[0]!, stored: 'by an attempt before' });
     const { outcomes } = await sink.send([operation], lane, goingOn);
     expect(kindsOf(outcomes)).toEqual(['delivered']);
-    expect(lrs.standing()).toEqual([operation.statements[0]!.id]);
+    expect(lrs.valid()).toEqual([operation.statements[0]!.id]);
   });
 
-  it('waits when the LRS does not show what stands there', async () => {
+  it('waits when the LRS does not return the statement that it holds', async () => {
     const { sink, sending } = await stored(() => ({ stored: 'x' }));
     lrs.answer = (request, response) => {
       if (request.method === 'GET') response.writeHead(500).end();
@@ -263,10 +263,10 @@ describe('an attempt that died', () => {
 describe('a check', () => {
   const lines = async () => await sinkWith().check(goingOn);
 
-  it('finds the LRS and its version, and that it takes the credentials', async () => {
+  it('finds the LRS and its version, and that it accepts the credentials', async () => {
     expect(await lines()).toEqual([
       { ok: true, text: expect.stringContaining('xAPI 1.0') },
-      { ok: true, text: expect.stringContaining('takes the credentials') },
+      { ok: true, text: expect.stringContaining('accepts the credentials') },
     ]);
     expect(lrs.requests.filter((line) => line.startsWith('POST'))).toEqual([]);
   });

@@ -6,17 +6,17 @@ import type { XapiOperation } from './plan.js';
 
 interface SendOptions {
   readonly signal: AbortSignal;
-  /** Asked before each request; once false, what has not begun is `unsent`. */
+  /** Checked before each request; once false, the remaining operations are `unsent`. */
   readonly mayStart: () => boolean;
 }
 
-/** Statements that are refused alone, with none stored beside them, after which the LRS is left alone: it may refuse all. */
+/** After this many single refusals without a stored statement, `send` stops: the LRS may refuse everything. */
 const REFUSED_ALONE = 5;
 
 /**
- * Sends operations batch by batch and says what became of each. An LRS stores a batch whole or not at all, so one that
- * is refused is halved until the statement that is to blame stands alone: one bad among a hundred costs 15 requests at
- * most. A failure that lies in none of them ends it, since the next batch would meet it as well.
+ * Sends operations batch by batch. An LRS stores a batch completely or not at all, so a refused batch is halved until
+ * the refused statement is found: at most 15 requests for one in a hundred. A failure that is in no statement ends the
+ * `send`, since the next batch would fail too.
  */
 export async function sendOperations(
   operations: readonly XapiOperation[],
@@ -34,7 +34,7 @@ class Sending {
   readonly outcomes: Outcome[];
   readonly #lrs: Lrs;
   readonly #options: SendOptions;
-  /** It failed in a way in which everything after that would fail. */
+  /** A failure occurred with which every further request would fail. */
   #hasEnded = false;
   #hasStored = false;
   #refusedAlone = 0;
@@ -46,12 +46,12 @@ class Sending {
   }
 
   /**
-   * @param isRefused it was refused as a part of more, of which the rest was stored: not asked again as a whole
-   * @returns whether all of it is stored
+   * @param isRefused the rest of a refused batch was stored, so this part contains the refused statement: it is halved without a request
+   * @returns whether all of it was stored
    */
   async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {
     if (isRefused && batch.length > 1) return await this.#halve(batch, true);
-    if (!this.#mayGoOn(batch)) return false;
+    if (!this.#mayContinue(batch)) return false;
     const ids = batch.flatMap(({ operation }) => operation.statements.map(({ id }) => id));
     const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
     switch (verdict.kind) {
@@ -63,7 +63,7 @@ class Sending {
         this.#end(batch, verdict);
         return false;
       case 'refused':
-        // What is too large says nothing about its second half when the first one passes.
+        // A batch was too large: that its first half passes says nothing about the second.
         if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
         await this.#settleRefused(batch[0]!, verdict);
         if (verdict.status !== 409) this.#refusedAlone += 1;
@@ -93,7 +93,7 @@ class Sending {
     }
   }
 
-  /** Something stands under one of the ids. It may well be the same: not every LRS compares before it refuses. */
+  /** The LRS holds one of the ids. It may be the same statement: not every LRS compares before it refuses. */
   async #settleConflict({ operation, place }: Pick<Parcel, 'operation' | 'place'>, detail: string): Promise<void> {
     const missing = [];
     for (const statement of operation.statements) {
@@ -107,26 +107,33 @@ class Sending {
         case 'different':
           return this.#settle(place, blamed('conflict', `another statement has the id ${statement.id}`, detail));
         case 'voided':
-          return this.#settle(place, blamed('voided', `${statement.id} was voided at the LRS by others`, detail));
+          return this.#settle(
+            place,
+            blamed('voided', `${statement.id} was voided in the LRS by another client`, detail),
+          );
         case 'unreadable':
           return this.#settle(
             place,
             blamed(
               'conflict-unread',
-              `something has the id ${statement.id}, and the credentials may not read it`,
+              `the LRS holds a statement with the id ${statement.id} that the credentials may not read`,
               detail,
             ),
           );
         case 'unknown': {
           const verdict = classifyAnswer(found.answer, []);
           if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
-          return this.#settle(place, { kind: 'retry', detail: `the LRS does not show ${statement.id}` });
+          return this.#settle(place, { kind: 'retry', detail: `the LRS does not return ${statement.id}` });
         }
       }
     }
-    if (missing.length === 0) return this.#settle(place, delivered(operation, `${detail}, but it is the same`));
+    if (missing.length === 0)
+      return this.#settle(place, delivered(operation, `${detail}, but the LRS holds the same statement`));
     if (missing.length === operation.statements.length) {
-      return this.#settle(place, { kind: 'retry', detail: `the LRS refuses an id that it does not hold (${detail})` });
+      return this.#settle(place, {
+        kind: 'retry',
+        detail: `the LRS refuses an id that it does not return (${detail})`,
+      });
     }
     const body = JSON.stringify(missing);
     const verdict = classifyAnswer(
@@ -136,17 +143,18 @@ class Sending {
     if (verdict.kind === 'stored') return this.#settle(place, delivered(operation, verdict.detail));
     if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
     if (verdict.status === 409) {
-      const waits = `the LRS does not show yet what it holds (${verdict.detail})`;
+      const waits = `the LRS does not return a statement that it holds yet (${verdict.detail})`;
       return this.#settle(place, { kind: 'retry', detail: waits, object: operation.unsure });
     }
     return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
   }
 
-  #mayGoOn(batch: readonly Parcel[]): boolean {
-    // Those that are asked to wait must not be due at once, also where another lane was told so.
+  #mayContinue(batch: readonly Parcel[]): boolean {
+    // Every lane has to wait, also if another lane received the request to pause.
     const afterMs = this.#lrs.quietForMs;
     if (afterMs > 0) {
-      for (const { place } of batch) this.#settle(place, { kind: 'retry', afterMs, detail: 'the LRS asked to wait' });
+      for (const { place } of batch)
+        this.#settle(place, { kind: 'retry', afterMs, detail: 'the LRS requested a pause' });
       return false;
     }
     return !this.#hasEnded && this.#options.mayStart();
@@ -170,27 +178,27 @@ function delivered(operation: XapiOperation, detail: string): Outcome {
   return { kind: 'delivered', detail: `statement ${first?.id ?? 'none'} (${detail})`, object: operation.after };
 }
 
-/** Refused, perhaps as everything is. */
+/** A refusal that may affect every statement. */
 function rejected(cause: string, sentence: string, detail: string): Extract<Result, { kind: 'rejected' }> {
   return { kind: 'rejected', cause, detail: `${sentence} (${detail})` };
 }
 
-/** Refused for what stands at the LRS under its id. */
+/** A refusal because of the statement that the LRS holds under this id. */
 function blamed(cause: string, sentence: string, detail: string): Result {
   return { ...rejected(cause, sentence, detail), about: 'record' };
 }
 
-/** Statements of one request. More would make an LRS's answer slow, and one bad one dear to find. */
-const MOST_STATEMENTS = 100;
-/** Of one request's body: half of what nginx, which many stand behind, takes by default. */
-const MOST_BYTES = 512 * 1024;
+/** Maximum statements in a request. More would make answers slow and a refused statement expensive to find. */
+const MAX_STATEMENTS = 100;
+/** Maximum bytes of a body: half of the default limit of nginx, which many LRSs are behind. */
+const MAX_BYTES = 512 * 1024;
 
-/** An operation with its statements as JSON, which is made once. */
+/** An operation with its statements as JSON, which is serialized once. */
 interface Parcel {
   readonly operation: XapiOperation;
-  /** Among the operations that are being sent. */
+  /** Index among the operations of this `send`. */
   readonly place: number;
-  /** Statements with a comma between them. */
+  /** Statements, separated by commas. */
   readonly json: string;
   readonly bytes: number;
 }
@@ -201,8 +209,8 @@ function parcelOf(operation: XapiOperation, place: number): Parcel {
 }
 
 /**
- * Parcels by request, in their order. One parcel is never divided, whatever its size; no request holds an id twice,
- * since an LRS refuses that (xAPI 1.0.3, Communication, 2.1.2).
+ * Groups parcels into requests, in their order. A parcel is never divided, whatever its size. No request contains an id
+ * twice, since an LRS refuses that (xAPI 1.0.3, Communication, 2.1.2).
  */
 function toBatches(parcels: readonly Parcel[]): Parcel[][] {
   const batches: Parcel[][] = [];
@@ -212,7 +220,7 @@ function toBatches(parcels: readonly Parcel[]): Parcel[][] {
   for (const parcel of parcels) {
     const own = parcel.operation.statements.map(({ id }) => id);
     const isFull =
-      ids.size + own.length > MOST_STATEMENTS || bytes + parcel.bytes + 1 > MOST_BYTES || own.some((id) => ids.has(id));
+      ids.size + own.length > MAX_STATEMENTS || bytes + parcel.bytes + 1 > MAX_BYTES || own.some((id) => ids.has(id));
     if (isFull && batch.length > 0) {
       batches.push(batch);
       batch = [];
@@ -226,7 +234,6 @@ function toBatches(parcels: readonly Parcel[]): Parcel[][] {
   return batch.length === 0 ? batches : [...batches, batch];
 }
 
-/** The body of a request. */
 function bodyOf(batch: readonly Parcel[]): string {
   return `[${batch.map(({ json }) => json).join(',')}]`;
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../change.js';
 import type { StatementKind } from './config.js';
+
 /**
- * A statement as it is sent: the part of xAPI 1.0.3 (Data, 2.2 "Formation of Statements") that is used here. The LRS adds
- * who stored it and when.
+ * A statement as it is sent: the part of xAPI 1.0.3 (Data, 2.2 "Formation of Statements") that is used here. The LRS
+ * adds authority and time.
  */
 export interface Statement {
   readonly id: string;
@@ -12,11 +13,11 @@ export interface Statement {
   readonly object: Activity | StatementRef;
   readonly result?: Result;
   readonly context?: Context;
-  /** ISO 8601, UTC; a voiding statement has none, so that it is the same whenever it is sent. */
+  /** ISO 8601, UTC. A voiding statement has none, so that it is always the same. */
   readonly timestamp?: string;
 }
 
-/** The same in any language: what an audience says has none that is known ("und", RFC 5646). */
+/** Texts by language. The language of attendees' texts is unknown ("und", RFC 5646). */
 export type LanguageMap = Readonly<Record<string, string>>;
 
 /** With exactly one identifier: xAPI 1.0.3, Data, 2.4.2.3 "Inverse Functional Identifier". */
@@ -36,7 +37,7 @@ export interface ActivityDefinition {
   readonly type: string;
   readonly name?: LanguageMap;
   readonly interactionType?: 'choice' | 'numeric' | 'long-fill-in';
-  /** The options that are known from the statement itself: the service does not list those that nobody chose. */
+  /** Only the chosen option: the service does not list the others. */
   readonly choices?: readonly { readonly id: string; readonly description: LanguageMap }[];
 }
 
@@ -59,13 +60,13 @@ export interface Context {
   readonly contextActivities: { readonly parent?: readonly Activity[]; readonly grouping: readonly Activity[] };
 }
 
-/** A text with what is not Unicode (lone surrogates) replaced: an LRS may refuse it, or change it. */
+/** Replaces lone surrogates, which an LRS may refuse or change. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 /**
- * The words of xAPI that statements are made of, each an IRI that LMSs and reports know.
+ * The verbs of statements, with IRIs that LMSs and reports know.
  * Sources: ADL's verbs and activity types (w3id.org/xapi/adl, adlnet.gov/expapi), the Tin Can registry
  * (registry.tincanapi.com), and xAPI 1.0.3, Data, "Voiding" and appendix C for interactions.
  */
@@ -87,19 +88,19 @@ export const activityTypes = {
   course: 'http://adlnet.gov/expapi/activities/course',
 } as const;
 
-/** What pigeonpost adds to a credit: the rule and its evidence. docs/sinks/xapi.md describes its members. */
+/** The extension of a credit with the rule and its evidence. docs/sinks/xapi.md describes its members. */
 export const creditExtension = 'urn:pigeonpost:xapi:credit';
 
 function verb(id: string, display: string) {
   return { id, display: { 'en-US': display } };
 }
 
-/** Random, fixed for ever: another one would make every statement that was ever sent another statement. */
+/** A random constant. It must never change: every statement would get another id. */
 const namespace = Buffer.from('5c1f0d4be0a94d0fa3c67d3f1b9e2a78', 'hex');
 
 /**
- * The id of what a revision of an item says: the same however often it is sent, so that the LRS keeps it once.
- * @param issue 0; more for what is issued anew for the same revision, since a voided id can say nothing more
+ * Returns the id of a revision's statement. It is the same however often it is sent, so that the LRS stores it once.
+ * @param issue 0, or the number of earlier statements of the same revision: a voided id cannot be used again
  */
 export function statementId(
   kind: StatementKind | `credit:${number}`,
@@ -110,7 +111,7 @@ export function statementId(
   return uuidV5(JSON.stringify(name));
 }
 
-/** The id of the one statement that voids another. */
+/** Returns the id of the statement that voids another. */
 export function voidingId(statement: string): string {
   return uuidV5(JSON.stringify(['voided', statement]));
 }

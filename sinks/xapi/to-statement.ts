@@ -13,10 +13,10 @@ import {
   wellFormed,
   voidingId,
 } from './statement.js';
-import { whatWasDone, whenDone } from './what-was-done.js';
+import { interactionOf, timeOf } from './interaction.js';
 import { createHash } from 'node:crypto';
 
-/** What an item makes pigeonpost say; `reason`: nothing, and why. */
+/** The statement of an item, or the reason why it has none. */
 type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
 
 interface Nothing {
@@ -25,7 +25,7 @@ interface Nothing {
 }
 
 /**
- * The statement that a change should leave standing at the LRS. Pure.
+ * Returns the statement that should be valid after a change. Pure.
  * @param sink its name, for messages
  * @throws {MappingError} when an expression fails for this item
  */
@@ -42,14 +42,14 @@ export async function toStatement(
   if (change.list === engagementList) return await credit(subject, actor, config, activities, sink);
   const kind = kindOf(change.list);
   if (kind === undefined || !config.statements.includes(kind)) return nothing('not-said');
-  const deed = whatWasDone(kind, subject, activities);
-  if (typeof deed === 'string') return nothing(deed);
+  const interaction = interactionOf(kind, subject, activities);
+  if (typeof interaction === 'string') return nothing(interaction);
   const statement = {
     actor,
     verb: verbs[kind],
-    ...deed,
-    context: contextOf(deed.object, subject, activities),
-    timestamp: whenDone(subject),
+    ...interaction,
+    context: contextOf(interaction.object, subject, activities),
+    timestamp: timeOf(subject),
   };
   return { kind: 'statement', withId: (issue) => ({ id: statementId(kind, change, issue), ...statement }) };
 }
@@ -78,7 +78,7 @@ async function credit(
   };
 }
 
-/** Undefined: whom it concerns is not known or not shown. Never an anonymous account: two of them could be joined. */
+/** Returns undefined if the attendee is unknown or hidden. Never an anonymous account: several could be joined. */
 async function actorOf(subject: Subject, { actor }: XapiConfig, sink: string): Promise<Agent | undefined> {
   const view = mappingView(subject);
   if (view.attendee === null) return undefined;
@@ -106,8 +106,8 @@ function nothing(reason: string): Nothing {
 }
 
 /**
- * Returns the agent that an expression of `actor` names; undefined: the text is no identifier of that kind. Upper and
- * lower case stay as they are, since the hash of an address depends on them.
+ * Returns the agent that an expression of `actor` identifies; undefined if the text is not a valid identifier. Case is
+ * kept, since the hash of an address depends on it.
  * Source: xAPI 1.0.3, Data, 2.4.2.3: `mbox` is a mailto IRI, `mbox_sha1sum` the hex SHA-1 hash of one.
  */
 function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: string | undefined) {
@@ -119,7 +119,7 @@ function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: s
   return agent(key === 'mbox' ? { mbox } : { mbox_sha1sum: createHash('sha1').update(mbox).digest('hex') });
 }
 
-/** An address that an IRI can hold as it is: no spaces, quotes or brackets. */
+/** An address that an IRI can contain without escapes: no spaces, quotes or brackets. */
 const isMailbox = /^mailto:[^\s@<>()[\]\\,;:"|^`{}%?#]+@[^\s@<>()[\]\\,;:"|^`{}%?#]+\.[^\s@<>()[\]\\,;:"|^`{}%?#.]+$/;
 
 function agent(
@@ -129,8 +129,8 @@ function agent(
 }
 
 /**
- * Takes a statement back: xAPI 1.0.3, Data, 2.3.2 "Voiding". Said by pigeonpost itself, since it must name nobody, and
- * without a time, so that it is the same statement whatever change it comes with.
+ * Returns the statement that voids another: xAPI 1.0.3, Data, 2.3.2 "Voiding". Its actor is pigeonpost, so that it names
+ * no attendee. It has no time, so that it is the same for every change.
  */
 export function voidingStatement(id: string, homePage: string): Statement {
   return {

@@ -12,21 +12,21 @@ import { Lrs } from './client.js';
 import { planChange, type XapiOperation } from './plan.js';
 import { sendOperations } from './send.js';
 
-/** As many as a request takes, where each issues one statement. */
+/** One request's statements, if each operation issues one. */
 const BATCH_SIZE = 100;
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** After this time a `send` begins no further request, so that it ends well within a lane's lease. */
+/** A `send` starts no request after this time, so that it ends well within a lane's lease. */
 const START_WINDOW_MS = 30_000;
 
 export interface XapiTuning {
-  /** Unix time in ms: reads Retry-After dates and ends what the LRS asked to wait. */
+  /** Unix time in ms, for dates in Retry-After and the end of a pause. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
-/** What an audience does as xAPI statements, one standing statement an item. docs/sinks/xapi.md has the user's side. */
+/** Sends what attendees do as xAPI statements, with at most one valid statement per item. */
 export function createXapiSink(
   config: XapiConfig,
   environment: SinkEnvironment,
@@ -72,7 +72,7 @@ export function createXapiSink(
         return { outcomes: await sendOperations(operations, lrs, { signal: own, mayStart }) };
       });
     },
-    /** They may have been stored: noted, so that whatever the item says by now voids what may stand. Sent again, they do no harm. */
+    /** The LRS may have stored them. The object notes that, so that the next operation voids them or sends them again. */
     recover: (operations) =>
       Promise.resolve({ outcomes: operations.map(({ unsure }) => ({ kind: 'unsent', object: unsure })) }),
     tryNow: () => lrs.tryNow(),
@@ -127,7 +127,7 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   configSchema: xapiConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ statements, credit }) => [
-    'attendees', // also where attendance is not said: a consent that changes is told by the record
+    'attendees', // also without `attended`: changes of consent are changes of this list
     ...statements.filter((kind) => kind !== 'attended').flatMap((kind) => statementKinds[kind]),
     ...(credit === undefined ? [] : [engagementList]),
   ],

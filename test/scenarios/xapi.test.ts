@@ -24,7 +24,7 @@ async function sceneOf(stage: Stage, more = ''): Promise<Scene> {
 /** What stands at the LRS, as `<who> <verb> <what>`. */
 function told(): string[] {
   return lrs
-    .standing()
+    .valid()
     .map((id) => {
       const { actor, verb, object } = lrs.stored.get(id) as unknown as {
         actor: { account: { name: string } };

@@ -480,12 +480,12 @@ describe('the check of a Slack sink', () => {
     [
       'joins a public channel with its first message',
       ALL_SCOPES,
-      'ok: the app is no member of C0123456789 and joins it',
+      'ok: the app is not a member of C0123456789 and joins it',
     ],
     [
       'has to be invited',
       ALL_SCOPES.filter((scope) => scope !== 'channels:join'),
-      'no: the app is no member of C0123456789: invite it',
+      'no: the app is not a member of C0123456789: invite it',
     ],
   ])('says that the app %s', async (_, scopes, line) => {
     await start({

@@ -3,14 +3,14 @@ import { type Activities, inUnknownLanguage } from './activities.js';
 import type { StatementKind } from './config.js';
 import { type Activity, type ActivityDefinition, type Result, wellFormed, activityTypes } from './statement.js';
 
-/** What an item says that somebody did, without who and when. */
-interface Deed {
+/** The object and result of a statement, without actor and time. */
+interface Interaction {
   readonly object: Activity;
   readonly result?: Result;
 }
 
 /**
- * The object and result of an item's statement. Pure.
+ * Returns the object and result of an item's statement. Pure.
  *
  * | kind | object | result |
  * |---|---|---|
@@ -21,11 +21,11 @@ interface Deed {
  * | voted | the question | |
  * | rated | the answer to the question, numeric | the rate as response and raw score |
  *
- * Responses are written as xAPI 1.0.3, appendix C, wants those of each interaction type. There is no pattern of correct
- * responses, since the service tells none.
- * @returns a code when a field is missing without which nothing can be said
+ * Responses have the format that xAPI 1.0.3, appendix C, requires for each interaction type. There is no pattern of
+ * correct responses, since the service sends none.
+ * @returns a code if a required field is missing
  */
-export function whatWasDone(kind: StatementKind, subject: Subject, activities: Activities): Deed | string {
+export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | string {
   const { change } = subject;
   const item = change.data ?? {};
   const question = objectAt(item, 'question');
@@ -62,13 +62,18 @@ export function whatWasDone(kind: StatementKind, subject: Subject, activities: A
   }
 }
 
-/** @returns ISO 8601, UTC; the same for the same item whenever it is asked */
-export function whenDone({ change }: Subject): string {
+/** @returns ISO 8601, UTC; always the same for the same item */
+export function timeOf({ change }: Subject): string {
   const text = change.data?.['createdAt'] ?? change.data?.['signInTime'];
   return isInstant(text) ? new Date(text).toISOString() : change.timestamp;
 }
 
-function answered({ change }: Subject, questionId: number, question: Fields, activities: Activities): Deed | string {
+function answered(
+  { change }: Subject,
+  questionId: number,
+  question: Fields,
+  activities: Activities,
+): Interaction | string {
   const option = objectAt(change.data ?? {}, 'option');
   const optionId = integerAt(option, 'id');
   if (optionId === undefined) return 'no-option';
@@ -98,7 +103,7 @@ function questionNamed(content: string | undefined): ActivityDefinition {
   };
 }
 
-/** Years beyond four digits are no ISO 8601 of xAPI. */
+/** xAPI allows no years of more than four digits. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const at = Date.parse(value);
@@ -115,7 +120,7 @@ function integerAt(fields: Fields, name: string): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** With what is not Unicode (a lone surrogate) replaced: an LRS refuses such a text. */
+/** Replaces lone surrogates, since an LRS refuses them. */
 function textAt(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? wellFormed(value) : undefined;
