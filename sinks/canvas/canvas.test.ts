@@ -181,7 +181,7 @@ describe('a grade that a teacher has changed', () => {
 });
 
 describe('a job whose end is not seen', () => {
-  it('leaves its grades in doubt until it has ended, and is never begun twice', async () => {
+  it('leaves its grades in doubt until it has ended, and is never started twice', async () => {
     canvas.looksUntilDone = Number.POSITIVE_INFINITY;
     const sink = newSink({ patienceMs: 0 });
     const grades = students(3);
@@ -254,7 +254,7 @@ describe('what Canvas refuses', () => {
     expect(canvas.jobs.length).toBeLessThanOrEqual(15);
   });
 
-  it('is told by its cause', async () => {
+  it('is reported by its cause', async () => {
     const one = [{ user: 1, points: 80 }];
     expect(await send(newSink(), [{ user: 777, points: 80 }])).toMatchObject([{ cause: 'student-not-found' }]);
     expect(await send(newSink({ record: { assignment: '"8"' } }), one)).toMatchObject([
@@ -335,7 +335,7 @@ describe('the check of a canvas sink', () => {
     });
   });
 
-  it('cannot look at what each item names for itself, and says so', async () => {
+  it('reports that it cannot check names that come from items', async () => {
     const lines = await check(newSink({ record: { course: '"sis_course_id:" & pigeonhole.name' } }));
     expect(lines.at(-1)).toMatchObject({ ok: true, text: expect.stringContaining('from each item') });
   });

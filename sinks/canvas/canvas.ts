@@ -5,21 +5,21 @@ import { underOwnSignal } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkCanvas } from './check.js';
-import { type Asking, CanvasClient } from './client.js';
+import { type CallBudget, CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
 import { type CanvasOperation, GradeTask, outcomeOf } from './operation.js';
 import type { Creations } from './find-assignment.js';
 import { Planner } from './plan.js';
-import { recoverAssignment, sendAssignment, type Sending } from './send.js';
+import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 
-/** Grades of one job: each is read before and after, so more would not end within a lane's turn. */
+/** Grades of one job. Each is read before and after it, so more would not fit into a lane's cycle. */
 const BATCH_SIZE = 50;
 const CONNECTIONS = 8;
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A `send` waits so long for the pace of Canvas and the end of its jobs, then gives the lane's turn back. */
+/** Time that a `send` waits for the rate limit and for jobs before it returns. */
 const PATIENCE_MS = 40_000;
-/** Canvas counts cost and not requests; this many cheap ones stay within what leaves its bucket. */
+/** Canvas limits cost, not requests. This many cheap requests cost less than its bucket loses in the time. */
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 interface CanvasTuning {
@@ -30,7 +30,7 @@ interface CanvasTuning {
   readonly patienceMs?: number;
 }
 
-/** Grades in Canvas. README.md and docs/sinks/canvas.md. */
+/** Sets grades in Canvas. */
 export function createCanvasSink(
   config: CanvasConfig,
   environment: SinkEnvironment,
@@ -44,7 +44,7 @@ export function createCanvasSink(
     connections: CONNECTIONS,
   });
   const { per10s } = environment.limits ?? {};
-  // One for all lanes, and for all sinks with the token: the bucket is the token's.
+  // Shared by all lanes and all sinks with this token, because the bucket belongs to the token.
   const shared = <Value>(kind: string, make: () => Value): Value =>
     environment.accounts?.share(
       { type: 'canvas', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
@@ -66,7 +66,10 @@ export function createCanvasSink(
   const creations = shared('assignments', (): Creations => new Map());
   const planner = new Planner(config.records, environment);
 
-  const asked = async <Result>(signal: AbortSignal, work: (asking: Asking) => Promise<Result>): Promise<Result> => {
+  const withBudget = async <Result>(
+    signal: AbortSignal,
+    work: (budget: CallBudget) => Promise<Result>,
+  ): Promise<Result> => {
     const untilMs = clock.now() + (tuning.patienceMs ?? PATIENCE_MS);
     const patienceMs = (): number => Math.max(0, untilMs - clock.now());
     return await underOwnSignal(signal, (own) => work({ signal: own, patienceMs }));
@@ -76,13 +79,13 @@ export function createCanvasSink(
     operations: readonly CanvasOperation[],
     lane: Lane,
     signal: AbortSignal,
-    step: (tasks: readonly GradeTask[], sending: Sending) => Promise<void>,
+    step: (tasks: readonly GradeTask[], run: GradingRun) => Promise<void>,
   ): Promise<SendResult> =>
-    asked(signal, async (asking) => {
+    withBudget(signal, async (budget) => {
       const tasks = operations.map(({ steps }) => steps.map((each) => new GradeTask(each)));
       const memory: Record<string, unknown> = {};
       for (const group of signal.aborted ? [] : byAssignment(tasks.flat())) {
-        await step(group, { client, asking, lane, clock, memory, creations });
+        await step(group, { client, budget, lane, clock, memory, creations });
       }
       const outcomes = operations.map((operation, index) => outcomeOf(operation, tasks[index]!));
       return { outcomes, memory };
@@ -93,11 +96,11 @@ export function createCanvasSink(
       order: 'item',
       looksAround: true,
       revisions: 'latest',
-      repeats: 'lookUp', // a job that is begun twice could end in the wrong order
+      repeats: 'lookUp', // two jobs for the same grade could finish in the wrong order
       batchSize: BATCH_SIZE,
-      canary: { refusesUnknown: ['student-not-found'] }, // told after course and assignment were found
+      canary: { refusesUnknown: ['student-not-found'] }, // Canvas refuses the student only after it found course and assignment
     },
-    check: (signal) => asked(signal, (asking) => checkCanvas(client, config.records, asking)),
+    check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
     async plan(subjects) {
       const planned = [];
       for (const subject of subjects) planned.push(await planner.plan(subject));

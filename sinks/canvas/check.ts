@@ -1,40 +1,40 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { GradeKeys } from './config.js';
-import type { Asking, CanvasClient, Reply } from './client.js';
+import type { CallBudget, CanvasClient, Reply } from './client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { pathPart, referenceValue } from './grade-rules.js';
 import type { MappingView } from '../mapping/mapping-view.js';
 
 /**
- * Whether Canvas takes the token, and for courses and assignments that the configuration names outright: whether they
- * are there and may be graded. Reads only. Never throws.
+ * Checks that Canvas accepts the token, and that the courses and assignments with constant names exist and can be graded.
+ * Reads only. Never throws.
  */
 export async function checkCanvas(
   client: CanvasClient,
   records: readonly GradeKeys[],
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<CheckLine[]> {
-  const self = await client.get('/users/self', asking);
+  const self = await client.get('/users/self', budget);
   if (self.kind !== 'ok')
-    return [{ ok: false, text: sentenceFor(self, `${client.host} does not say whose token it is`) }];
-  const lines: CheckLine[] = [{ ok: true, text: `${client.host} takes the token` }];
+    return [{ ok: false, text: sentenceFor(self, `${client.host} does not return the token's user`) }];
+  const lines: CheckLine[] = [{ ok: true, text: `${client.host} accepts the token` }];
   const seen = new Set<string>();
   for (const [index, keys] of records.entries()) {
-    const target = await namedOutright(keys);
+    const target = await constantTarget(keys);
     if (target === undefined) {
-      const text = `records[${index}] takes course or assignment from each item: whether they are there shows when it sends`;
+      const text = `records[${index}] reads course or assignment from each item, so they cannot be checked before a grade is sent`;
       lines.push({ ok: true, text });
     } else if (!seen.has(JSON.stringify(target))) {
       seen.add(JSON.stringify(target));
-      lines.push(await lineFor(client, target, keys, asking));
+      lines.push(await lineFor(client, target, keys, budget));
     }
   }
   return lines;
 }
 
-/** Course and assignment where they are the same for all items. */
-async function namedOutright({ course, assignment }: GradeKeys): Promise<Target | undefined> {
+/** Returns course and assignment if they are the same for all items. */
+async function constantTarget({ course, assignment }: GradeKeys): Promise<Target | undefined> {
   if ([course, assignment].some((expression) => mentionedFields(expression).length > 0)) return undefined;
   try {
     const names = {
@@ -43,7 +43,7 @@ async function namedOutright({ course, assignment }: GradeKeys): Promise<Target 
     };
     return names.course === null || names.assignment === null ? undefined : (names as Target);
   } catch {
-    return undefined; // what it gives for an item is told with the item
+    return undefined; // a failing expression is reported with each item
   }
 }
 
@@ -51,15 +51,15 @@ async function lineFor(
   client: CanvasClient,
   { course, assignment }: Target,
   keys: GradeKeys,
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<CheckLine> {
   const coursePath = `/courses/${pathPart(course)}`;
-  const rights = await client.get(`${coursePath}/permissions?permissions[]=manage_grades`, asking);
+  const rights = await client.get(`${coursePath}/permissions?permissions[]=manage_grades`, budget);
   if (rights.kind !== 'ok') return { ok: false, text: sentenceFor(rights, `course ${course} cannot be read`) };
   if (fieldsOf(rights.body)['manage_grades'] !== true) {
     return { ok: false, text: `the token's user may not edit grades in course ${course}: make them a teacher there` };
   }
-  const found = await findAssignment(client, { course, assignment }, asking);
+  const found = await findAssignment(client, { course, assignment }, budget);
   const name = `assignment ${assignment} of course ${course}`;
   switch (found.kind) {
     case 'failed':
@@ -79,7 +79,7 @@ async function lineFor(
   }
 }
 
-/** What a number means there: a share of 100 in an assignment of 20 points is a common mistake. */
+/** Explains what a number means in this assignment: a percentage in an assignment of 20 points is a common mistake. */
 function worthOf({ points, isPercent }: Assignment): string {
   if (isPercent) return ': a number is a percentage';
   return points === null ? '' : `: a number is points of ${points}, a percentage is text such as "85%"`;
@@ -93,14 +93,14 @@ function visibilityOf({ isPostedByHand }: Assignment): string {
 function sentenceFor(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {
   if (reply.kind === 'failed') return 'detail' in reply.result ? (reply.result.detail ?? what) : what;
   const why = {
-    'not-found': 'Canvas has no such thing',
-    forbidden: 'its user lacks the right',
-    refused: 'Canvas refuses',
+    'not-found': 'it does not exist in Canvas',
+    forbidden: "the token's user lacks the right",
+    refused: 'Canvas refuses the request',
   };
   return `${what}: ${why[reply.kind]} (HTTP ${reply.status})`;
 }
 
-/** What an expression is given that looks at nothing of it. */
+/** The view for expressions that read no field of it. */
 const sampleView: MappingView = {
   item: null,
   previous: null,

@@ -3,12 +3,12 @@ import { retryAfterMs } from '../network/read-answer.js';
 
 export interface CanvasAnswer {
   readonly status: number;
-  /** Parsed; undefined: it was no JSON. */
+  /** Parsed JSON; undefined if it is not JSON. */
   readonly body: unknown;
-  /** As it came; looked at for the words that tell throttling alone. */
+  /** The unparsed body, to detect throttling. */
   readonly text: string;
   readonly retryAfter: string | undefined;
-  /** Identifies the request to Canvas' support. */
+  /** Canvas' id of the request, for its support. */
   readonly requestId: string | undefined;
   /** Unix time in ms. */
   readonly answeredAtMs: number;
@@ -16,22 +16,22 @@ export interface CanvasAnswer {
 
 type Verdict =
   | { readonly kind: 'ok' }
-  /** Asked too much: the bucket has to empty first. */
+  /** Rate limited: the bucket has to empty first. */
   | { readonly kind: 'throttled'; readonly afterMs: number; readonly detail: string }
   | { readonly kind: 'not-found' }
-  /** This token's user may not do this here. */
+  /** The token's user lacks the right. */
   | { readonly kind: 'forbidden' }
-  /** Refused for what was asked. */
+  /** Canvas refuses this request. */
   | { readonly kind: 'refused' }
-  /** About Canvas or the token: any request would have got it. `processed`: it may have taken effect. */
+  /** A failure of Canvas or the token, which any request would meet. `processed`: whether it may have taken effect. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
-/** The bucket loses ten units a second; after this time some tens of requests fit again. */
+/** The bucket loses ten units per second, so after this time dozens of requests fit again. */
 const THROTTLED_WAIT_MS = 15_000;
 
 /**
- * What an answer means. Canvas throttles with a 403 whose body is "403 Forbidden (Rate Limit Exceeded)", and answers
- * 401 both to a token that it does not know and to a user who lacks a right. Sources: Canvas LMS, "Throttling",
+ * Returns the meaning of an answer. Canvas throttles with a 403 whose body is "403 Forbidden (Rate Limit Exceeded)", and answers
+ * 401 both to an unknown token and to a user who lacks a right. Sources: Canvas LMS, "Throttling",
  * "Errors".
  */
 export function classifyAnswer(answer: CanvasAnswer): Verdict {
@@ -41,7 +41,7 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
   const wait = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
   const throttled = status === 403 && /Rate Limit Exceeded/i.test(answer.text.slice(0, 200));
   if (throttled || status === 429) {
-    const detail = said(`Canvas is asked too much with this token (HTTP ${status})`);
+    const detail = said(`Canvas limits the requests of this token (HTTP ${status})`);
     return { kind: 'throttled', afterMs: wait ?? THROTTLED_WAIT_MS, detail };
   }
   if (status === 401 && !isAboutTheUser(body)) {
@@ -49,27 +49,27 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
     return { kind: 'failed', processed: 'no', result: { kind: 'pause', cause: 'credential', detail } };
   }
   if (status === 401 || status === 403) return { kind: 'forbidden' };
-  // A page in HTML is the answer of something else, or of Canvas to a path that it has not
+  // An HTML page is from another server, or from Canvas for an unknown path
   if (status === 404 && body !== undefined) return { kind: 'not-found' };
   if (status === 408 || status >= 500) {
     const result = { kind: 'retry', detail: said(`Canvas answered HTTP ${status}`) } as const;
     return { kind: 'failed', processed: 'maybe', result: wait === undefined ? result : { ...result, afterMs: wait } };
   }
   if (body === undefined || status < 400) {
-    const detail = said(`what answers is not the API of Canvas (HTTP ${status}): correct "baseUrl"`);
+    const detail = said(`the server that answers is not the API of Canvas (HTTP ${status}): correct "baseUrl"`);
     return { kind: 'failed', processed: 'maybe', result: { kind: 'retry', detail } };
   }
   return { kind: 'refused' };
 }
 
-/** Whose token it is, Canvas knows then; what it says of a token that it does not know has changed over time. */
+/** Whether Canvas recognised the token's user. Its answer to an unknown token has changed over time; this one has not. */
 function isAboutTheUser(body: unknown): boolean {
   return fieldsOf(body).status === 'unauthorized';
 }
 
 /**
- * How long to hold back after an answer that says how much of the bucket is left: it holds 600 to 800 units, a request
- * under way counts 50 until its cost is known, and ten leave it a second. Source: Canvas LMS, "Throttling".
+ * Returns how long to pause after an answer with the remaining size of the bucket. The bucket holds 600 to 800 units, a
+ * request in progress counts 50 until its cost is known, and ten units leave per second. Source: Canvas LMS, "Throttling".
  * @param header `X-Rate-Limit-Remaining`
  */
 export function holdBackMs(header: string | undefined): number {
@@ -78,5 +78,5 @@ export function holdBackMs(header: string | undefined): number {
   return remaining >= COMFORTABLE_UNITS ? 0 : Math.ceil((COMFORTABLE_UNITS - remaining) * 100);
 }
 
-/** Room for the requests of other lanes that are under way. */
+/** Room for the requests of other lanes that are in progress. */
 const COMFORTABLE_UNITS = 200;

@@ -13,21 +13,21 @@ interface ClientOptions {
   readonly baseUrl: string;
   readonly token: Secret;
   readonly dispatcher: Dispatcher;
-  /** One for all lanes: the bucket belongs to the token. */
+  /** Shared by all lanes: the bucket belongs to the token. */
   readonly limiter: RollingLimiter;
   readonly requestTimeoutMs: number;
   /** Unix time in ms. */
   readonly now: () => number;
 }
 
-export interface Asking {
+export interface CallBudget {
   readonly signal: AbortSignal;
-  /** How long from now on a request may wait for its turn, in ms. */
+  /** Milliseconds from now that a request may wait for a permit. */
   readonly patienceMs: () => number;
 }
 
 export type Reply =
-  /** `list`: its items, where the answer is a list. */
+  /** `list`: the items of an answer that is a list. */
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly list: readonly unknown[] }
   | {
       readonly kind: 'not-found' | 'forbidden' | 'refused';
@@ -37,12 +37,12 @@ export type Reply =
   /** `processed`: whether the call may have taken effect. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
-/** Of an answer more than this is not read. */
+/** Maximum bytes read of an answer. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 const NO_ROOM_WAIT_MS = 5_000;
 
-/** One call at a time to Canvas' REST API, at the pace that Canvas asks for. Never throws. */
+/** Calls Canvas' REST API within the rate limit of the token. Never throws. */
 export class CanvasClient {
   readonly host: string;
 
@@ -51,27 +51,27 @@ export class CanvasClient {
   }
 
   /** @param path from `/api/v1` on, its parts encoded */
-  get(path: string, asking: Asking): Promise<Reply> {
-    return this.#call('GET', path, undefined, asking);
+  get(path: string, budget: CallBudget): Promise<Reply> {
+    return this.#call('GET', path, undefined, budget);
   }
 
-  post(path: string, body: object, asking: Asking): Promise<Reply> {
-    return this.#call('POST', path, body, asking);
+  post(path: string, body: object, budget: CallBudget): Promise<Reply> {
+    return this.#call('POST', path, body, budget);
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body: object | undefined, asking: Asking): Promise<Reply> {
+  async #call(method: 'GET' | 'POST', path: string, body: object | undefined, budget: CallBudget): Promise<Reply> {
     const { limiter, requestTimeoutMs: timeoutMs } = this.options;
-    const permit = await limiter.take(asking.signal, asking.patienceMs());
+    const permit = await limiter.take(budget.signal, budget.patienceMs());
     if (permit === undefined) {
-      const detail = 'the limit of this token in Canvas leaves no room for now';
-      const result: Result = asking.signal.aborted
+      const detail = 'the rate limit of this token in Canvas is used up for now';
+      const result: Result = budget.signal.aborted
         ? { kind: 'unsent' }
         : { kind: 'retry', afterMs: NO_ROOM_WAIT_MS, detail };
       return { kind: 'failed', result, processed: 'no' };
     }
     try {
       const exchange = (signal: AbortSignal): Promise<CanvasAnswer> => this.#exchange(method, path, body, signal);
-      return this.#judge(await withinDeadline(asking.signal, timeoutMs, exchange));
+      return this.#judge(await withinDeadline(budget.signal, timeoutMs, exchange));
     } catch (error) {
       const detail = noAnswerSentence(error, { host: this.host, name: 'Canvas', timeoutMs });
       return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
@@ -135,23 +135,23 @@ export class CanvasClient {
 type Found = { readonly kind: 'found'; readonly submission: Submission } | Exclude<Reply, { kind: 'ok' }>;
 
 /**
- * What stands in Canvas for one student, asked for by whatever names them. One by one: in a list, a student whom this
- * user may not see makes Canvas refuse all of it.
+ * Reads the submission of one student. They are read one by one, because Canvas refuses a whole list if the token's user
+ * may not see one of its students.
  */
 export async function readSubmission(
   client: CanvasClient,
   { path, user }: { readonly path: string; readonly user: string },
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<Found> {
-  const reply = await client.get(`${path}/submissions/${pathPart(user)}`, asking);
+  const reply = await client.get(`${path}/submissions/${pathPart(user)}`, budget);
   if (reply.kind !== 'ok') return reply;
   const submission = submissionOf(reply.body);
   if (submission !== undefined) return { kind: 'found', submission };
-  const detail = `${client.host} answers a submission without a student: correct "baseUrl"`;
+  const detail = `${client.host} returns a submission without a student: correct "baseUrl"`;
   return { kind: 'failed', result: { kind: 'retry', detail }, processed: 'no' };
 }
 
-/** Source: Canvas LMS, "Submissions": what was entered stands beside what deductions for lateness made of it. */
+/** Prefers the entered grade to the one after deductions for lateness. Source: Canvas LMS, "Submissions". */
 function submissionOf(found: unknown): Submission | undefined {
   const body = fieldsOf(found);
   const userId = body['user_id'];

@@ -13,7 +13,7 @@ export interface CanvasConfig extends NetworkKeys {
   readonly records: readonly GradeKeys[];
 }
 
-/** How an item becomes a grade. */
+/** The mapping of an item to a grade. */
 export interface GradeKeys {
   readonly from: string;
   readonly when?: Expression | undefined;
@@ -25,15 +25,15 @@ export interface GradeKeys {
   readonly createAssignment?: CreateKeys | undefined;
 }
 
-/** How an assignment is made whose name no assignment of the course has. */
+/** Settings of an assignment that is created because the course has none with its name. */
 export interface CreateKeys {
   readonly points: number;
 }
 
 const record = z.strictObject({
-  from: oneOf(listNames).describe('The list whose items it is made from.'),
+  from: oneOf(listNames).describe('The list whose items become grades.'),
   when: expression().optional().describe('Only items for which this is true are graded.'),
-  course: expression().describe('The course: its id, or `sis_course_id:` and the id of your student system.'),
+  course: expression().describe('The course: its id, or `sis_course_id:` and the id in your student system.'),
   assignment: expression().describe(
     'The assignment: its id, `sis_assignment_id:` and that id, or `name:` and its whole name.',
   ),
@@ -46,21 +46,23 @@ const record = z.strictObject({
         .describe('The points that are possible in it.'),
     })
     .optional()
-    .describe('Creates the assignment that `assignment` names by `name:`, where the course has none of that name.'),
-  user: expression().describe('The student: an id, or one with `sis_user_id:` or `sis_login_id:` before it.'),
+    .describe('Creates the assignment that `assignment` names with `name:` if the course has none of that name.'),
+  user: expression().describe('The student: an id, or `sis_user_id:` or `sis_login_id:` and an id.'),
   grade: expression().describe(
     'The grade: points as a number, a percentage as text such as "85%", a letter, pass or fail.',
   ),
   overwrite: z
     .boolean({ error: 'allowed: true or false' })
     .default(false)
-    .describe('Whether a grade that somebody else has set is replaced.'),
+    .describe('Whether to replace a grade that a teacher or another system has set.'),
 });
 
 export const canvasConfigSchema: z.ZodType<CanvasConfig> = z
   .strictObject({
     baseUrl: sinkUrl().describe('The address of your Canvas.'),
-    token: headerSecret().describe('An access token of a user who may grade, best of a user made for this.'),
+    token: headerSecret().describe(
+      'An access token of a user who may grade, preferably a user created for pigeonpost.',
+    ),
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })

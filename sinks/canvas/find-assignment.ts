@@ -1,11 +1,11 @@
 import { fieldsOf, type Fields, type Result } from '../sink.js';
-import type { Asking, CanvasClient, Reply } from './client.js';
+import type { CallBudget, CanvasClient, Reply } from './client.js';
 import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';
 
 /** An assignment as Canvas has it. Source: Canvas LMS, "Assignments", Assignment object. */
 export interface Assignment extends Scale {
-  /** From `/courses` on. */
+  /** The path from `/courses`. */
   readonly path: string;
   readonly isPublished: boolean;
   /** Grades are hidden until a teacher posts them: `post_manually`. */
@@ -14,7 +14,7 @@ export interface Assignment extends Scale {
 
 type FoundAssignment =
   | { readonly kind: 'found'; readonly assignment: Assignment }
-  /** The course is there, and no assignment of it has the name. */
+  /** The course exists, and none of its assignments has the name. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reply: Exclude<Reply, { kind: 'ok' | 'failed' }> }
   | { readonly kind: 'failed'; readonly result: Result };
@@ -24,35 +24,39 @@ export interface Target {
   readonly assignment: string;
 }
 
-/** Assignments that are being created, by course and name: several lanes may need the same one. */
+/** Assignments that are being created, by course and name, since several lanes may need the same one. */
 export type Creations = Map<string, Promise<FoundAssignment>>;
 
-/** The longest page that Canvas gives. Source: Canvas LMS, "Pagination". */
+/** Canvas' maximum page size. Source: Canvas LMS, "Pagination". */
 const PAGE_SIZE = 100;
-/** No course has so many assignments with similar names; a list without an end does. */
-const MOST_PAGES = 50;
+/** No course has this many assignments with similar names; the limit stops an endless list. */
+const MAX_PAGES = 50;
 const tooManySimilar: Result = {
   kind: 'rejected',
   cause: 'too-many-assignments',
-  detail: `Canvas lists more than ${MOST_PAGES * PAGE_SIZE} assignments whose names contain this one: name the assignment by its id`,
+  detail: `Canvas lists more than ${MAX_PAGES * PAGE_SIZE} assignments whose names contain this one: name the assignment by its id`,
 };
 
 /**
- * Finds an assignment by its id, or by `name:` and its whole name. Of several with one name the oldest counts, so that
+ * Finds an assignment by its id, or by `name:` and its whole name. If several have the name, the oldest is used, so that
  * every attempt and every process finds the same one.
  */
-export async function findAssignment(client: CanvasClient, target: Target, asking: Asking): Promise<FoundAssignment> {
+export async function findAssignment(
+  client: CanvasClient,
+  target: Target,
+  budget: CallBudget,
+): Promise<FoundAssignment> {
   const course = `/courses/${pathPart(target.course)}`;
   if (!target.assignment.startsWith(namePrefix)) {
     const path = `${course}/assignments/${pathPart(target.assignment)}`;
-    return foundIn(path, await client.get(path, asking));
+    return foundIn(path, await client.get(path, budget));
   }
   const name = target.assignment.slice(namePrefix.length);
   const similar: unknown[] = [];
   for (let page = 1, isLast = false; !isLast; page += 1) {
-    if (page > MOST_PAGES) return { kind: 'failed', result: tooManySimilar };
+    if (page > MAX_PAGES) return { kind: 'failed', result: tooManySimilar };
     const query = new URLSearchParams({ search_term: name, per_page: String(PAGE_SIZE), page: String(page) });
-    const reply = await client.get(`${course}/assignments?${query.toString()}`, asking);
+    const reply = await client.get(`${course}/assignments?${query.toString()}`, budget);
     if (reply.kind !== 'ok') return notFound(reply);
     similar.push(...reply.list);
     isLast = reply.list.length < PAGE_SIZE;
@@ -73,12 +77,12 @@ export async function findOrCreate(
   client: CanvasClient,
   target: Target,
   { creation, creations }: { readonly creation: CreateKeys; readonly creations: Creations },
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<FoundAssignment> {
   const key = JSON.stringify([target.course, target.assignment]);
   const pending = creations.get(key);
   if (pending !== undefined) return await pending;
-  const made = create(client, target, creation, asking).finally(() => creations.delete(key));
+  const made = create(client, target, creation, budget).finally(() => creations.delete(key));
   creations.set(key, made);
   return await made;
 }
@@ -87,9 +91,9 @@ async function create(
   client: CanvasClient,
   target: Target,
   { points }: CreateKeys,
-  asking: Asking,
+  budget: CallBudget,
 ): Promise<FoundAssignment> {
-  const found = await findAssignment(client, target, asking);
+  const found = await findAssignment(client, target, budget);
   if (found.kind !== 'missing') return found;
   const path = `/courses/${pathPart(target.course)}/assignments`;
   const assignment = {
@@ -99,10 +103,10 @@ async function create(
     submission_types: ['none'],
     published: true,
   };
-  const reply = await client.post(path, { assignment }, asking);
+  const reply = await client.post(path, { assignment }, budget);
   if (reply.kind === 'ok') return foundIn(`${path}/${String(reply.body['id'])}`, reply);
   if (reply.kind !== 'failed') return { kind: 'refused', reply };
-  return { kind: 'failed', result: reply.result }; // it may be there: the next attempt looks first
+  return { kind: 'failed', result: reply.result }; // it may have been created: the next attempt looks for it first
 }
 
 function foundIn(path: string, reply: Reply): FoundAssignment {

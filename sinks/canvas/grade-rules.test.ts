@@ -1,12 +1,4 @@
-import {
-  decideGrade,
-  isTaken,
-  stateHash,
-  type Submission,
-  gradeValue,
-  pathPart,
-  referenceValue,
-} from './grade-rules.js';
+import { decideGrade, isSet, stateHash, type Submission, gradeValue, pathPart, referenceValue } from './grade-rules.js';
 import type { GradeStep } from './operation.js';
 
 const found = (more: Partial<Submission> = {}): Submission => ({
@@ -30,41 +22,41 @@ const step = (more: Partial<GradeStep> = {}): GradeStep => ({
 const graded = (score: number): Submission => found({ grade: String(score), score });
 const leftAs = (submission: Submission) => ({ userId: submission.userId, state: stateHash(submission) });
 
-describe('what is done about a grade', () => {
+describe('the decision about a grade', () => {
   it.each<[string, GradeStep, Submission, boolean, string]>([
-    ['nothing stands there', step(), found(), false, 'write'],
-    ['it stands there', step(), graded(80), false, 'same'],
-    ['it stands there to a rounding', step({ grade: '66.67' }), graded(66.6667), false, 'same'],
-    ['it stands there as a letter', step({ grade: 'a-' }), found({ grade: 'A-', score: 92 }), false, 'same'],
-    ['another stands there', step(), graded(70), false, 'leave'],
-    ['another stands there, which may be ours', step(), graded(70), true, 'write'],
-    ['another stands there and may be replaced', step({ overwrite: true }), graded(70), false, 'write'],
-    ['what was left stands there', step({ left: leftAs(graded(70)) }), graded(70), false, 'write'],
-    ['what was left has changed', step({ left: leftAs(graded(70)) }), graded(75), false, 'leave'],
-    ['what was left was cleared', step({ left: leftAs(graded(70)) }), found(), false, 'leave'],
+    ['there is no grade', step(), found(), false, 'write'],
+    ['the grade is there', step(), graded(80), false, 'same'],
+    ['the grade is there, rounded', step({ grade: '66.67' }), graded(66.6667), false, 'same'],
+    ['the grade is there as a letter', step({ grade: 'a-' }), found({ grade: 'A-', score: 92 }), false, 'same'],
+    ['another grade is there', step(), graded(70), false, 'leave'],
+    ['another grade is there, which may be ours', step(), graded(70), true, 'write'],
+    ['another grade is there and may be replaced', step({ overwrite: true }), graded(70), false, 'write'],
+    ['the grade that was left is there', step({ left: leftAs(graded(70)) }), graded(70), false, 'write'],
+    ['the grade that was left has changed', step({ left: leftAs(graded(70)) }), graded(75), false, 'leave'],
+    ['the grade that was left was cleared', step({ left: leftAs(graded(70)) }), found(), false, 'leave'],
     [
-      'something was left with another student',
+      'a grade was left for another student',
       step({ left: leftAs({ ...graded(70), userId: 2 }) }),
       found(),
       false,
       'write',
     ],
     ['the student is excused', step(), found({ excused: true }), false, 'leave'],
-    ['it is to go and nothing stands there', step({ grade: '' }), found(), false, 'same'],
-    ['it is to go and is ours', step({ grade: '', left: leftAs(graded(70)) }), graded(70), false, 'write'],
-    ['it is to go and is not ours any more', step({ grade: '', left: leftAs(graded(70)) }), graded(75), false, 'leave'],
-  ])('where %s', (_, planned, submission, begun, expected) => {
-    expect(decideGrade(planned, submission, begun)).toBe(expected);
+    ['it has to go and there is none', step({ grade: '' }), found(), false, 'same'],
+    ['it has to go and is ours', step({ grade: '', left: leftAs(graded(70)) }), graded(70), false, 'write'],
+    ['it has to go and is no longer ours', step({ grade: '', left: leftAs(graded(70)) }), graded(75), false, 'leave'],
+  ])('where %s', (_, planned, submission, started, expected) => {
+    expect(decideGrade(planned, submission, started)).toBe(expected);
   });
 });
 
-describe('a grade is taken', () => {
+describe('a grade is set', () => {
   it.each<[string, string, Submission, boolean]>([
-    ['when it stands there', '80', graded(80), true],
-    ['when Canvas made something else of it just now', 'A-', found({ grade: '92', score: 92, gradedAt: 'now' }), true],
+    ['when it is there', '80', graded(80), true],
+    ['when Canvas has just converted it', 'A-', found({ grade: '92', score: 92, gradedAt: 'now' }), true],
     ['not when nothing was graded since', 'A-', found({ grade: '70', score: 70, gradedAt: 'before' }), false],
-    ['not when it was to go and stands there', '', { ...graded(70), gradedAt: 'now' }, false],
-  ])('%s', (_, grade, after, taken) => expect(isTaken(grade, { gradedAt: 'before' }, after)).toBe(taken));
+    ['not when it had to go and is there', '', { ...graded(70), gradedAt: 'now' }, false],
+  ])('%s', (_, grade, after, taken) => expect(isSet(grade, { gradedAt: 'before' }, after)).toBe(taken));
 });
 
 describe('a percentage', () => {
@@ -77,7 +69,7 @@ describe('a percentage', () => {
     ['85%', 17, { points: null, isPercent: false }, 'leave'],
   ] as const)('%s is %d points in an assignment of %j: %s', (grade, score, scale, expected) => {
     expect(decideGrade(step({ grade }), graded(score), false, scale)).toBe(expected);
-    expect(isTaken(grade, { gradedAt: null }, graded(score), scale)).toBe(expected === 'same');
+    expect(isSet(grade, { gradedAt: null }, graded(score), scale)).toBe(expected === 'same');
   });
 });
 
@@ -93,7 +85,7 @@ describe('a value of a mapping', () => {
   ])('%j is the grade %j', (value, grade) => expect(gradeValue(value, 'grades.records[0].grade')).toBe(grade));
 
   it.each([true, {}, [80], 'x'.repeat(101)])('%j is no grade', (value) => {
-    expect(() => gradeValue(value, 'grades.records[0].grade')).toThrow('no grade');
+    expect(() => gradeValue(value, 'grades.records[0].grade')).toThrow('is not a grade');
   });
 
   it.each([
@@ -105,7 +97,7 @@ describe('a value of a mapping', () => {
   ])('%j is the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
 
   it.each(['.', '..', true, {}, 'x'.repeat(256), 'half \ud83d'])('%j is no id, and leads nowhere', (value) => {
-    expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('no id');
+    expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('is not an id');
   });
 
   it.each([
@@ -114,5 +106,5 @@ describe('a value of a mapping', () => {
     ['sis_user_id:a.b/c', `hex:sis_user_id:${Buffer.from('a.b/c').toString('hex')}`],
     ['sis_login_id:é@x', `hex:sis_login_id:${Buffer.from('é@x').toString('hex')}`],
     ['a/../b', 'a%2F..%2Fb'],
-  ])('%j stands in a path as %s', (reference, part) => expect(pathPart(reference)).toBe(part));
+  ])('%j is encoded in a path as %s', (reference, part) => expect(pathPart(reference)).toBe(part));
 });

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { GradeStep } from './operation.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
-/** What Canvas holds for one student and one assignment. Source: Canvas LMS, "Submissions", Submission object. */
+/** The submission of one student for one assignment. Source: Canvas LMS, "Submissions", Submission object. */
 export interface Submission {
   readonly userId: number;
-  /** As it was entered, before deductions for lateness; null: none. */
+  /** The entered grade, before deductions for lateness; null if none. */
   readonly grade: string | null;
   readonly score: number | null;
   readonly gradedAt: string | null;
@@ -14,9 +14,9 @@ export interface Submission {
   readonly isHidden?: boolean;
 }
 
-/** What a grade is worth in an assignment. */
+/** The scale of an assignment's grades. */
 export interface Scale {
-  /** Possible points; null: not known. */
+  /** Possible points; null if unknown. */
   readonly points: number | null;
   /** A bare number is a percentage, not points. */
   readonly isPercent: boolean;
@@ -24,7 +24,7 @@ export interface Scale {
 
 const noScale: Scale = { points: null, isPercent: false };
 
-/** Identifies a grade that is to be set, such that the same again need not be sent. */
+/** Hashes a grade to be set, so that the same grade is not sent twice. */
 export function sentHash({
   course,
   assignment,
@@ -34,7 +34,7 @@ export function sentHash({
   return hashOf([course, assignment, user, grade]);
 }
 
-/** Identifies what stands in a submission, such that a change by somebody else is noticed. */
+/** Hashes a submission, so that a change by someone else is noticed. */
 export function stateHash({ userId, grade, score, excused }: Submission): string {
   return hashOf([userId, grade, score, excused]);
 }
@@ -44,27 +44,27 @@ function hashOf(parts: readonly unknown[]): string {
 }
 
 /**
- * What to do about one grade, from what stands there. Pure.
- * - `same`: it stands there already, whoever has set it.
- * - `write`: nothing stands there yet, what this sink left stands there, or replacing is allowed.
- * - `leave`: somebody else has set, changed, cleared or excused it.
- * @param begun whether an earlier attempt, whose end nobody knows, may have set what stands there
+ * Decides what to do with one grade from the current submission. Pure.
+ * - `same`: the grade is already set
+ * - `write`: there is no grade, or the one that this sink left, or replacing is allowed
+ * - `leave`: someone else has set, changed or cleared the grade, or excused the student
+ * @param mayBeOurs whether an earlier attempt with an unknown end may have set the current grade
  */
 export function decideGrade(
   step: GradeStep,
   found: Submission,
-  begun: boolean,
+  mayBeOurs: boolean,
   scale = noScale,
 ): 'same' | 'write' | 'leave' {
   if (holds(found, step.grade, scale)) return 'same';
-  if (step.overwrite || begun) return 'write';
-  // Of another student, where the mapping names a new one: what was left there says nothing of this one.
+  if (step.overwrite || mayBeOurs) return 'write';
+  // If the mapping names another student now, the submission that was left says nothing about this one.
   if (step.left?.userId === found.userId) return stateHash(found) === step.left.state ? 'write' : 'leave';
   return hasGrade(found) || found.excused ? 'leave' : 'write';
 }
 
-/** Whether Canvas took a grade: it stands there, or what stands there was graded anew (a letter becomes points, say). */
-export function isTaken(
+/** Whether Canvas set a grade: it is there, or the submission was graded since (Canvas may convert a letter to points). */
+export function isSet(
   grade: string,
   before: Pick<Submission, 'gradedAt'>,
   after: Submission,
@@ -82,7 +82,7 @@ function holds(found: Submission, grade: string, scale: Scale): boolean {
   return found.grade?.toLowerCase() === grade.toLowerCase();
 }
 
-/** Undefined: it is not a number of points, or what a percentage is worth is not known. */
+/** Returns undefined if the grade is not a number, or a percentage of unknown points. */
 function pointsOf(grade: string, { points, isPercent }: Scale): number | undefined {
   const [, number, sign] = /^(-?\d+(?:\.\d+)?)(%?)$/.exec(grade) ?? [];
   if (number === undefined) return undefined;
@@ -98,47 +98,52 @@ function hasGrade({ grade, score }: Submission): boolean {
 const DECIMALS = 2;
 
 /**
- * A grade as Canvas takes it: a number is points, a text is taken as it stands (`85%`, `A-`, `pass`); null: none.
- * @throws {FailedMapping} naming the kind of the value, never the value
+ * Converts a value to a grade: a number is points, a text is used unchanged (`85%`, `A-`, `pass`); null if empty.
+ * @throws {FailedMapping} without the value
  */
 export function gradeValue(value: unknown, key: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isFinite(value)) return String(Number(value.toFixed(DECIMALS)));
   if (typeof value === 'string' && value.trim().length <= 100) return value.trim() || null;
-  throw new FailedMapping(key, 'not-a-grade', 'gave something that is no grade: it takes a number or a short text');
+  throw new FailedMapping(
+    key,
+    'not-a-grade',
+    'returned a value that is not a grade: it must be a number or a short text',
+  );
 }
 
 /**
- * What names a course, an assignment or a user; null: nothing does, as where `"sis_user_id:" & attendee.attendeeCode`
- * has no code to add.
+ * Converts a value to a reference to a course, an assignment or a user; null if it is empty, for example because
+ * `"sis_user_id:" & attendee.attendeeCode` has no code to add.
  * @throws {FailedMapping}
  */
 export function referenceValue(value: unknown, key: string): string | null {
   if (value === undefined || value === null) return null;
   const text = typeof value === 'number' ? String(value) : value;
-  // half of a surrogate pair stands in no path
+  // a path cannot contain a lone surrogate
   if (typeof text !== 'string' || text.length > 255 || /\p{Surrogate}/u.test(text) || /^\s*\.+\s*$/.test(text)) {
-    throw new FailedMapping(key, 'not-an-id', 'gave something that is no id: it takes a number or a text');
+    throw new FailedMapping(key, 'not-an-id', 'returned a value that is not an id: it must be a number or a text');
   }
   const reference = text.trim();
   return reference === '' || reference.endsWith(':') ? null : reference;
 }
 
-/** Stands before the whole name of an assignment. */
+/** Prefix of the whole name of an assignment. */
 export const namePrefix = 'name:';
 
 /**
- * What names an assignment that is created where it is missing.
+ * Converts a value to a reference to an assignment that may be created, so it must be a name.
  * @throws {FailedMapping}
  */
 export function nameValue(value: unknown, key: string): string | null {
   const reference = referenceValue(value, key);
   if (reference === null || reference.startsWith(namePrefix)) return reference;
-  throw new FailedMapping(key, 'not-a-name', 'gave no name: "createAssignment" needs one, as in "name:Attendance"');
+  throw new FailedMapping(key, 'not-a-name', 'returned no name: "createAssignment" needs one, as in "name:Attendance"');
 }
 
 /**
- * An id as part of a path. Ids of a student system may hold what a path may not; Canvas takes those in hexadecimal.
+ * Encodes an id for a path. Ids of a student system may contain characters that a path cannot; Canvas accepts those in
+ * hexadecimal.
  * Source: Canvas LMS, "Object IDs, SIS IDs, and special IDs".
  */
 export function pathPart(reference: string): string {

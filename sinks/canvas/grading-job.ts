@@ -1,23 +1,23 @@
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Result, Fields } from '../sink.js';
-import type { Asking, CanvasClient } from './client.js';
+import type { CallBudget, CanvasClient } from './client.js';
 
 type JobState =
   | { readonly kind: 'running' }
   | { readonly kind: 'completed' }
-  /** `names`: ids of students that it could not find. */
+  /** `names`: ids of students that the job could not find. */
   | { readonly kind: 'failed'; readonly names: ReadonlySet<string> }
-  /** Canvas did not say. */
-  | { readonly kind: 'not-told'; readonly result: Result };
+  /** Canvas did not answer. */
+  | { readonly kind: 'no-answer'; readonly result: Result };
 
-/** How long to wait before each look at a job; the last one goes on. Small ones take a second. */
-const LOOK_AFTER_MS = [500, 1_000, 2_000, 4_000];
+/** Waits between two polls of a job; the last one repeats. Small jobs take a second. */
+const POLL_AFTER_MS = [500, 1_000, 2_000, 4_000];
 
-/** How a job of Canvas stands. Source: Canvas LMS, "Progress". */
-export async function lookAtJob(client: CanvasClient, progress: number, asking: Asking): Promise<JobState> {
-  const reply = await client.get(`/progress/${progress}`, asking);
-  if (reply.kind === 'failed') return { kind: 'not-told', result: reply.result };
-  // Canvas forgets jobs in the end; whether it was carried out shows in the submissions.
+/** Reads the state of a job. Source: Canvas LMS, "Progress". */
+export async function readJob(client: CanvasClient, progress: number, budget: CallBudget): Promise<JobState> {
+  const reply = await client.get(`/progress/${progress}`, budget);
+  if (reply.kind === 'failed') return { kind: 'no-answer', result: reply.result };
+  // Canvas deletes old jobs; the submissions show whether it was carried out.
   if (reply.kind !== 'ok') return { kind: 'completed' };
   switch (reply.body['workflow_state']) {
     case 'completed':
@@ -29,23 +29,23 @@ export async function lookAtJob(client: CanvasClient, progress: number, asking: 
   }
 }
 
-/** Looks until a job has ended, Canvas does not say, or the time is up. */
+/** Polls a job until it has finished, Canvas does not answer, or the time is up. */
 export async function followJob(
   client: CanvasClient,
   progress: number,
-  asking: Asking,
+  budget: CallBudget,
   clock: Clock,
 ): Promise<JobState> {
   for (let look = 0; ; look += 1) {
-    const waitMs = LOOK_AFTER_MS[Math.min(look, LOOK_AFTER_MS.length - 1)]!;
-    if (asking.signal.aborted || asking.patienceMs() < waitMs) return { kind: 'running' };
-    await wait(waitMs, asking.signal, clock);
-    const state = await lookAtJob(client, progress, asking);
+    const waitMs = POLL_AFTER_MS[Math.min(look, POLL_AFTER_MS.length - 1)]!;
+    if (budget.signal.aborted || budget.patienceMs() < waitMs) return { kind: 'running' };
+    await wait(waitMs, budget.signal, clock);
+    const state = await readJob(client, progress, budget);
     if (state.kind !== 'running') return state;
   }
 }
 
-/** Ends early when stopped. */
+/** Waits; ends early when the signal is aborted. */
 export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
@@ -59,20 +59,20 @@ export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): P
   });
 }
 
-/** Canvas names the students it could not find in its message, in quotation marks, by the ids that it was given. */
+/** Returns the ids of missing students, which Canvas puts into its message in quotation marks. */
 function idsNamed(message: unknown): Set<string> {
   const text = typeof message === 'string' ? message : '';
   return new Set([...text.matchAll(/'(\d{1,20})'/g)].map(([, id]) => id!));
 }
 
 /**
- * A job of Canvas that this lane has begun and whose end it has not seen: remembered before it is asked for, so that
- * after a crash what it did is told apart from what a teacher did. One for each assignment.
+ * A job that this lane has started and whose end it has not seen, one per assignment. It is remembered before the
+ * request, so that after a crash its grades can be told apart from a teacher's.
  */
-export interface BegunJob {
-  /** Canvas' id of it; null: its answer was never seen. */
+export interface StartedJob {
+  /** Canvas' id of the job; null if its answer was lost. */
   readonly progress: number | null;
-  /** By the student's id in Canvas: when their submission was last graded before, as Canvas told it. */
+  /** By the student's id in Canvas: the time when their submission had last been graded before the job. */
   readonly users: Readonly<Record<string, string | null>>;
 }
 
@@ -80,13 +80,13 @@ export function jobKey({ course, assignment }: { readonly course: string; readon
   return `job ${JSON.stringify([course, assignment])}`;
 }
 
-export function begunJob(memory: Fields, key: string): BegunJob | undefined {
+export function startedJob(memory: Fields, key: string): StartedJob | undefined {
   const found = memory[key];
-  return typeof found === 'object' && found !== null ? (found as BegunJob) : undefined;
+  return typeof found === 'object' && found !== null ? (found as StartedJob) : undefined;
 }
 
-/** The same job without some of its students; null: nothing is left to remember. */
-export function withoutUsers(job: BegunJob | undefined, settled: readonly number[]): BegunJob | null {
+/** Returns the job without some of its students; null if none are left. */
+export function withoutUsers(job: StartedJob | undefined, settled: readonly number[]): StartedJob | null {
   if (job === undefined) return null;
   const gone = new Set(settled.map(String));
   const users = Object.entries(job.users).filter(([userId]) => !gone.has(userId));

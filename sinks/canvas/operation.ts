@@ -4,7 +4,7 @@ import type { Fields, Operation, Outcome, Result } from '../sink.js';
 interface Left {
   /** The student's id in Canvas. */
   readonly userId: number;
-  /** stateHash of what stood there. */
+  /** `stateHash` of the submission that this sink left. */
   readonly state: string;
 }
 
@@ -12,26 +12,26 @@ interface Left {
 export interface GradeStep {
   readonly course: string;
   readonly assignment: string;
-  /** As the mapping names them, or their id in Canvas where only that is known. */
+  /** The student as the mapping names them, or their id in Canvas if only that is known. */
   readonly user: string;
-  /** As Canvas takes it; empty: the grade is taken away. */
+  /** The grade in Canvas' format; empty to remove the grade. */
   readonly grade: string;
-  /** Identifies what is to be set, for whom. */
+  /** `sentHash` of this grade. */
   readonly sent: string;
-  /** What this sink last left in this assignment, and for which student; null: nothing yet. */
+  /** The submission that this sink last left in this assignment; null if none. */
   readonly left: Left | null;
   readonly overwrite: boolean;
-  /** The assignment is made where no assignment has its name. */
+  /** Creates the assignment if none has its name. */
   readonly create?: CreateKeys | undefined;
 }
 
 export interface CanvasOperation extends Operation {
   readonly steps: readonly GradeStep[];
-  /** All that this sink has made of the item so far. */
+  /** The grades that this sink has set for the item so far. */
   readonly made: readonly MadeGrade[];
 }
 
-/** What this sink has made: ids and hashes, never a grade or a person. */
+/** A grade that this sink has set: ids and hashes, never the grade or a name. */
 export interface MadeGrade {
   readonly course: string;
   readonly assignment: string;
@@ -39,7 +39,7 @@ export interface MadeGrade {
   readonly left: Left;
 }
 
-/** What an object says that an outcome of this sink stored. */
+/** Reads the grades from the object that an outcome of this sink stored. */
 export function madeGrades(object: Fields | null): MadeGrade[] {
   const grades = object?.['grades'];
   return Array.isArray(grades) ? (grades as MadeGrade[]) : [];
@@ -52,7 +52,7 @@ export function isSameAssignment(
   return one.course === other.course && one.assignment === other.assignment;
 }
 
-/** One grade on its way. */
+/** The progress of one grade. */
 export class GradeTask {
   #result: Result | undefined;
   #made: MadeGrade | undefined;
@@ -63,12 +63,12 @@ export class GradeTask {
     return this.#result !== undefined;
   }
 
-  /** The first word counts. */
+  /** Sets the result; only the first call has an effect. */
   settle(result: Result): void {
     this.#result ??= result;
   }
 
-  /** @param made what stands in Canvas now */
+  /** @param made the grade that is in Canvas now */
   deliver(made: MadeGrade, detail: string): void {
     this.#made = made;
     this.settle({ kind: 'delivered', detail });
@@ -83,10 +83,10 @@ export class GradeTask {
   }
 }
 
-/** Worst first: an operation of several grades has come as far as the one that came least far. */
+/** Worst first: the outcome of an operation with several grades is its worst result. */
 const order: readonly Result['kind'][] = ['pause', 'unknown', 'retry', 'unsent', 'rejected', 'delivered'];
 
-/** What became of an operation, from what became of its grades. */
+/** Returns the outcome of an operation from the results of its grades. */
 export function outcomeOf(operation: CanvasOperation, tasks: readonly GradeTask[]): Outcome {
   const results = tasks.map(({ result }) => result);
   const worst = order.flatMap((kind) => results.filter((result) => result.kind === kind))[0] ?? { kind: 'unsent' };

@@ -6,7 +6,7 @@ import type { GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
 import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';
 
-/** Turns changes into grades. Pure: what it looks at is given with the change. */
+/** Plans the grades of changes. Pure. */
 export class Planner {
   readonly #entries: readonly { readonly keys: GradeKeys; readonly path: string }[];
   readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
@@ -37,7 +37,7 @@ export class Planner {
     }
   }
 
-  /** A grade is a record of the course, so it stays when an item goes; a person who withdraws may want it gone. */
+  /** A grade is a record of the course, so it stays when an item is deleted; it is removed if the attendee must be forgotten. */
   #planRemoval({ change, removal, canary }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
     if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
     if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
@@ -50,7 +50,7 @@ export class Planner {
   }
 }
 
-/** The grade that a record makes of an item, or a code for why it makes none. */
+/** Returns the grade that a record produces for an item, or a code for why it produces none. */
 async function stepFor(
   keys: GradeKeys,
   path: string,
@@ -74,6 +74,6 @@ async function stepFor(
   const before = made.find((each) => isSameAssignment(each, target));
   if (before?.sent === sent) return 'same-grade';
   const step = { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
-  // A canary leaves nothing behind, and an assignment would stay.
+  // A canary must leave nothing behind, and a new assignment would stay.
   return createAssignment === undefined || subject.canary !== undefined ? step : { ...step, create: createAssignment };
 }

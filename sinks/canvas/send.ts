@@ -1,25 +1,25 @@
 import { fieldsOf, type Lane, type Result } from '../sink.js';
 import type { Clock } from '../network/rolling-limiter.js';
-import { type Asking, type CanvasClient, type Reply, readSubmission } from './client.js';
-import { followJob, lookAtJob, wait, type BegunJob, begunJob, jobKey, withoutUsers } from './grading-job.js';
-import { decideGrade, isTaken, stateHash, type Submission } from './grade-rules.js';
+import { type CallBudget, type CanvasClient, type Reply, readSubmission } from './client.js';
+import { followJob, readJob, wait, type StartedJob, startedJob, jobKey, withoutUsers } from './grading-job.js';
+import { decideGrade, isSet, stateHash, type Submission } from './grade-rules.js';
 import { type Assignment, type Creations, findAssignment, findOrCreate } from './find-assignment.js';
 import type { MadeGrade, GradeTask } from './operation.js';
 
-export interface Sending {
+export interface GradingRun {
   readonly client: CanvasClient;
-  readonly asking: Asking;
+  readonly budget: CallBudget;
   readonly lane: Lane;
   readonly clock: Clock;
   readonly creations: Creations;
-  /** What the lane is to remember at the end, by key. */
+  /** The lane's memory to commit with the outcomes, by key. */
   readonly memory: Record<string, unknown>;
 }
 
-/** A job whose grades do not show: Canvas may answer from a copy that is behind by moments. */
+/** Waits before grades are read again after a job: Canvas may read from a replica that is slightly behind. */
 const LOOK_AGAIN_AFTER_MS = [1_000, 2_000];
 const JOB_RUNNING_WAIT_MS = 15_000;
-/** Canvas charges requests that are under way side by side in advance, so there are few. */
+/** Concurrent readers. Few, because Canvas charges requests in advance. */
 const READERS = 2;
 
 interface Pending {
@@ -28,35 +28,35 @@ interface Pending {
 }
 
 /**
- * Sets the grades of one assignment: reads what stands there, has Canvas write what may be written in one job, follows
- * the job and reads again what it did. A job that fails is halved, until a grade that Canvas refuses stands alone.
- * States of a grade: read → (settled: it stands already, is somebody else's, or has no student) → asked for →
- * settled by what is read at the end, or `unknown` where the job has not ended in time.
+ * Sets the grades of one assignment: reads the submissions, starts one job of Canvas for those that may be written,
+ * follows the job, and reads the submissions again. A job that fails is halved until the refused grade is found.
+ * States of a grade: read → settled (already set, set by someone else, or no student) or sent → settled by the second
+ * read, or `unknown` if the job has not finished in time.
  */
-export async function sendAssignment(tasks: readonly GradeTask[], sending: Sending): Promise<void> {
-  const { client, asking, lane, memory } = sending;
+export async function sendAssignment(tasks: readonly GradeTask[], run: GradingRun): Promise<void> {
+  const { client, budget, lane, memory } = run;
   const target = tasks[0]!.step;
   const key = jobKey(target);
-  const begun = begunJob(lane.memory, key);
-  if (begun?.progress != null) {
-    const state = await lookAtJob(client, begun.progress, asking);
-    if (state.kind === 'not-told') return settleAll(tasks, state.result);
+  const started = startedJob(lane.memory, key);
+  if (started?.progress != null) {
+    const state = await readJob(client, started.progress, budget);
+    if (state.kind === 'no-answer') return settleAll(tasks, state.result);
     if (state.kind === 'running') {
-      const detail = `Canvas is still at an earlier job of this assignment (progress ${begun.progress})`;
+      const detail = `Canvas is still running an earlier job of this assignment (progress ${started.progress})`;
       return settleAll(tasks, { kind: 'retry', afterMs: JOB_RUNNING_WAIT_MS, detail });
     }
   }
-  const at = await assignmentFor(tasks, sending);
+  const at = await assignmentFor(tasks, run);
   if ('kind' in at) return settleAll(tasks, at);
-  const pending = await readAndDecide(tasks, begun, at, sending);
+  const pending = await readAndDecide(tasks, started, at, run);
   const carried = withoutUsers(
-    begun,
+    started,
     pending.read.map(({ userId }) => userId),
   );
-  if (begun !== undefined) memory[key] = carried;
+  if (started !== undefined) memory[key] = carried;
   const groups = pending.toWrite.length === 0 ? [] : [pending.toWrite];
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-    const rest = await runJob(group, carried, at, sending);
+    const rest = await runJob(group, carried, at, run);
     if (rest === 'stop') return;
     if (rest.length === 1) groups.unshift(rest);
     if (rest.length > 1)
@@ -64,17 +64,17 @@ export async function sendAssignment(tasks: readonly GradeTask[], sending: Sendi
   }
 }
 
-/** The assignment that may be graded, or what is the matter with it. */
+/** Returns the assignment if it can be graded, or else the outcome of its grades. */
 async function assignmentFor(
   tasks: readonly GradeTask[],
-  { client, asking, creations }: Sending,
+  { client, budget, creations }: GradingRun,
 ): Promise<Assignment | Result> {
   const target = tasks[0]!.step;
   const creation = tasks.find(({ step }) => step.create !== undefined)?.step.create;
   const found =
     creation === undefined
-      ? await findAssignment(client, target, asking)
-      : await findOrCreate(client, target, { creation, creations }, asking);
+      ? await findAssignment(client, target, budget)
+      : await findOrCreate(client, target, { creation, creations }, budget);
   switch (found.kind) {
     case 'failed':
       return found.result;
@@ -83,7 +83,7 @@ async function assignmentFor(
       return { kind: 'rejected', cause: 'assignment-not-found', detail };
     }
     case 'refused': {
-      const sentence = 'Canvas has no such assignment in this course, or no such course';
+      const sentence = 'The assignment does not exist in this course of Canvas, or the course does not exist';
       return found.reply.kind === 'not-found'
         ? rejected('assignment-not-found', sentence, found.reply)
         : refused(found.reply);
@@ -98,17 +98,17 @@ async function assignmentFor(
   }
 }
 
-/** Reads what stands there for each student, and settles what is not to be written. */
+/** Reads the submission of each student, and settles the grades that must not be written. */
 async function readAndDecide(
   tasks: readonly GradeTask[],
-  begun: BegunJob | undefined,
+  started: StartedJob | undefined,
   at: Assignment,
-  sending: Sending,
+  run: GradingRun,
 ): Promise<{ readonly read: readonly Submission[]; readonly toWrite: Pending[] }> {
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
     at.path,
-    sending,
+    run,
   );
   const toWrite: Pending[] = [];
   for (const { task, before } of found) {
@@ -117,15 +117,15 @@ async function readAndDecide(
       task.settle({ kind: 'rejected', cause: 'student-graded-twice', detail, about: 'record' });
       continue;
     }
-    const gradedAtBefore = begun?.users[String(before.userId)];
+    const gradedAtBefore = started?.users[String(before.userId)];
     const mayBeOurs = gradedAtBefore !== undefined && gradedAtBefore !== before.gradedAt;
     switch (decideGrade(task.step, before, mayBeOurs, at)) {
       case 'same':
-        task.deliver(madeOf(task, before), said('the grade stands in Canvas already', before));
+        task.deliver(madeOf(task, before), said('the grade is already in Canvas', before));
         break;
       case 'leave': {
         const detail =
-          'somebody else has set, changed or cleared this grade in Canvas: "overwrite: true" would replace it';
+          'a teacher or another system has set, changed or cleared this grade in Canvas: set "overwrite: true" to replace it';
         task.settle({ kind: 'rejected', cause: 'graded-by-somebody-else', detail, about: 'record' });
         break;
       }
@@ -137,23 +137,23 @@ async function readAndDecide(
 }
 
 /**
- * Has Canvas write a group of grades and settles those that are clear.
- * @returns those that have to be tried in smaller groups; `stop`: nothing more is to be written now
+ * Starts a job of Canvas for a group of grades and settles those whose result is clear.
+ * @returns grades to be sent again in smaller groups; `stop` if nothing more may be written now
  */
 async function runJob(
   group: readonly Pending[],
-  carried: BegunJob | null,
+  carried: StartedJob | null,
   at: Assignment,
-  sending: Sending,
+  run: GradingRun,
 ): Promise<Pending[] | 'stop'> {
-  const { client, asking, lane, clock, memory } = sending;
+  const { client, budget, lane, clock, memory } = run;
   const tasks = group.map(({ task }) => task);
   const key = jobKey(tasks[0]!.step);
-  if (asking.signal.aborted) return 'stop';
-  const begunAt = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
-  const users = { ...carried?.users, ...Object.fromEntries(begunAt) };
-  await lane.remember({ [key]: { progress: null, users } satisfies BegunJob });
-  delete memory[key]; // what was just remembered holds, unless it is settled below
+  if (budget.signal.aborted) return 'stop';
+  const gradedBefore = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
+  const users = { ...carried?.users, ...Object.fromEntries(gradedBefore) };
+  await lane.remember({ [key]: { progress: null, users } satisfies StartedJob });
+  delete memory[key]; // the intent just committed stays, unless it is settled below
   const reply = await client.post(
     `${at.path}/submissions/update_grades`,
     {
@@ -161,7 +161,7 @@ async function runJob(
         group.map(({ task, before }) => [before.userId, { posted_grade: task.step.grade }]),
       ),
     },
-    asking,
+    budget,
   );
   if (reply.kind === 'failed' && reply.processed === 'maybe') {
     settleAll(tasks, { kind: 'unknown', detail: detailOf(reply.result) });
@@ -175,32 +175,32 @@ async function runJob(
   }
   const progress = fieldsOf(reply.body)['id'];
   if (typeof progress !== 'number') {
-    settleAll(tasks, { kind: 'unknown', detail: 'Canvas began a job and did not say which' });
+    settleAll(tasks, { kind: 'unknown', detail: 'Canvas started a job and did not return its id' });
     return 'stop';
   }
-  await lane.remember({ [key]: { progress, users } satisfies BegunJob });
-  const state = await followJob(client, progress, asking, clock);
-  if (state.kind === 'running' || state.kind === 'not-told') {
+  await lane.remember({ [key]: { progress, users } satisfies StartedJob });
+  const state = await followJob(client, progress, budget, clock);
+  if (state.kind === 'running' || state.kind === 'no-answer') {
     const detail = `Canvas has not finished setting the grade yet (progress ${progress})`;
     settleAll(tasks, { kind: 'unknown', detail });
     return 'stop';
   }
   memory[key] = carried;
-  let left = await settleTaken(group, at, sending);
+  let left = await settleSet(group, at, run);
   for (const waitMs of state.kind === 'completed' ? LOOK_AGAIN_AFTER_MS : []) {
     if (left.length === 0) break;
-    await wait(waitMs, asking.signal, clock);
-    left = await settleTaken(left, at, sending);
+    await wait(waitMs, budget.signal, clock);
+    left = await settleSet(left, at, run);
   }
   if (state.kind === 'failed') {
     for (const { task, before } of left.filter(({ before: { userId } }) => state.names.has(String(userId)))) {
-      const detail = `Canvas does not let student ${before.userId} be graded in this assignment (progress ${progress})`;
+      const detail = `Canvas refuses to grade student ${before.userId} in this assignment (progress ${progress})`;
       task.settle({ kind: 'rejected', cause: 'student-not-gradable', detail, about: 'record' });
     }
     left = left.filter(({ task }) => !task.isSettled);
     if (group.length > 1) return left;
   }
-  const detail = `Canvas ended its job ${progress} (${state.kind}) and did not take the grade: it may be locked, or no grade of this assignment`;
+  const detail = `Canvas finished job ${progress} (${state.kind}) without setting the grade: it may be locked, or not valid for this assignment`;
   settleAll(
     left.map(({ task }) => task),
     { kind: 'rejected', cause: 'grade-not-taken', detail },
@@ -208,76 +208,76 @@ async function runJob(
   return [];
 }
 
-/** Settles what stands in Canvas now; gives back the others. */
-async function settleTaken(group: readonly Pending[], at: Assignment, sending: Sending): Promise<Pending[]> {
+/** Settles the grades that are in Canvas now; returns the others. */
+async function settleSet(group: readonly Pending[], at: Assignment, run: GradingRun): Promise<Pending[]> {
   const after = await readAll(
     group.map(({ task, before }) => ({ task, user: String(before.userId) })),
     at.path,
-    sending,
-    (result) => ({ kind: 'unknown', detail: `the grade was sent and could not be read again: ${detailOf(result)}` }),
+    run,
+    (result) => ({ kind: 'unknown', detail: `the grade was sent and could not be verified: ${detailOf(result)}` }),
   );
   for (const { task, before: now } of after) {
     const { before } = group.find((each) => each.task === task)!;
-    if (isTaken(task.step.grade, before, now, at)) task.deliver(madeOf(task, now), said('the grade is set', now));
+    if (isSet(task.step.grade, before, now, at)) task.deliver(madeOf(task, now), said('the grade is set', now));
   }
   return group.filter(({ task }) => !task.isSettled);
 }
 
 /**
- * After an attempt whose end nobody knows: what became of the grades of one assignment. `unsent` are those that
- * Canvas did not take.
+ * Finds out what became of the grades of one assignment after an attempt with an unknown end. Grades that Canvas did not
+ * set stay `unsent`.
  */
-export async function recoverAssignment(tasks: readonly GradeTask[], sending: Sending): Promise<void> {
-  const { client, asking, lane, memory } = sending;
+export async function recoverAssignment(tasks: readonly GradeTask[], run: GradingRun): Promise<void> {
+  const { client, budget, lane, memory } = run;
   const key = jobKey(tasks[0]!.step);
-  const begun = begunJob(lane.memory, key);
-  if (begun === undefined) return;
-  if (begun.progress !== null) {
-    const state = await lookAtJob(client, begun.progress, asking);
-    if (state.kind === 'not-told') return settleAll(tasks, inDoubt(state.result));
+  const started = startedJob(lane.memory, key);
+  if (started === undefined) return;
+  if (started.progress !== null) {
+    const state = await readJob(client, started.progress, budget);
+    if (state.kind === 'no-answer') return settleAll(tasks, inDoubt(state.result));
     if (state.kind === 'running') {
-      const detail = `Canvas has not finished setting the grade yet (progress ${begun.progress})`;
+      const detail = `Canvas has not finished setting the grade yet (progress ${started.progress})`;
       return settleAll(tasks, { kind: 'unknown', detail });
     }
   }
-  const at = await findAssignment(client, tasks[0]!.step, asking);
+  const at = await findAssignment(client, tasks[0]!.step, budget);
   if (at.kind === 'failed') return settleAll(tasks, inDoubt(at.result));
-  if (at.kind !== 'found') return; // so nothing of it stands there, and `send` tells what is the matter
+  if (at.kind !== 'found') return; // no grade can be there, and `send` reports the problem
   const { assignment } = at;
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
     assignment.path,
-    sending,
+    run,
     inDoubt,
   );
   const settled: number[] = [];
   for (const { task, before: now } of found) {
-    const gradedAt = begun.users[String(now.userId)];
-    if (gradedAt === undefined || !isTaken(task.step.grade, { gradedAt }, now, assignment)) continue;
+    const gradedAt = started.users[String(now.userId)];
+    if (gradedAt === undefined || !isSet(task.step.grade, { gradedAt }, now, assignment)) continue;
     task.deliver(madeOf(task, now), said('the grade is set', now));
     settled.push(now.userId);
   }
-  memory[key] = withoutUsers(begun, settled);
+  memory[key] = withoutUsers(started, settled);
 }
 
-/** What is not clear now stays in doubt; what Canvas has no student for is for `send` to tell. */
+/** Keeps a grade in doubt if its submission cannot be read; `send` reports a student that Canvas does not have. */
 function inDoubt(result: Result): Result {
   if (result.kind === 'pause') return result;
   return result.kind === 'rejected' ? { kind: 'unsent' } : { kind: 'unknown', detail: detailOf(result) };
 }
 
-/** Reads some submissions, a few at once. What cannot be read is settled by `otherwise`. */
+/** Reads submissions, a few at the same time. `otherwise` converts the result of those that cannot be read. */
 async function readAll(
   wanted: readonly { readonly task: GradeTask; readonly user: string }[],
   path: string,
-  { client, asking }: Sending,
+  { client, budget }: GradingRun,
   otherwise: (result: Result) => Result = (result) => result,
 ): Promise<Pending[]> {
   const found: (Pending | undefined)[] = wanted.map(() => undefined);
-  const entries = wanted.entries(); // shared: each reader takes the next one that none has taken
+  const entries = wanted.entries(); // shared: each reader continues with the next entry
   const read = async (): Promise<void> => {
     for (const [index, { task, user }] of entries) {
-      const reply = await readSubmission(client, { path, user }, asking);
+      const reply = await readSubmission(client, { path, user }, budget);
       if (reply.kind === 'found') found[index] = { task, before: reply.submission };
       else task.settle(otherwise(notRead(reply)));
     }
@@ -289,11 +289,7 @@ async function readAll(
 function notRead(reply: Exclude<Reply, { kind: 'ok' }>): Result {
   if (reply.kind === 'failed') return reply.result;
   if (reply.kind === 'not-found') {
-    const refusal = rejected(
-      'student-not-found',
-      'Canvas has no such student in this assignment: look at "user"',
-      reply,
-    );
+    const refusal = rejected('student-not-found', 'Canvas has no such student in this assignment: check "user"', reply);
     return { ...refusal, about: 'record' };
   }
   return refused(reply);
@@ -315,9 +311,9 @@ function rejected(
   return { kind: 'rejected', cause, detail };
 }
 
-/** Adds what a person wonders about who looks for the grade. */
+/** Adds why the student may not see the grade yet. */
 function said(sentence: string, { isHidden }: Submission): string {
-  return isHidden === true ? `${sentence}; its student sees it once a teacher posts it` : sentence;
+  return isHidden === true ? `${sentence}; the student sees it once a teacher posts it` : sentence;
 }
 
 function madeOf({ step }: GradeTask, now: Submission): MadeGrade {

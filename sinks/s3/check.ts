@@ -6,8 +6,8 @@ import { markerKey, readMarker, md5, onlyIfNew, type Store } from './store.js';
 import { ObjectNames } from './objects.js';
 
 /**
- * Tries each right on an object of its own, which it deletes again, and whether the prefix is free. One line for each
- * right that is missing. Never throws.
+ * Tries each right on an object that it deletes again, and checks that the prefix is free. Returns one line for each
+ * missing right. Never throws.
  */
 export async function checkStore(store: Store, sink: string, signal: AbortSignal): Promise<CheckLine[]> {
   const { client, config } = store;
@@ -47,15 +47,15 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
   if (versions[0] !== undefined) {
     lines.push({
       ok: true,
-      text: `${config.bucket} keeps old versions: what an erasure replaces stays in them, so expire noncurrent versions by a lifecycle rule`,
+      text: `${config.bucket} keeps old versions, which contain what an erasure replaces: expire noncurrent versions with a lifecycle rule`,
     });
   }
   const marker = await readMarker(store, signal);
   if (marker.kind === 'foreign' || (marker.kind === 'owned' && marker.owner.sink !== sink))
-    bad(`${markerKey(config.prefix)} says that the prefix is not this sink's: set another "prefix"`);
+    bad(`${markerKey(config.prefix)} assigns the prefix to another sink or ledger: set another "prefix"`);
   return lines;
 
-  /** An object that does not exist answers 403 where the key may not list the bucket: a lost write could not be told. */
+  /** Without the right to list the bucket, a missing object answers 403, and `recover` could not detect a lost write. */
   async function checkAbsent(): Promise<void> {
     const none = await client.call({ method: 'HEAD', key: `${key}-none` }, signal);
     if (statusOf(none) === 403)
@@ -65,7 +65,7 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
     else if (statusOf(none) !== 404) failed(none, 'looking for an object');
   }
 
-  /** In a bucket with versions each version is deleted by its id, so that nothing stays. */
+  /** In a bucket with versions, deletes each version by its id, so that nothing stays. */
   async function remove(): Promise<void> {
     for (const version of versions) {
       const query: Record<string, string> = version === undefined ? {} : { versionId: version };

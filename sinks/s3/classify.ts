@@ -4,7 +4,7 @@ import type { S3Answer } from './client.js';
 
 export type Failure = Extract<Result, { readonly kind: 'retry' | 'pause' | 'unknown' }>;
 
-/** What helps against refusals of the credentials, by the store's code. */
+/** Advice for refused credentials, by the store's code. */
 const credentialAdvice: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'it does not know the access key: check "accessKeyId"',
   SignatureDoesNotMatch: 'the signature does not match: check "secretAccessKey" and "region"',
@@ -25,8 +25,8 @@ const passingCodes = new Set([
 ]);
 
 /**
- * What an answer means that is not the one that was hoped for. Pure. Sources: README.md.
- * @param what was to be done, such as `writing an object`
+ * Returns the meaning of an answer other than success. Pure. Sources: README.md.
+ * @param what the attempted action, such as `writing an object`
  */
 export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { readonly isWrite: boolean }): Failure {
   if (answer.kind === 'silence')
@@ -48,14 +48,18 @@ export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { r
     return { kind: 'pause', cause: 'credential', detail: `${said}: ${advice ?? credentialAdvice['AccessDenied']}` };
   }
   if (code === 'NoSuchBucket')
-    return { kind: 'pause', cause: 'destination', detail: `${said}: make the bucket, or check "bucket"` };
+    return { kind: 'pause', cause: 'destination', detail: `${said}: create the bucket, or check "bucket"` };
   if (status === 501)
-    return { kind: 'pause', cause: 'destination', detail: `${said}: set "conditionalWrites: false" if it knows none` };
+    return {
+      kind: 'pause',
+      cause: 'destination',
+      detail: `${said}: set "conditionalWrites: false" if the store does not support them`,
+    };
   const afterMs = retryAfterMs(headers['retry-after'], answer.atMs);
   const wait = afterMs === undefined ? {} : { afterMs };
   if (passingCodes.has(code) || status === 408 || status === 429 || status === 503 || status === 507)
     return { kind: 'retry', detail: said, ...wait };
-  // An error of the store's own: whether it stored the object before is not known.
+  // The store failed: it may have stored the object.
   if (status >= 500) return isWrite ? { kind: 'unknown', detail: said } : { kind: 'retry', detail: said, ...wait };
   return { kind: 'pause', cause: 'destination', detail: said };
 }

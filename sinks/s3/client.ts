@@ -6,21 +6,21 @@ import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { S3Config } from './config.js';
 
-/** Longer than any object that this sink writes and reads again. */
-const MOST_BYTES = 256 * 1024 * 1024;
+/** More than the size of any object that this sink writes. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 export type S3Answer =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** The store's error code, such as `SlowDown`; empty where it gave none, as to HEAD. */
+      /** The store's error code, such as `SlowDown`; empty if it sent none, as for HEAD. */
       readonly code: string;
       readonly headers: Readonly<Record<string, string | undefined>>;
       readonly body: Buffer;
-      /** By the store's clock. */
+      /** Unix time in ms by the store's clock. */
       readonly atMs: number;
     }
-  /** `mayHaveArrived`: the request may have had its effect. */
+  /** `mayHaveArrived`: the request may have taken effect. */
   | { readonly kind: 'silence'; readonly detail: string; readonly mayHaveArrived: boolean };
 
 export interface S3Call {
@@ -39,7 +39,7 @@ export interface S3ClientOptions {
   readonly now: () => number;
 }
 
-/** The address of a bucket: with its name in the path at other stores, and where a dot in it would break the certificate. */
+/** Returns the bucket's URL. Its name is in the path for other stores, and if a dot in it would not match the certificate. */
 export function bucketUrl({ bucket, region, endpoint }: Pick<S3Config, 'bucket' | 'region' | 'endpoint'>): URL {
   if (endpoint !== undefined) return new URL(`${endpoint}/${bucket}/`);
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
@@ -123,18 +123,18 @@ async function bytesOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new RangeError('longer than any object that was written');
+    if (bytes > MAX_BYTES) throw new RangeError('longer than any object that was written');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** `<Code>` of an error document. Only its form is taken over: the rest may quote what was sent. */
+/** Reads `<Code>` of an error document. The rest is not used, since it may quote the request. */
 function errorCodeOf(body: Buffer): string {
   return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(body.subarray(0, 4096).toString('utf8'))?.[1] ?? '';
 }
 
-/** Node's SHA-256 in the shape that the signer asks for: a hash, or an HMAC where there is a key. */
+/** Node's SHA-256 with the interface of the signer: a hash, or an HMAC if there is a key. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 
@@ -151,6 +151,6 @@ class Sha256 {
   }
 
   reset(): void {
-    // The signer makes a new one for each digest.
+    // The signer creates a new one for each digest.
   }
 }

@@ -7,9 +7,9 @@ import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network
 export interface S3Config extends NetworkKeys {
   readonly bucket: string;
   readonly region: string;
-  /** Without slashes at its ends; may be empty. */
+  /** Without leading or trailing slashes; may be empty. */
   readonly prefix: string;
-  /** Of a store other than Amazon's: requests name the bucket in the path. */
+  /** The address of a store other than Amazon's: its requests have the bucket in the path. */
   readonly endpoint?: string | undefined;
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;

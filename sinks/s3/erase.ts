@@ -4,12 +4,12 @@ import { classifyFailure } from './classify.js';
 import { digestOf, existingNumbers, numbersOf, ObjectNames, partitionsOf, unpacked } from './objects.js';
 import { replaceObject, type Store } from './store.js';
 
-/** Objects that are read at the same time. */
+/** Concurrent reads of objects. */
 const CONCURRENCY = 8;
 
 /**
- * Replaces the objects of a lane that hold what was erased. Each object is replaced by one request, so every instant
- * shows it either as it was or as it has to be, and a second run finds nothing left to do. Names and manifests stay.
+ * Replaces the objects of a lane that contain erased items. Each object is replaced by one request, so a reader sees
+ * either the old or the new one, and a second run finds nothing to do. Names and manifests stay.
  */
 export async function eraseObjects(
   store: Store,
@@ -32,7 +32,7 @@ export async function eraseObjects(
   const work = async (): Promise<void> => {
     for (let object = left.pop(); object !== undefined && failure === undefined; object = left.pop()) {
       if (signal.aborted) failure = { kind: 'retry', detail: 'stopped before every object was checked' };
-      // oxlint-disable-next-line no-await-in-loop -- several of these run beside each other
+      // oxlint-disable-next-line no-await-in-loop -- several of these loops run concurrently
       else {
         const done = await eraseObject(store, object, erased, signal);
         if (done === 'missing') missing += 1;
@@ -60,7 +60,7 @@ async function eraseObject(
   try {
     text = await unpacked(answer.body, store.config);
   } catch {
-    return { kind: 'pause', cause: 'destination', detail: `${key} is not what this sink wrote: restore or delete it` };
+    return { kind: 'pause', cause: 'destination', detail: `${key} is not in this sink's format: restore or delete it` };
   }
   let changed = 0;
   const kept = text

@@ -5,10 +5,10 @@ import type { Fields, Lane } from '../sink.js';
 import type { S3Config } from './config.js';
 import { isSafePartition, type S3Operation } from './plan.js';
 
-/** An object, and the operations whose lines it holds. */
+/** An object and the operations whose lines it contains. */
 export interface Batch {
   readonly partition: string;
-  /** The positions of its operations among those that were given. */
+  /** Indexes of its operations. */
   readonly positions: readonly number[];
   /** Lines, each ending with a newline. */
   readonly text: string;
@@ -16,20 +16,20 @@ export interface Batch {
   readonly digest: string;
 }
 
-/** What was about to be written when it was remembered: the intent of an attempt. */
+/** The intent of an attempt, remembered before the object is written. */
 export interface Intent {
   readonly partition: string;
   readonly number: number;
   readonly digest: string;
 }
 
-/** The objects of a partition: numbers below `next` less `gaps`. */
+/** The objects of a partition: the numbers below `next`, except `gaps`. */
 export interface Numbers {
   readonly next: number;
   readonly gaps: readonly number[];
 }
 
-/** One object for each partition, in the order of their first operations. Unsafe partitions are left out. Pure. */
+/** Groups operations into one object per partition, in order of their first operation. Unsafe partitions are left out. Pure. */
 export function batchesOf(operations: readonly S3Operation[]): Batch[] {
   const positions = new Map<string, number[]>();
   operations.forEach(({ partition }, position) => {
@@ -48,7 +48,7 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Names of objects. A lane writes under names of its own only, so lanes never meet. */
+/** Names of objects. Each lane writes only under its own names. */
 export class ObjectNames {
   readonly #root: string;
   readonly #lane: string;
@@ -83,7 +83,7 @@ export class ObjectNames {
 const pendingKey = 'pending';
 const doubtfulKey = 'doubtful';
 
-/** What a lane remembers: the numbers of each partition, and intents. */
+/** The lane's memory: the numbers of each partition, and intents. */
 export function numbersOf(memory: Fields, partition: string): Numbers {
   const found = memory[partition];
   if (typeof found === 'number') return { next: found, gaps: [] };
@@ -99,12 +99,12 @@ export function existingNumbers({ next, gaps }: Numbers): number[] {
   return Array.from({ length: next }, (_, number) => number).filter((number) => !gaps.includes(number));
 }
 
-/** What an attempt may have written that did not live to say so. */
+/** Intents of an attempt that may have died before it returned. */
 export function pendingOf(memory: Fields): readonly Intent[] {
   return (memory[pendingKey] ?? []) as Intent[];
 }
 
-/** Intents of which nothing was found. A request that is still on its way may yet write one. */
+/** Intents of which nothing was found. A late request may still write their objects. */
 export function doubtfulOf(memory: Fields): readonly Intent[] {
   return (memory[doubtfulKey] ?? []) as Intent[];
 }
@@ -113,7 +113,7 @@ export function withIntents(pending: readonly Intent[], doubtful: readonly Inten
   return { [pendingKey]: pending, [doubtfulKey]: doubtful };
 }
 
-/** The value under a partition's key: a plain number while there are no gaps. */
+/** Returns the value of a partition's key: a plain number as long as there are no gaps. */
 export function numbersValue({ next, gaps }: Numbers): unknown {
   return gaps.length === 0 ? next : { next, gaps };
 }
@@ -125,12 +125,12 @@ export async function packed(text: string, { compression }: Pick<S3Config, 'comp
   return compression === 'gzip' ? await zip(text) : Buffer.from(text);
 }
 
-/** @throws when the bytes are not what this sink writes */
+/** @throws when the bytes are not in this sink's format */
 export async function unpacked(bytes: Buffer, { compression }: Pick<S3Config, 'compression'>): Promise<string> {
   return (compression === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
 }
 
-/** The objects of a lane in one partition, in the form that Redshift's COPY reads. */
+/** Returns the manifest of a lane's partition, in the format of Redshift's COPY. */
 export function manifestText(bucket: string, names: readonly string[]): string {
   const entries = names.map((name) => ({ url: `s3://${bucket}/${name}`, mandatory: true }));
   return `${JSON.stringify({ entries })}\n`;

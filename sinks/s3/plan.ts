@@ -6,7 +6,7 @@ export interface S3Operation extends Operation {
   readonly partition: string;
   /** Unix time in ms at which the change was found. */
   readonly foundAtMs: number;
-  /** The change envelope, without a newline at its end. */
+  /** The change envelope, without a trailing newline. */
   readonly line: string;
 }
 
@@ -25,9 +25,9 @@ export function isSafePartition(partition: string): boolean {
 }
 
 /**
- * For how long a small batch is put off so that more changes share its objects; undefined: it is written now. Windows
- * of `maxAgeMs` are aligned on the clock, so that all that is put off in one window is due together. A change that was
- * found before the current window is due, and so is one from the future: the clocks differ, and waiting could last.
+ * Returns how long a small batch is deferred, so that more changes share its objects; undefined if it is written now.
+ * Windows of `maxAgeMs` are aligned with the clock, so that all changes of a window are due together. A change from
+ * before the current window is due. So is one from the future, since the clocks differ and the wait could be long.
  */
 export function putOffMs(
   operations: readonly S3Operation[],

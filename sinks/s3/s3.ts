@@ -13,7 +13,7 @@ import { recoverBatch, writeBatch } from './send.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Lanes that send at the same time, and the reads of an erasure. */
+/** For lanes that send at the same time, and the reads of an erasure. */
 const CONNECTIONS = 16;
 
 interface S3Tuning {
@@ -22,7 +22,7 @@ interface S3Tuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** Objects of NDJSON by list and day in a bucket. README.md tells how they are exactly once. */
+/** Writes NDJSON objects by list and day, each change exactly once (README.md explains how). */
 export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
   const now = tuning.now ?? Date.now;
   const url = bucketUrl(config);
@@ -70,7 +70,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment, tun
     },
     recover(operations, lane, signal) {
       if (signal.aborted) {
-        const outcome = { kind: 'unknown', detail: 'stopped before looking' } as const;
+        const outcome = { kind: 'unknown', detail: 'stopped before the look-up' } as const;
         return Promise.resolve({ outcomes: operations.map(() => outcome) });
       }
       return underOwnSignal(signal, (own) => recoverBatch(store, operations, lane, own));

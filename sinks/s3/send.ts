@@ -16,9 +16,9 @@ import type { S3Operation } from './plan.js';
 import { deleteObject, findObject, putManifest, putObject, type Store } from './store.js';
 
 /**
- * Writes a batch: an object for each list and day, one after another, then the manifests. Names and digests are
- * remembered before the first request. What an attempt that died has written is therefore found by name, and a name is
- * given to other lines only when nothing was found under it.
+ * Writes a batch: one object per list and day, then the manifests. Names and digests are remembered before the first
+ * request, so that the objects of a dead attempt can be found by name. A name is reused for other lines only if no object
+ * was found under it.
  */
 export async function writeBatch(
   store: Store,
@@ -39,7 +39,7 @@ export async function writeBatch(
   let failure: Failure | undefined;
   for (const [at, batch] of batches.entries()) {
     if (signal.aborted) break;
-    // oxlint-disable-next-line no-await-in-loop -- in their order, so that what was written is a beginning
+    // oxlint-disable-next-line no-await-in-loop -- in order, so that the written objects are the first ones
     const stored = await putObject(store, lane, { ...intents[at]!, text: batch.text }, signal);
     if (stored.kind === 'stored') {
       written.push(at);
@@ -58,7 +58,7 @@ export async function writeBatch(
   const numbers = new Map(written.map((at) => [intents[at]!.partition, grown(lane, intents[at]!)]));
   const open = await writeManifests(store, lane, numbers, signal);
   if (open !== undefined) {
-    // The objects are there, but the manifests do not name them: settled by `recover`, which finds and names them.
+    // The objects exist, but no manifest names them: `recover` finds them and writes the manifests.
     const { detail } = open;
     for (const at of written)
       for (const position of batches[at]!.positions) outcomes[position] = { kind: 'unknown', detail };
@@ -69,9 +69,9 @@ export async function writeBatch(
 }
 
 /**
- * Settles what an attempt that died may have written. An object whose lines are exactly those of these operations
- * counts as delivered. One that holds others (a person was erased or may no longer be shown) is deleted, and its lines
- * are sent again under the next number. Recovering twice gives the same.
+ * Settles what a dead attempt may have written. An object with exactly the lines of these operations counts as delivered.
+ * One with other lines (an attendee was erased or hidden since) is deleted, and its lines are sent again under the next
+ * number. A second run has the same result.
  */
 export async function recoverBatch(
   store: Store,
@@ -87,7 +87,7 @@ export async function recoverBatch(
   for (const intent of pendingOf(lane.memory)) {
     const { partition, number, digest } = intent;
     const key = new ObjectNames(store.config, lane).object(partition, number);
-    // oxlint-disable-next-line no-await-in-loop -- a few, and after the first that is absent there is rarely another
+    // oxlint-disable-next-line no-await-in-loop -- a few, and rarely any after the first that is absent
     const found = await findObject(store, key, signal);
     if (found.kind === 'absent' || (found.kind === 'found' && found.digest !== digest)) {
       absent.push(intent);
@@ -106,7 +106,7 @@ export async function recoverBatch(
     const { gaps } = numbersOf(lane.memory, partition);
     numbers.set(partition, { next: number + 1, gaps: [...gaps, number] });
   }
-  // A request of an attempt before the last one may be on its way as well, until its name is taken.
+  // A late request of an earlier attempt is possible as well, until its name is used.
   const earlier = doubtfulOf(lane.memory).filter(
     (one) => !numbers.has(one.partition) && !absent.some((each) => isSame(one, each)),
   );
@@ -134,7 +134,7 @@ function valuesOf(numbers: ReadonlyMap<string, Numbers>): Record<string, unknown
   return Object.fromEntries([...numbers].map(([partition, each]) => [partition, numbersValue(each)]));
 }
 
-/** @returns undefined when all are written; else why one is not */
+/** @returns undefined if all were written, or else the first failure */
 async function writeManifests(
   store: Store,
   lane: Lane,
@@ -142,14 +142,14 @@ async function writeManifests(
   signal: AbortSignal,
 ): Promise<Failure | undefined> {
   for (const [partition, each] of numbers) {
-    // oxlint-disable-next-line no-await-in-loop -- a few, and the first that fails ends it
+    // oxlint-disable-next-line no-await-in-loop -- a few, until the first failure
     const stored = await putManifest(store, lane, { partition, numbers: each }, signal);
     if (stored.kind !== 'stored') return stored;
   }
   return undefined;
 }
 
-/** Looked for again before anything is sent; a pause says that only a person can help. */
+/** Keeps operations in doubt, so that they are looked up before anything is sent; a pause needs an operator. */
 function unsettled(operations: readonly S3Operation[], failure: Failure): SendResult {
   const outcome: Outcome = failure.kind === 'pause' ? failure : { kind: 'unknown', detail: failure.detail };
   return { outcomes: operations.map(() => outcome) };

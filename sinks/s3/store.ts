@@ -13,7 +13,7 @@ import {
   packed,
 } from './objects.js';
 
-/** The client, and what every request of a sink needs to know. */
+/** The client, with the settings of the sink's requests. */
 export interface Store {
   readonly client: S3Client;
   readonly config: S3Config;
@@ -24,8 +24,8 @@ type Stored = { readonly kind: 'stored' } | Failure;
 const digestHeader = 'x-amz-meta-pigeonpost-sha256';
 
 /**
- * Writes an object that has to be new. A repeat finds the same bytes under the name and counts as written. With
- * `If-None-Match` a late request of an attempt that died can neither replace this object nor be replaced unseen.
+ * Writes a new object. If the name already has the same lines, the object counts as written. With `If-None-Match`, a
+ * late request of a dead attempt cannot replace this object, nor can this request replace that one unnoticed.
  */
 export async function putObject(
   { client, config }: Store,
@@ -43,7 +43,8 @@ export async function putObject(
 
   const found = await findObject({ client, config }, key, signal);
   if (found.kind === 'found' && found.digest === digest) return { kind: 'stored' };
-  if (found.kind === 'absent') return { kind: 'retry', detail: `${key} was there and is gone: written again` };
+  if (found.kind === 'absent')
+    return { kind: 'retry', detail: `${key} existed and disappeared: it will be written again` };
   if (found.kind !== 'found') return found;
   const isOurs = doubtfulOf(lane.memory).some(
     (each) => each.partition === partition && each.number === number && each.digest === found.digest,
@@ -56,11 +57,11 @@ export async function putObject(
   return {
     kind: 'pause',
     cause: 'destination',
-    detail: `${key} exists and holds other lines than this ledger wrote: after a restore, move the objects that are newer than the backup away or set another "prefix"`,
+    detail: `${key} exists with lines that this ledger did not write: after a restore, move the objects that are newer than the backup away or set another "prefix"`,
   };
 }
 
-/** Replaces an object by what an erasure has left of it. */
+/** Replaces an object with the lines that an erasure left. */
 export async function replaceObject(
   { client, config }: Store,
   { key, text, digest }: { readonly key: string; readonly text: string; readonly digest: string },
@@ -74,7 +75,7 @@ export async function replaceObject(
 
 type Found = { readonly kind: 'absent' } | { readonly kind: 'found'; readonly digest: string } | Failure;
 
-/** Whether an object exists, and which lines it says that it holds. */
+/** Checks whether an object exists, and returns the digest of its lines. */
 export async function findObject({ client }: Store, key: string, signal: AbortSignal): Promise<Found> {
   const answer = await client.call({ method: 'HEAD', key }, signal);
   if (answer.kind === 'answer' && answer.status === 200)
@@ -90,7 +91,7 @@ export async function deleteObject({ client }: Store, key: string, signal: Abort
   return classifyFailure(answer, 'deleting an object', { isWrite: false });
 }
 
-/** Writes the manifest of a partition anew. It names objects that exist, and no others. */
+/** Replaces the manifest of a partition. It names exactly the objects that exist. */
 export async function putManifest(
   { client, config }: Store,
   lane: Lane,
@@ -108,8 +109,8 @@ export async function putManifest(
 }
 
 /**
- * Without `content-encoding`: stores and loaders would unpack an object then, and its name says that it is packed.
- * `content-md5` makes the store refuse a body that was damaged on its way.
+ * Without `content-encoding`, with which stores and loaders would unpack an object whose name says that it is packed.
+ * `content-md5` makes the store refuse a damaged body.
  */
 function objectHeaders(body: Buffer, digest: string, { compression }: S3Config): Record<string, string> {
   return {
@@ -119,7 +120,7 @@ function objectHeaders(body: Buffer, digest: string, { compression }: S3Config):
   };
 }
 
-/** The header with which a name that exists is refused (412). */
+/** The header with which the store refuses an existing name (412). */
 export function onlyIfNew({ conditionalWrites }: S3Config): Record<string, string> {
   return conditionalWrites ? { 'if-none-match': '*' } : {};
 }
@@ -128,13 +129,13 @@ export function md5(body: Buffer): string {
   return createHash('md5').update(body).digest('base64');
 }
 
-/** Whose a prefix is. Two sinks under one prefix would write under the same names. */
+/** The owner of a prefix. Two sinks with one prefix would write under the same names. */
 interface Owner {
   readonly ledgerId: string;
   readonly sink: string;
 }
 
-/** `foreign`: the marker is nothing that this sink writes. */
+/** `foreign`: the marker is not in this sink's format. */
 type Marker =
   | { readonly kind: 'fresh' }
   | { readonly kind: 'foreign' }
@@ -154,14 +155,14 @@ export async function readMarker({ client, config }: Store, signal: AbortSignal)
   return owner === undefined ? { kind: 'foreign' } : { kind: 'owned', owner };
 }
 
-/** Makes the prefix this sink's. A second call changes nothing. @returns undefined when it is; else why it cannot be */
+/** Claims the prefix for this sink. A second call changes nothing. @returns undefined on success, or else the reason */
 export async function claimPrefix(store: Store, owner: Owner, signal: AbortSignal): Promise<Failure | undefined> {
   const marker = await readMarker(store, signal);
   if (marker.kind !== 'fresh') return refusal(marker, owner, store.config.prefix);
   const body = Buffer.from(`${JSON.stringify({ ledgerId: owner.ledgerId, sink: owner.sink })}\n`);
   const headers = { 'content-type': 'application/json', 'content-md5': md5(body), ...onlyIfNew(store.config) };
   const answer = await store.client.call({ method: 'PUT', key: markerKey(store.config.prefix), body, headers }, signal);
-  // Lanes claim at the same time, and so may another ledger: the first one decides.
+  // Several lanes, or another ledger, may claim at the same time: the first one wins.
   if (answer.kind === 'answer' && (answer.status === 200 || answer.status === 412)) {
     const now = await readMarker(store, signal);
     return now.kind === 'fresh'

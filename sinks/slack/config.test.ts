@@ -39,11 +39,7 @@ describe('the configuration of a Slack sink', () => {
     ],
     ['a token without a channel', { token }, "channel: allowed: a channel's id such as"],
     ['a name for a channel', { token, channel: '#questions' }, "channel: allowed: a channel's id such as"],
-    [
-      'a token in the file',
-      { token: 'xoxb-token', channel: 'C0123456789' },
-      'token: a secret',
-    ],
+    ['a token in the file', { token: 'xoxb-token', channel: 'C0123456789' }, 'token: a secret'],
     [
       'a webhook without TLS',
       { webhookUrl: new Secret('http://hooks.slack.com/x') },

@@ -260,7 +260,7 @@ describe('the canvas sink', () => {
     const lines = async () => (await sink.check(signal)).map(({ text }) => text);
     expect((await lines())[1]).toMatch(/can be graded.* posting policy is manual: students see grades once/);
     expect([...(await settle(all(80))).values()][0]).toMatchObject({
-      detail: 'the grade is set; its student sees it once a teacher posts it',
+      detail: 'the grade is set; the student sees it once a teacher posts it',
     });
     await sink.close();
     await double.close();
@@ -312,7 +312,7 @@ describe('an assignment that is named', () => {
   it('is created with the first grades, published, and found from then on', async () => {
     await open();
     expect((await sink.check(signal)).map(({ ok, text }) => [ok, text])).toEqual([
-      [true, expect.stringContaining('takes the token')],
+      [true, expect.stringContaining('accepts the token')],
       [true, expect.stringContaining('does not exist yet: the first grade creates it')],
     ]);
     expect(named()).toEqual([]);
