@@ -1,7 +1,7 @@
 import { freePort } from '../worker/embedded-temporal/free-port.js';
 
 const given = new Set<number>();
-/** Which of Jest's processes this is, so that those that look for a port at once never find the same one. */
+/** Number of this Jest process, so that processes that look for a port at the same time never find the same one. */
 const own = Number(process.env['JEST_WORKER_ID'] ?? 0);
 const sharers = 8;
 

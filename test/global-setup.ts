@@ -8,7 +8,7 @@ import type * as Finding from '../worker/embedded-temporal/find-binary.js';
 // Jest resolves no `.js` suffix to `.ts` here, unlike in tests: so this uses the build, as a user would.
 const built = join(__dirname, '../dist/worker/embedded-temporal');
 
-/** What `global-teardown.ts` ends. Both run in Jest's own process. */
+/** Resources that `global-teardown.ts` closes. Both run in Jest's own process. */
 export interface TestServer {
   stop(): Promise<void>;
 }

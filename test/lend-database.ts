@@ -20,7 +20,7 @@ const prefix = 'pigeonpost-lent-';
 
 /**
  * Lends a database of the PostgreSQL server that all test files of one of Jest's processes share: 50 ms instead of a
- * second for a server with the newest schema. A test that kills or configures its server, or looks at all of its
+ * second for a server with the newest schema. A test that kills or configures its server, or lists all of its
  * databases, starts one of its own by `startPostgres`.
  * @returns null where no server can be started
  */

@@ -10,7 +10,7 @@ import { until } from './until.js';
 
 /** A PostgreSQL server for one test file, thrown away with it. */
 export interface TestPostgres {
-  /** Of an empty database. */
+  /** URL of an empty database. */
   readonly url: string;
   /** Makes another database, as a copy of `template` (a name) where one is given; 45 ms. No one may be connected to it. */
   createDatabase(name: string, template?: string): Promise<string>;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 export interface TestTemporal {
   readonly address: string;
   readonly namespace: string;
-  /** Of this test alone: name workflows after it too. */
+  /** Unique to this test: use it in workflow names too. */
   readonly taskQueue: string;
   /** The program of the server, for tests that start one of their own. */
   readonly binary: string;

@@ -1,5 +1,5 @@
-// What tsc leaves undone: SQL beside the code that reads it, and what every start would otherwise make anew, in
-// seconds: the database that a first start copies, and the workflow bundle that every worker process loads.
+// Completes the build after tsc: copies SQL files beside the code that reads them, and prepares what would cost every
+// start seconds: the database that a first start copies, and the workflow bundle that every worker process loads.
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

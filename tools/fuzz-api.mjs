@@ -91,7 +91,7 @@ async function until(isSo) {
   throw new Error('nothing was read within a minute');
 }
 
-/** What exists, mixed into what is made up: a request for what does not exist is refused before anything is done. */
+/** Existing names, mixed into invented ones: a request for an unknown name is refused before any other check. */
 function knownWords(erasure) {
   const words = {
     workspace: ['acme'],
@@ -107,7 +107,7 @@ function knownWords(erasure) {
     ([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`,
   );
   const parameters = Object.keys(words).map((name) => `${name} = { dictionary = "${name}", probability = 0.6 }`);
-  // What is too large is refused before it is looked at, so also when it is wrong besides.
+  // A body that is too large is refused before it is read, also if it is wrong in other ways.
   const checks = ['[checks.negative_data_rejection]', `expected-statuses = ["4xx"]`];
   return ['[dictionaries]', ...dictionaries, '[parameters]', ...parameters, ...checks, ''].join('\n');
 }

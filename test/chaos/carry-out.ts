@@ -6,11 +6,11 @@ import type { ChaosPlan, Deed, ReceiverMode, Victim } from './plan.js';
 import { askFor } from './product-api.js';
 import type { Stage } from './stage.js';
 
-/** How long the slow receiver takes for each change, in ms. */
+/** Delay of the slow receiver for each change, in ms. */
 const slowMs = 40;
 const always = 1_000_000_000;
 
-/** What a receiver does in a mode; `refuse` has no answer at all. */
+/** Answer of a receiver by mode; `refuse` has none. */
 const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
   '5xx': { status: 503 },
   '429': { status: 429, retryAfter: '2' },

@@ -1,4 +1,4 @@
-/** Where the pieces of a run are. */
+/** Addresses and files of a run. */
 export interface ChaosPlaces {
   readonly baseUrl: string;
   /** Receivers by the name of their sink. */

@@ -15,7 +15,7 @@ export function describeDeed(deed: Deed): string {
     case 'kill':
       return `kill -9 ${deed.victim}, started again after ${deed.restartAfterMs} ms`;
     case 'stop':
-      return `${deed.victim} stands still for ${deed.forMs} ms`;
+      return `${deed.victim} is stopped for ${deed.forMs} ms`;
     case 'faults':
       return `faults for ${deed.forMs} ms: ${deed.rules.map((rule) => JSON.stringify(rule)).join(', ')}`;
     case 'quota':

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Stage } from './stage.js';
 
-/** What a post-mortem asks of a ledger; ids, times and counts, no contents. */
+/** Queries of a ledger for a post-mortem: ids, times and counts, no contents. */
 const questions = {
   workspaces: 'select * from workspaces',
   quotas: 'select * from quotas', // keys as fingerprints

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { Stage } from './stage.js';
 
-/** Workflows that ended otherwise than they should: whatever fails around them, they wait and go on. */
+/** Workflows that failed or ended early: whatever fails around them, they must wait and continue. */
 export async function failedWorkflows(stage: Stage): Promise<string[]> {
   const connection = await Connection.connect({ address: temporalAddress(stage) });
   try {
@@ -17,7 +17,7 @@ export async function failedWorkflows(stage: Stage): Promise<string[]> {
   }
 }
 
-/** Of the server as it runs now: an embedded one says its port on its command line alone. */
+/** Address of the running server: an embedded one names its port only on its command line. */
 function temporalAddress(stage: Stage): string {
   const pid = stage.temporalPid();
   const port = pid === undefined ? undefined : /--port=(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))?.[1];

@@ -3,7 +3,7 @@ import type { Finding, SinkUnderJudgement } from './judge.js';
 import { itemName, latestLines, releasedLists, revisionsOf } from './latest-lines.js';
 import type { Source, TrueItem } from './source.js';
 
-/** What the sink lacks of what the source shows, and what it holds of what the source shows no more. */
+/** Items that the source shows and the sink lacks, and items that the sink holds although the source no longer shows them. */
 export function findCompleteness(sink: SinkUnderJudgement, source: Source, deletions: boolean): Finding[] {
   const latest = latestLines(sink.lines);
   const wanted = source.items.filter(({ list, item }) => list !== 'attendees' || sink.accepts(item['consent']));
@@ -59,7 +59,7 @@ function isTold(
   return held.list !== 'attendees' || sink.accepts(held.data?.['consent']);
 }
 
-/** How often each vote stands at the source: they show no id, and two may be alike. */
+/** Number of times that the source shows each vote: votes have no id, and two may be equal. */
 function countUnnamed(items: readonly TrueItem[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { key, fingerprint: print } of items) {

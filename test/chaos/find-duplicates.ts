@@ -2,7 +2,7 @@ import type { HeldLine } from './held.js';
 import type { Finding, SinkUnderJudgement } from './judge.js';
 import { itemName, revisionsOf } from './latest-lines.js';
 
-/** What arrived twice as two: the same change again, or the same content as two changes in a row. */
+/** Duplicates in a sink: the same change twice, or the same content as two consecutive changes. */
 export function findDuplicates(sink: SinkUnderJudgement): Finding[] {
   const repeated = sink.kind === 'file' ? repeatedLines(sink.lines) : repeatedUnlike(sink.lines);
   return [...repeated, ...saidTwice(sink.lines)];
@@ -21,8 +21,8 @@ function repeatedLines(lines: readonly HeldLine[]): Finding[] {
 }
 
 /**
- * A receiver may be sent a change again, under its id and byte for byte the same, but for the person, who may be left
- * out the second time. Two ids for one revision are two changes.
+ * A receiver may receive a change again under its id with the same bytes, except that the repeat may leave out the
+ * person. Two ids for one revision are two changes.
  */
 function repeatedUnlike(lines: readonly HeldLine[]): Finding[] {
   const texts = new Map<string, string>();
@@ -33,7 +33,7 @@ function repeatedUnlike(lines: readonly HeldLine[]): Finding[] {
     const text = JSON.stringify(line);
     const before = texts.get(line.id);
     if (before !== undefined && text !== before && text !== withoutPerson(before)) {
-      findings.push({ fault: 'duplicated', list: line.list, where: `${name} came again with other bytes` });
+      findings.push({ fault: 'duplicated', list: line.list, where: `${name} arrived again with other bytes` });
     }
     texts.set(line.id, text);
     const id = ids.get(name);

@@ -4,7 +4,7 @@ import type { Finding } from './judge.js';
 import { itemName, revisionsOf } from './latest-lines.js';
 import type { Source } from './source.js';
 
-/** Deletions that a sink was told of before the item had ever been gone from its list. */
+/** Deletions that a sink received before the item had ever left its list. */
 export function findFalseDeletions(lines: readonly HeldLine[], { absences }: Source): Finding[] {
   const firstGoneAt = new Map<string, number>();
   for (const { name, goneAt } of absences) {

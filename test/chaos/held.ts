@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ArchivedChange, readArchive } from '../kit/archive.js';
 
-/** What a sink was given, in the order in which it was. */
+/** Changes that a sink received, in the order of arrival. */
 export type HeldLine = ArchivedChange;
 
 /** The lines of the file sink; empty while it has none. */
@@ -11,7 +11,7 @@ export function heldByFile(folder: string): HeldLine[] {
   return existsSync(archive) ? readArchive(archive) : [];
 }
 
-/** What a receiver has taken, repeats included: it writes each down before it answers. A torn last line is no line yet. */
+/** Changes that a receiver accepted, repeats included. It writes each one before it answers, so a torn last line does not count. */
 export function heldByReceiver(folder: string, name: string): HeldLine[] {
   const log = join(folder, `${name}.ndjson`);
   if (!existsSync(log)) return [];

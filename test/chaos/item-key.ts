@@ -1,6 +1,6 @@
 import type { Item } from '../kit/compare-with-truth.js';
 
-/** Where an item shows its id, other than at its top. Source: the specification's examples. */
+/** Path of an item's id where it is not at the top level. Source: the specification's examples. */
 const holders: Readonly<Record<string, string>> = {
   questions: 'question',
   answers: 'answer',

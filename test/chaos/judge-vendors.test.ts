@@ -35,8 +35,8 @@ describe('the judge of a channel', () => {
     ['a question that is missing', ['lost'], []],
     ['one in an older state', ['lost'], [message('1', 'older?')]],
     ['one that stands twice', ['duplicated'], [message('1', 'Now?'), message('1', 'Now?')]],
-    ['one that is gone at the source', ['kept'], [message('1', 'Now?'), message('9', 'Gone?')]],
-    ['a thread that was begun twice', ['duplicated'], [parent, parent, message('1', 'Now?')]],
+    ['one that is deleted in the source', ['kept'], [message('1', 'Now?'), message('9', 'Gone?')]],
+    ['a thread that was started twice', ['duplicated'], [parent, parent, message('1', 'Now?')]],
   ])('finds %s', (_, expected, messages) => {
     expect(faults(messages, source('qna-questions', question(1, 'Now?')))).toEqual(expected);
   });

@@ -4,7 +4,7 @@ import type { Item } from '../kit/compare-with-truth.js';
 import type { Finding } from './judge.js';
 import type { Source, TrueItem } from './source.js';
 
-/** A message as it stands in a channel, less what nobody looks at here. */
+/** A message in a channel, reduced to the fields that the judge compares. */
 export interface StandingMessage {
   readonly text: string;
   readonly blocks?: readonly unknown[];
@@ -12,9 +12,9 @@ export interface StandingMessage {
 }
 
 /**
- * A channel that is told of some questions: each stands there once, in its last state, and whatever it is not to be told
- * of any more shows no text. Pure.
- * @param isWanted whether it is to be told of a question as it is now
+ * Judges a channel that receives some questions: it must hold each one once, in its last state, and must show no text
+ * of a question that it may no longer show. Pure.
+ * @param isWanted whether the channel receives a question in its present state
  */
 export function judgeMessages(
   messages: readonly StandingMessage[],
@@ -71,8 +71,8 @@ function twiceAThread(messages: readonly StandingMessage[]): Finding[] {
 }
 
 /**
- * A CRM that is told of who has consented: each stands there once, by e-mail, under the name that the source shows. Who
- * has withdrawn since may stay. Pure.
+ * Judges a CRM that receives people who consented: it must hold each of them once, by e-mail, under the name that the
+ * source shows. People who have withdrawn since may stay. Pure.
  */
 export function judgeContacts(contacts: readonly Readonly<Record<string, unknown>>[], source: Source): Finding[] {
   const list = 'attendees';

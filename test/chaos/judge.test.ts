@@ -22,7 +22,7 @@ function vote(createdAt: string): Item {
   return { createdAt, question: { id: 9001, content: 'copied' }, session: { id: 5001 }, attendeeId: 1 };
 }
 
-/** What the source shows now, and what has been gone from it. */
+/** Items that the source shows now, and items that left it. */
 function source(shown: readonly (readonly [string, Item])[], gone: readonly (readonly [string, Item])[] = []): Source {
   const named = (list: string, item: Item): string => {
     const key = keyOf(list, item);
@@ -67,7 +67,7 @@ describe('the judge of a chaos run', () => {
     ['an item that is missing', ['lost'], [], source([['questions', when]])],
     ['an old version', ['lost'], [line('questions', '9001', 1, when)], source([['questions', edited]])],
     [
-      'an item that came back and is held as deleted',
+      'an item that was restored and is held as deleted',
       ['lost'],
       [line('questions', '9001', 1, when), line('questions', '9001', 2, null)],
       source([['questions', when]], [['questions', when]]),
@@ -174,11 +174,11 @@ describe('the judge of a chaos run', () => {
     const first = line('questions', '9001', 1, when);
     const shown = source([['questions', when]]);
 
-    it('lets the same change come again', () => {
+    it('allows the same change to be repeated', () => {
       expect(faultsOf([first, first], shown, 'webhook')).toEqual([]);
     });
 
-    it('lets it come again without the person', () => {
+    it('allows a repeat without the person', () => {
       const { attendeeId: _, ...anonymous } = when;
       expect(faultsOf([first, { ...first, data: anonymous }], shown, 'webhook')).toEqual([]);
     });

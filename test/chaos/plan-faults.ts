@@ -21,7 +21,7 @@ const cursors = ['keyset', 'offset'] as const;
 
 const meanGapMs = 3500;
 
-/** What the service does wrong, and when. A stretch of every kind may meet any other. */
+/** Faults of the service with their times. Periods of different kinds may overlap. */
 export function planFaults(random: Random, durationMs: number, deletions: boolean): PlannedDeed[] {
   const refusals = random() < 0.25 ? [refusal(random, durationMs)] : [];
   const other = instants(random, meanGapMs, 500, durationMs).map((atMs) => ({ atMs, deed: drawn(random, deletions) }));
@@ -31,7 +31,7 @@ export function planFaults(random: Random, durationMs: number, deletions: boolea
 /** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0041). */
 const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
-/** Once in a run a list is shown empty, or but for a few items: two such answers would say the same of what is gone. */
+/** Once in a run, a list is shown empty or almost empty. Two such answers would confirm each other. */
 function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
   const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.5);
   return shown.map((list) => {

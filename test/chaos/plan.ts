@@ -7,15 +7,15 @@ import { planClock, planStops } from './plan-stops.js';
 
 export type Store = 'embedded' | 'postgres';
 
-/** What is killed with SIGKILL. `store` is PostgreSQL's server; an embedded store dies with `parent`. */
+/** Targets of SIGKILL. `store` is PostgreSQL's server; an embedded store dies with `parent`. */
 export type Victim = 'parent' | 'worker' | 'temporal' | 'store' | 'everything';
 
-/** How the receiver that fails does so. `refuse`: it is killed, and nothing listens. */
+/** Failure mode of the failing receiver. `refuse`: it is killed, and no process listens. */
 export type ReceiverMode = '5xx' | '429' | 'hang' | 'dropBefore' | 'dropAfter' | 'refuse';
 
 export type Deed =
   | { readonly do: 'kill'; readonly victim: Victim; readonly restartAfterMs: number }
-  /** A process is stopped with SIGSTOP and goes on later, as on a machine that was suspended. */
+  /** A process is stopped with SIGSTOP and continued later, as on a suspended machine. */
   | { readonly do: 'stop'; readonly victim: 'parent' | 'worker'; readonly forMs: number }
   /** Rules of the sandbox's fault API, lifted after a while. */
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
@@ -24,9 +24,9 @@ export type Deed =
   | { readonly do: 'list'; readonly list: string; readonly setting: ListSetting }
   | { readonly do: 'page-size'; readonly maxPerPage: number }
   | { readonly do: 'receiver'; readonly mode: ReceiverMode; readonly forMs: number }
-  /** So many live events at once. */
+  /** Emits this number of live events in one burst. */
   | { readonly do: 'burst'; readonly count: number }
-  /** A person asks for everything to be read now, so that a stream that was told to wait long is not out for good. */
+  /** An operator requests an immediate read, so that a stream with a long wait is read before the end of the run. */
   | { readonly do: 'poll-now' };
 
 export type FaultRule = Readonly<Record<string, string | number | boolean>>;
@@ -56,7 +56,7 @@ export interface ChaosPlan {
   readonly durationMs: number;
   readonly service: ServicePlan;
   readonly deeds: readonly PlannedDeed[];
-  /** How far the worker's wall clock is ahead of all others. */
+  /** Time by which the worker's wall clock is ahead of all others. */
   readonly clockAheadMs: number;
 }
 

@@ -2,7 +2,7 @@ import { faultNames } from './judge.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { Verdict } from './settle.js';
 
-/** In words, in the order in which they are told. */
+/** Sentences of the report, in their order. */
 const words = {
   lost: 'lost',
   kept: 'not deleted',

@@ -51,7 +51,7 @@ export async function runChaos(
     await carryOut(plan, stage, say);
     const { verdict, source, tookMs, isSettled } = await settle(stage, options.deletions, say);
     const falls = [...stage.parent.falls, ...(stage.worker?.falls ?? [])];
-    for (const last of falls) say(`a process ended by itself, and said last: ${last}`);
+    for (const last of falls) say(`a process exited unexpectedly; its last line: ${last}`);
     const failed = await failedWorkflows(stage);
     if (!isSettled || [...verdict.values()].some(({ findings: found }) => found.length > 0)) {
       await dumpStore(stage);

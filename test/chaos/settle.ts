@@ -8,7 +8,7 @@ import { readSource, type Source } from './source.js';
 import { hookSinks, type Stage } from './stage.js';
 import { isToldInSlack } from './vendors.js';
 
-/** What each sink was given and what is wrong with it, by the sink's name. */
+/** Changes that each sink received and the faults found in them, by the sink's name. */
 export type Verdict = ReadonlyMap<string, { readonly lines: number; readonly findings: readonly Finding[] }>;
 
 export interface Settling {
@@ -21,15 +21,15 @@ export interface Settling {
 
 /** Longer than the longest wait of a record that has failed several times. */
 const longestMs = 10 * 60_000;
-/** Nothing new for more than a sweep of everything: what would be told wrongly, would be by then. */
+/** Quiet time longer than a sweep of every list: a wrong change would have been delivered by then. */
 const quietMs = 8000;
 const lookEveryMs = 2000;
 /** Looks before whole sweeps are asked for: of an event that has ended the next one is due an hour later. */
 const sweepsFrom = 20;
 
 /**
- * Waits, with the source standing still, until the product says that it is settled, nothing is lost or kept, and
- * nothing more comes; then judges. Asks for everything to be read now and again, as a person would.
+ * Waits, with the source frozen, until the product reports that it is settled, nothing is lost or kept, and nothing
+ * more arrives; then judges. From time to time it requests an immediate read, as an operator would.
  */
 export async function settle(stage: Stage, deletions: boolean, say: (line: string) => void): Promise<Settling> {
   const source = await readSource(stage.sandboxUrl);
@@ -59,7 +59,7 @@ export async function settle(stage: Stage, deletions: boolean, say: (line: strin
   }
 }
 
-/** What time may still mend. */
+/** Faults that further reading may still correct. */
 function isOpen({ fault }: Finding): boolean {
   return fault === 'lost' || fault === 'kept';
 }

@@ -20,11 +20,11 @@ export interface KnownAbsence {
   readonly name: string;
   /** Epoch ms. */
   readonly goneAt: number;
-  /** ISO 8601; null: it never came back. */
+  /** ISO 8601; null: it was never restored. */
   readonly backAt: string | null;
 }
 
-/** All that is known of the source when it stands still: what a sink is compared with. */
+/** State of the frozen source, with which a sink is compared. */
 export interface Source {
   readonly items: readonly TrueItem[];
   readonly absences: readonly KnownAbsence[];

@@ -24,14 +24,14 @@ export interface Stage {
   readonly sandboxUrl: string;
   readonly hookUrls: Readonly<Record<HookSink, string>>;
   readonly vendors: Vendors;
-  /** Of pigeonpost's API. */
+  /** Address of pigeonpost's API. */
   readonly apiUrl: string;
   readonly receivers: Readonly<Record<HookSink, Supervised>>;
   readonly parent: Supervised;
   /** Beside PostgreSQL alone. */
   readonly worker: Supervised | undefined;
   readonly postgres: TestPostgres | undefined;
-  /** Of Temporal's server as it runs now; undefined while it is down. */
+  /** Address of the running Temporal server; undefined while it is down. */
   temporalPid(): number | undefined;
   /** Ends everything. @returns what is wrong with the way it ended: exit codes, processes that are left over */
   close(): Promise<string[]>;

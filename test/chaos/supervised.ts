@@ -6,7 +6,7 @@ import { killNow } from '../kit/processes.js';
 import { until } from '../until.js';
 
 export interface SupervisedOptions {
-  /** Of the build: `cli/main`. */
+  /** Path in the build, such as `cli/main`. */
   readonly program: string;
   readonly args: readonly string[];
   /** Its whole environment. */
@@ -14,19 +14,19 @@ export interface SupervisedOptions {
   readonly cwd: string;
   /** Gets what it prints, over all its lives. */
   readonly logFile: string;
-  /** What it prints when it works. */
+  /** Output that shows that it is ready. */
   readonly ready: RegExp;
 }
 
-/** How soon a program that ended by itself is started again, as a service manager would. */
+/** Delay before a program that exited is started again, as by a service manager. */
 const restartAfterMs = 500;
 
 /**
- * A program of the build that is kept running: killed, or ended by itself, it is started again with the same arguments.
+ * A program of the build that is kept running: after a kill or an exit it is started again with the same arguments.
  * It ends with this process, however that ends.
  */
 export class Supervised {
-  /** What it said last, each time that it ended though nobody here asked for it. */
+  /** Its last line at each unexpected exit. */
   readonly falls: string[] = [];
   #child: GuardedChild | undefined;
   #logStart = 0;
@@ -43,7 +43,7 @@ export class Supervised {
     return this.#child?.pid;
   }
 
-  /** What it has printed since its latest start; nothing once it is being killed. */
+  /** Its output since its latest start; empty while it is being killed. */
   output(): string {
     if (this.#child === undefined || this.#wasKilled) return '';
     return readFileSync(this.options.logFile).subarray(this.#logStart).toString();

@@ -16,12 +16,12 @@ export interface Vendors {
   close(): Promise<unknown>;
 }
 
-/** So many messages in ten seconds: a conference of hours takes minutes here. */
+/** Messages in ten seconds: a conference of hours takes minutes here. */
 const per10s = 500;
 /** Answers of each vendor that are lost after the effect. */
 const lostAnswers = 3;
 
-/** Which answers are lost follows from the seed. */
+/** The seed decides which answers are lost. */
 export async function startVendors(seed: number): Promise<Vendors> {
   const random = seededRandom(seed * 16 + 5);
   const slack = await startSlackDouble({ profile: 'established', limits: scaledLimits(per10s) });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../base/package-root.js';
 
 /**
- * Puts a table between the two marks of its name in docs/reliability.md, in place of what stood there.
+ * Replaces the table between the two marks of its name in docs/reliability.md.
  * @throws when the page lacks the marks
  */
 export function writeRows(name: string, table: string): void {

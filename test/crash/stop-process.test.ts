@@ -7,8 +7,8 @@ import { hasPostgres } from '../postgres.js';
 const stoppedMs = 25_000;
 
 /**
- * A process that does not run for longer than its leases last, as on a machine that is suspended or moved, and that does
- * not know. SIGSTOP is a stand-in: the clocks of the process go on, its timers and answers do not.
+ * A process that stops running for longer than its leases last without noticing, as on a machine that is suspended or
+ * moved. SIGSTOP simulates that: the clocks of the process continue, its timers and answers do not.
  */
 (hasPostgres() ? describe : describe.skip)(
   'two processes on one PostgreSQL, each stopped for longer than a lease',

@@ -6,11 +6,11 @@ import { until } from '../until.js';
 
 /**
  * Temporal holds nothing that the ledger lacks: its data is thrown away once after an orderly stop and once after a
- * kill, under live traffic, and everything goes on where it was; what a person had paused stays paused.
+ * kill, under live traffic. Everything continues where it was, and what an operator had paused stays paused.
  */
 describe('a pigeonpost whose Temporal has lost everything', () => {
   it(
-    'goes on where it was, loses nothing, doubles nothing, and leaves what is paused paused',
+    'continues where it was, loses nothing, doubles nothing, and leaves what is paused paused',
     () =>
       followConference({ seed: 7, attendees: 100, store: 'embedded' }, async (conference) => {
         let main = await startReady(conference);

@@ -13,8 +13,8 @@ import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 
 /**
- * One API process and one worker whose Temporal comes late, is then replaced by an empty one at the same address, and
- * comes back.
+ * One API process and one worker whose Temporal server starts late, is then replaced by an empty one at the same
+ * address, and is finally restored.
  */
 (hasPostgres() ? describe : describe.skip)('an API process and a worker whose Temporal is exchanged', () => {
   const { binary } = temporalForTests();

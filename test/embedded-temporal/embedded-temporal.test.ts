@@ -30,7 +30,7 @@ describe('an embedded Temporal server', () => {
     expect(await hasNamespace(server)).toBe(true);
   });
 
-  it('keeps what it was told across stop and start', async () => {
+  it('keeps its state across stop and start', async () => {
     server = await startEmbeddedTemporal({ folder, binary });
     await startWorkflow(server, 'kept');
     await server.stop();
@@ -60,7 +60,7 @@ describe('an embedded Temporal server', () => {
     expect(await isRunning(server, 'kept')).toBe(true);
   });
 
-  it('is given up when it cannot be started any more, and its owner is told', async () => {
+  it('is given up when it can no longer be started, and its owner is notified', async () => {
     const program = join(folder, 'server');
     writeFileSync(program, `#!/bin/sh\n[ -e ${join(folder, 'broken')} ] && exit 9\nexec ${binary} "$@"\n`, {
       mode: 0o755,
@@ -97,7 +97,7 @@ describe('an embedded Temporal server', () => {
     await until('the server is gone', () => !isProcessAlive(pid));
   });
 
-  it('takes the place of a server that somebody left on its file', async () => {
+  it('replaces a server that an earlier process left on its file', async () => {
     const database = join(folder, 'temporal.sqlite');
     const stale = spawn('/bin/sh', ['-c', `sleep 60; : --db-filename=${database}`], { stdio: 'ignore' });
     writeFileSync(join(folder, 'temporal.pid'), `${stale.pid}\n`);

@@ -7,7 +7,7 @@ import { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import type { Scene } from '../kit/scene.js';
 import { finish } from './importing.js';
 
-/** What the API of a scene does with files; an import is sent to its end as soon as it is begun or asked something. */
+/** Does with files what the API of a scene does; an import runs to its end as soon as it is started or resumed. */
 export function deskIn(
   scene: Scene,
   wake = async (id: string): Promise<void> => void (await finish(scene, id)),

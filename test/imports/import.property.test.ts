@@ -32,7 +32,7 @@ const world = fc.record({
     }),
     { maxLength: 2 },
   ),
-  /** A process dies at its so-manieth look at the store; the next one goes on. */
+  /** A process dies at its n-th access to the store; the next one continues. */
   deaths: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 5 }),
 });
 
@@ -40,7 +40,7 @@ type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 
 const never = new AbortController().signal;
 
-/** Takes turns until the import has ended; the process dies at the moments it is told, and another goes on. */
+/** Runs cycles until the import has ended; the process dies at the given moments, and another continues. */
 async function runToItsEnd(scene: Scene, id: string, deaths: readonly number[]): Promise<void> {
   const left = [...deaths];
   for (let turns = 0; turns < 2000; turns += 1) {

@@ -18,7 +18,7 @@ export function rowsOf(...profiles: readonly Profile[]): StagedRow[] {
   return profiles.map((profile, index) => ({ row: index + 2, profile }));
 }
 
-/** So many registrants whose codes tell where they stand: P0001, P0002, … */
+/** Registrants whose codes tell their position: P0001, P0002, … */
 export function people(count: number, prefix = 'P'): Profile[] {
   return Array.from({ length: count }, (_, index) => ({
     attendeeCode: `${prefix}${String(index + 1).padStart(5, '0')}`,
@@ -50,14 +50,14 @@ export async function turn({ to }: Pick<Scene, 'to'>, id: string): Promise<Impor
   return await importRegistrantsTurn(to, id, never);
 }
 
-/** Takes turns, and lets the time pass that they ask for, until the import has ended or cannot go on by itself. */
-export async function finish(scene: Scene, id: string, mostTurns = 500): Promise<ImportTurn> {
-  for (let turns = 0; turns < mostTurns; turns += 1) {
+/** Runs cycles and advances the clock by the waits they return, until the import has ended or needs an operator. */
+export async function finish(scene: Scene, id: string, maxTurns = 500): Promise<ImportTurn> {
+  for (let turns = 0; turns < maxTurns; turns += 1) {
     const last = await turn(scene, id);
     if (last.state === 'finished' || last.state === 'paused') return last;
     await waitsAreOver(scene, last.nextDueInMs);
   }
-  throw new Error(`the import has not ended after ${mostTurns} turns`);
+  throw new Error(`the import has not ended after ${maxTurns} turns`);
 }
 
 /** Ends what an import waits for, as the passing of time does. */

@@ -87,7 +87,7 @@ interface ProofOptions {
   readonly help: boolean;
 }
 
-/** What was asked for, or what is wrong with it. */
+/** Returns the options or a usage error. */
 function readOptions(): ProofOptions | string {
   try {
     const { values } = parseArgs({

@@ -21,7 +21,7 @@ import { until } from '../until.js';
 
 export interface ProofOptions {
   readonly rows: number;
-  /** One row in so many is refused by the service. */
+  /** The service refuses one row in this number. */
   readonly badEvery: number;
   /** Knobs of the sandbox beside those that make the import last. */
   readonly knobs: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export interface Proof {
   readonly quotaWaits: number;
   readonly kills: number;
   readonly counts: Readonly<Record<string, number>>;
-  /** What is not as it must be, a sentence each. */
+  /** Violations found, one sentence each. */
   readonly wrong: readonly string[];
 }
 

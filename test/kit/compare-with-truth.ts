@@ -13,10 +13,10 @@ export interface HeldChange {
 export type Item = Readonly<Record<string, unknown>>;
 
 /**
- * What a sink lacks, or holds in an old version, of what the source shows, and what it holds although it must not;
- * empty when it has everything. Anonymous items are compared without the person. Attendees whose consent the sink does
- * not accept have to be absent: no sink is told of a consent it does not accept, so a record that says so is a leak.
- * The configuration has to choose every pigeonhole.
+ * Returns the items of the source that a sink lacks or holds in an old version, and the items that it must not hold;
+ * empty if it has everything. Anonymous items are compared without the person. Attendees whose consent state the sink
+ * does not accept must be absent: no such record is ever sent, so its presence is a leak. The configuration must select
+ * every pigeonhole.
  * @param accepts consent states, as the source would show them
  */
 export async function lackOf(
@@ -57,7 +57,7 @@ function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** What tells one version of an item from another, without the person and without copies of other items. */
+/** Identifies a version of an item, without the person and without copies of other items. */
 export function fingerprint(pigeonholeId: number, list: string, item: Item): string {
   const { attendee: _, attendeeId: __, links: ___, ...rest } = item;
   return `${pigeonholeId} ${list} ${JSON.stringify(sorted(list === 'votes' ? voteOf(item) : withoutCopies(list, rest)))}`;

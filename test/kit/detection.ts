@@ -2,12 +2,12 @@ import { passTime } from './pass-time.js';
 import type { Scene } from './scene.js';
 import type { Stage } from './stage.js';
 
-/** What it took until something that had happened at the service stood in the ledger. */
+/** Time from an event at the service until the ledger holds it. */
 export interface Detection {
   /** Reads of the live pigeonhole, at its shortest interval. */
   readonly polls: number;
   readonly requests: number;
-  /** Of this machine, waiting left out. */
+  /** CPU time of this machine, without waiting. */
   readonly ms: number;
 }
 
@@ -16,22 +16,22 @@ const pollSeconds = 5;
 
 /**
  * Lets the intervals of a live pigeonhole pass, one after another, until a condition holds of the ledger.
- * @throws when it does not within `mostPolls`
+ * @throws when it does not within `maxPolls`
  */
 export async function detect(
   stage: Stage,
   scene: Scene,
   condition: () => Promise<boolean>,
-  mostPolls: number,
+  maxPolls: number,
 ): Promise<Detection> {
   await stage.control('DELETE', 'requests');
   const startedAt = Date.now();
-  for (let polls = 1; polls <= mostPolls; polls += 1) {
+  for (let polls = 1; polls <= maxPolls; polls += 1) {
     await passTime(stage.db, pollSeconds * 1000);
     await scene.settle();
     if (await condition()) return { polls, requests: await requestsOf(stage), ms: Date.now() - startedAt };
   }
-  throw new Error(`nothing was detected in ${mostPolls} polls and ${await requestsOf(stage)} requests`);
+  throw new Error(`nothing was detected in ${maxPolls} polls and ${await requestsOf(stage)} requests`);
 }
 
 /** For the output of a test: one line that says when. */

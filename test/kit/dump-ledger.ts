@@ -1,6 +1,6 @@
 import type { Database } from '../../ledger/drivers/database.js';
 
-/** Everything that stands in the store, as one text: every row of every table. What must not stand there can be looked for. */
+/** Dumps every row of every table as one text, so that a test can search it for values that must not be there. */
 export async function dumpLedger(db: Database): Promise<string> {
   const tables = await db.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,

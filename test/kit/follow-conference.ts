@@ -23,9 +23,9 @@ import { expectOnce, expectSameBytes, notRefused, obtained, received, untilNothi
 
 /** A live conference, a file sink and a receiver of webhooks: what is followed, whatever happens to those that follow. */
 export interface FollowedConference {
-  /** Where every program works; embedded, the store lies in `data`. */
+  /** Working folder of every program; with an embedded store, the store is in `data`. */
   readonly folder: string;
-  /** Of the server's API in `pigeonpost.yaml`. */
+  /** Port of the server in `pigeonpost.yaml`. */
   readonly port: number;
   /** Starts `pigeonpost` with these arguments. */
   start(...args: string[]): Program;
@@ -40,7 +40,7 @@ export interface FollowedConference {
 }
 
 export interface ConferenceOptions {
-  /** Of the sandbox. */
+  /** Base URL of the sandbox. */
   readonly seed: number;
   /** 120 where not given. */
   readonly attendees?: number;
@@ -49,10 +49,10 @@ export interface ConferenceOptions {
 }
 
 /**
- * Lets a conference go on under live inserts and edits while `faults` starts what follows it and does what it likes to
- * it. Then the conference comes to a halt, and the promises have to be kept by what is still running: both sinks hold
- * all that the source shows, each change once, in order. What is running ends with 0 and leaves no process behind; of
- * a test that fails on its way, everything is killed, and the folder stays with what the programs said.
+ * Runs a conference with live inserts and edits while `faults` starts the programs that follow it and disturbs them.
+ * Then the conference is frozen, and the programs that still run must keep the promises: both sinks hold everything that
+ * the source shows, each change once, in order. The programs must exit with 0 and leave no process behind. If the test
+ * fails, all of them are killed, and the folder keeps their output.
  */
 export async function followConference(
   options: ConferenceOptions,
@@ -126,7 +126,7 @@ async function endWell(programs: readonly Program[]): Promise<void> {
   expect(await Promise.all(programs.map((program) => program.exited))).toEqual(programs.map(() => 0));
 }
 
-/** What happened at random instants can seldom be had again: what every program said stays beside what it wrote. */
+/** A failure at a random instant is hard to reproduce: keep the output of every program beside the files it wrote. */
 function keepOutputs(folder: string, programs: readonly Program[]): void {
   programs.forEach((program, n) =>
     writeFileSync(join(folder, `program-${n}.log`), `${program.output()}\n${program.errors()}`),
@@ -134,7 +134,7 @@ function keepOutputs(folder: string, programs: readonly Program[]): void {
 }
 
 interface Servers {
-  /** Of the configuration. */
+  /** Path of the configuration. */
   readonly lines: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   temporalPid(): number | undefined;

@@ -1,8 +1,8 @@
 import type { Database } from '../../ledger/drivers/database.js';
 
 /**
- * Empties the store, as if it were new; the ledger keeps its identity and keys. What nobody has written to since it was
- * emptied last has no size, and is left alone: emptying makes a file of each table and index anew.
+ * Empties the store, as if it were new; the ledger keeps its identity and keys. Tables that are already empty are
+ * skipped, because emptying creates a new file for each table and index.
  */
 export async function forgetEverything(db: Database): Promise<void> {
   const tables = await db.query<{ name: string }>(

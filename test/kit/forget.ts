@@ -23,7 +23,7 @@ export async function forgetTurn({ to }: Scene, id: string): Promise<ErasureTurn
   return await forgetAttendeeTurn(to, id, never);
 }
 
-/** Takes turns of the erasure and of the sinks until the person is forgotten. @returns what the turns gave back */
+/** Runs cycles of the erasure and of the sinks until the person is forgotten. @returns the results of the cycles */
 export async function forget(stage: Stage, scene: Scene, id: string): Promise<ErasureTurn[]> {
   const turns: ErasureTurn[] = [];
   for (let round = 0; round < 10; round += 1) {

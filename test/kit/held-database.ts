@@ -56,7 +56,7 @@ export function delayedDatabase(
   };
 }
 
-/** On PostgreSQL: until what was begun is over, or waits for a lock of what is held. */
+/** On PostgreSQL: waits until the started statements have finished or wait for a held lock. */
 export async function untilOverOrWaiting(db: Database, what: string, turn: Promise<unknown>): Promise<void> {
   let over = false;
   const end = (): void => void (over = true);

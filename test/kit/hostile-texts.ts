@@ -27,7 +27,7 @@ export const hostileTexts: readonly string[] = [
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...hostileTexts) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
-  // every UTF-16 unit by itself, halves of pairs included
+  // every UTF-16 code unit alone, halves of pairs included
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) },
 );
 

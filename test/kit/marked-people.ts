@@ -60,7 +60,7 @@ export function record(who: Person): Item {
   });
 }
 
-/** What one person does on the seven lists of interactions; sessions 1 to 3 are open, 4 is anonymous. */
+/** One person's interactions on the seven lists; sessions 1 to 3 are open, 4 is anonymous. */
 export function deeds(who: Person, number: number, hasTurned = false): [list: string, item: Item][] {
   const id = people[who];
   const isAnonymous = who === 'anonymous' || (who === 'turning' && hasTurned);

@@ -1,6 +1,6 @@
 import type { Database } from '../../ledger/drivers/database.js';
 
-/** What belongs to the store and not to what was read: no time passes for it. */
+/** Tables of the store itself: time does not pass for them. */
 const timeless: readonly string[] = ['migrations', 'ledger', 'configurations', 'audit'];
 
 const columns = new WeakMap<Database, Promise<ReadonlyMap<string, readonly string[]>>>();

@@ -122,7 +122,7 @@ function worksIn(pid: number, folder: string): boolean {
     const cwd = readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, '');
     return cwd === folder || cwd.startsWith(`${folder}/`);
   } catch {
-    return false; // it has ended, or belongs to somebody else
+    return false; // it has exited, or belongs to another user
   }
 }
 

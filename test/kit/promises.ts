@@ -6,7 +6,7 @@ import { type HeldChange, lackOf } from './compare-with-truth.js';
 import type { Program } from './processes.js';
 import { seededRandom } from './random.js';
 
-/** What the product promises, as questions to two sinks and the source, for tests that kill things. */
+/** The product's promises as checks of two sinks against the source, for tests that kill processes. */
 
 /** The file sink's default: all but refused. */
 export function notRefused(consent: unknown): boolean {
@@ -62,8 +62,8 @@ export function expectOnce(lines: readonly ArchivedChange[]): void {
 }
 
 /**
- * Changes arrive in order, and a repeat under one id is byte for byte the same, but for the one thing that a later
- * attempt may do: leave out the person, whose consent or anonymity has changed in between.
+ * Changes arrive in order, and a repeat under one id has the same bytes, with one exception: a later attempt may leave
+ * out the person, whose consent or anonymity has changed in between.
  */
 export async function expectSameBytes(hook: string, folder: string): Promise<void> {
   const summary = (await (await fetch(new URL('/_control/summary', hook))).json()) as {

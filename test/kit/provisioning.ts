@@ -53,12 +53,12 @@ export async function applyOnce(
   return await applyEvent(scene.to, readEventFile(text, 'event.yaml'), options);
 }
 
-/** Takes turns as the command does until nothing more happens by itself; waits pass for the ledger at once. */
+/** Runs cycles as the command does until nothing more happens automatically; waits pass immediately for the ledger. */
 export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
   const skip: string[] = [];
   let turn = await applyOnce(scene, text, asked, skip);
   // What is waited for may be the network, which no clock of the ledger hurries: turns are counted by no limit but time.
-  await until('nothing more happens to the event by itself', async () => {
+  await until('nothing more happens to the event automatically', async () => {
     skip.push(...turn.objects.filter(({ outcome }) => outcome.state === 'refused').map(({ object }) => object.key));
     if (turn.nextInMs === null) return true;
     await passTime(stage.db, turn.nextInMs);
@@ -73,7 +73,7 @@ export function states(turn: EventTurn): string[] {
   return turn.objects.map(({ object, outcome }) => `${object.key}: ${outcome.state}`);
 }
 
-/** What exists at the service beside what was there at first: names of pigeonholes, names and starts of their sessions. */
+/** Objects at the service beyond the initial ones: names of pigeonholes, names and starts of their sessions. */
 export async function made(stage: Stage): Promise<{ pigeonholes: string[]; sessions: string[] }> {
   const pigeonholes = (await truth(stage, 'pigeonholes')).filter(({ id }) => id !== 101);
   const sessions = await Promise.all(pigeonholes.map(({ id }) => truth(stage, `sessions?pigeonhole=${String(id)}`)));

@@ -30,13 +30,13 @@ export interface Running {
   readonly editions: Editions;
   readonly switching: ConfigurationSwitch;
   readonly ledger: Ledger;
-  /** Names of the configurations' changes that were told, in order: what would wake workflows. */
+  /** Names of the changed configurations, in order: each would wake workflows. */
   readonly switches: number[];
   /** Rewrites the file of this process. */
   write(lines: readonly string[]): void;
   plan(candidate?: Candidate): Promise<ConfigurationPlan>;
   apply(): Promise<AppliedConfiguration>;
-  /** Takes turns until everything due now is read and delivered. */
+  /** Runs cycles until everything due now is read and delivered. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -35,12 +35,12 @@ export interface Scene {
   readonly ledger: Ledger;
   /** Lines of the log, as one text: what must not stand there can be looked for. */
   logText(): string;
-  /** What the turns gave back, as one text: Temporal keeps it in histories. */
+  /** Results of the cycles as one text: Temporal keeps them in histories. */
   historyText(): string;
   read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
   discover(): ReturnType<typeof discoverWorkspace>;
   deliver(sink: string): ReturnType<typeof deliverToSinkTurn>;
-  /** Takes turns until everything due now is read and delivered. */
+  /** Runs cycles until everything due now is read and delivered. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a round of turns has come to. */
+/** Result of a round of cycles. */
 export interface Round {
   /** Something is due at once. */
   readonly isDue: boolean;
@@ -8,14 +8,14 @@ export interface Round {
 
 /** Longer than a round takes where the machine is not held up by others; shorter than any interval of polls. */
 const slowMs = 1000;
-const mostIdleRounds = 10;
+const maxIdleRounds = 10;
 
 /**
- * Goes round until nothing is due. Rounds that take longer than the intervals of polls make everything due anew, so
- * that on a slow machine there would be no end: when ten such have moved nothing, nothing is left but those polls.
+ * Runs rounds until nothing is due. A round that takes longer than the polling interval makes every poll due again, so
+ * that a slow machine would never finish: after ten rounds that moved nothing, only those polls are left.
  */
 export async function settleByRounds(goRound: () => Promise<Round>): Promise<void> {
-  for (let idleRounds = 0; idleRounds < mostIdleRounds;) {
+  for (let idleRounds = 0; idleRounds < maxIdleRounds;) {
     const startedAt = performance.now();
     const { isDue, hasMoved } = await goRound();
     if (!isDue) return;

@@ -61,7 +61,7 @@ export class Stage {
     return receiver;
   }
 
-  /** What the receiver took, in the order of arrival, bodies included. */
+  /** Changes that the receiver accepted, in the order of arrival, bodies included. */
   received(list?: string): LoggedReceipt[] {
     if (this.#receiptLog === undefined) return [];
     return readFileSync(this.#receiptLog, 'utf8')
@@ -175,7 +175,7 @@ export function useStages(): { open(kind: Database['kind'], options?: SandboxOpt
   };
 }
 
-/** What the file sink of a scene has written about an item, in order. */
+/** Lines that the file sink of a scene has written about an item, in order. */
 export function archived(scene: Pick<Scene, 'folder'>, list: string, key?: string | number): ArchivedChange[] {
   return archive(scene).filter((line) => line.list === list && (key === undefined || line.key === String(key)));
 }

@@ -4,7 +4,7 @@ import { startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 
-/** What the accounts of a test have that a new one lacks. */
+/** Records that a test account has and a new account lacks. */
 export interface VendorAccounts {
   readonly org: Parameters<typeof startSalesforceDouble>[0];
   readonly school: NonNullable<Parameters<typeof startCanvasDouble>[0]>['school'];
@@ -26,7 +26,7 @@ export async function startVendorDoubles({ org, school }: VendorAccounts) {
   };
 }
 
-/** What lets the product into them, by variable of the environment. */
+/** Credentials for the doubles, by environment variable. */
 export function vendorSecrets({ salesforce }: Pick<StartedDoubles, 'salesforce'>): Record<string, string> {
   return {
     HUBSPOT_TOKEN: 'hubspot-token',

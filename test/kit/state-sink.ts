@@ -10,8 +10,8 @@ export interface StateOperation extends Operation {
 }
 
 /**
- * A destination that holds one record an item, as a CRM does, and shows what the delivery engine hands over. What it
- * answers can be told per item; by default it takes everything and remembers a remote id.
+ * A destination that holds one record per item, as a CRM does, and shows what the delivery engine sends. A test can set
+ * its answer per item; by default it accepts everything and remembers a remote id.
  */
 export class StateSink implements Sink<StateOperation> {
   readonly traits: SinkTraits;

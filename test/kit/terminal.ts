@@ -70,7 +70,7 @@ export class TerminalSession {
   }
 }
 
-/** What stands on a terminal: the sequences that this program uses, and the wrapping that no program asks for. */
+/** The screen of a terminal, from the escape sequences that this program uses and the terminal's own wrapping. */
 export class Screen {
   #lines: string[] = [''];
   #row = 0;

@@ -1,4 +1,4 @@
-/** What the sandbox says a list holds now, over all sessions: compared with what a sink was given. */
+/** Returns the sandbox's present items of a list, over all sessions, to compare a sink with. */
 export async function truthOf(baseUrl: string, list: string, pigeonholeId: number): Promise<Record<string, unknown>[]> {
   const answer = await fetch(`${baseUrl}/_control/truth/${list}?pigeonhole=${pigeonholeId}`);
   if (!answer.ok)

@@ -9,7 +9,7 @@ import { type StartedDoubles, startVendorDoubles, vendorSecrets } from './start-
 /** A stand-in of every vendor, a sink with a usual mapping for each, and a file sink. */
 export interface VendorDoubles extends StartedDoubles {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment'>>;
-  /** What each holds now, as text without the instants of its writing, by sink. @param folder of the scene, where the file sink writes */
+  /** Returns the present records of each double by sink, as text without write times. @param folder of the scene, where the file sink writes */
   held(scene: { readonly folder: string }): Promise<Record<string, string>>;
   close(): Promise<void>;
 }

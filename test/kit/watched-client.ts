@@ -3,9 +3,9 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/client.js';
 
 export interface WatchedClient extends PigeonholeClient {
-  /** When each page was asked for, by `performance.now`. */
+  /** Time at which each page was requested, by `performance.now`. */
   readonly startedAt: number[];
-  /** When it was told that the quota is used up. */
+  /** Time at which it learnt that the quota is used up. */
   readonly refusedAt: number[];
 }
 

@@ -100,7 +100,7 @@ const contacts = [
   ),
 ].join(', ');
 
-/** Who someone is stands at the external id alone, so that a request about what they did can be told from their own. */
+/** Returns a person's identity only for their external id, so that a request about their actions is recognisable. */
 const leads = [
   `{ from: attendees, object: Lead, externalId: { Engagement_Id__c: '$string(item.id)' }, match: [externalId],
      properties: { Email: 'item.Email', LastName: 'item.Name', Company: '"none"' },

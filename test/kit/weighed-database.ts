@@ -6,7 +6,7 @@ export interface Weighed {
   readonly sql: string;
   /** Rows that any step of its plan read, produced or threw away, over all loops. */
   readonly rows: number;
-  /** Pages of tables and indexes that it looked at, found in memory or not. */
+  /** Pages of tables and indexes that it read, cached or not. */
   readonly pages: number;
   /** Names of the tables that it read from the first row to the last. */
   readonly scanned: readonly string[];

@@ -59,7 +59,7 @@ const faultsOf = ({ faults }: Judge): string[] =>
   Object.entries(faults).flatMap(([name, items]: [string, string[]]) => items.map(() => name));
 
 describe('the judge', () => {
-  it('finds nothing wrong with a life that was told as it was', () => {
+  it('finds nothing wrong with a life that was recorded correctly', () => {
     const { world, judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() });
     mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });

@@ -4,7 +4,7 @@ import { contentOf, copiesOf, type Item, markOf, type Row } from './model/row.js
 import { copiesToCount } from './model/pages.js';
 import type { ModelWorld, Span } from './model/world.js';
 
-/** What can be wrong about a ledger, each with the items concerned. All empty: it keeps its promises. */
+/** Faults of a ledger, each with the items concerned. All empty: the ledger keeps its promises. */
 export interface Faults {
   /** Shown by the service, and missing in the ledger or otherwise there, though there was time to read it. */
   readonly lost: string[];
@@ -12,7 +12,7 @@ export interface Faults {
   readonly kept: string[];
   /** A change that says what the change before it said. */
   readonly twice: string[];
-  /** Deleted though it stood in its list all the time since the change before. */
+  /** Deleted although it was in its list all the time since the change before. */
   readonly falselyDeleted: string[];
   /** A change that says what the service did not show then: an older version, or a copy too many. */
   readonly untrue: string[];
@@ -27,7 +27,7 @@ const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'v
 interface Saying {
   readonly said: string;
   readonly copies: string;
-  /** What is said of it while its person is not to be shown. */
+  /** Shown with its person while the person's identity is not visible. */
   readonly withoutPerson: string;
 }
 
@@ -37,7 +37,7 @@ interface Shown {
   readonly fewest: number;
 }
 
-/** What is known of the rows of one mark from the changes that were told. */
+/** Knowledge about the rows of one mark, from the recorded changes. */
 interface Told {
   /** Keys that are there, and what was last said of each. */
   readonly live: Map<string, string>;
@@ -169,7 +169,7 @@ export class Judge {
     return all;
   }
 
-  /** A question's own flag, where its twin stands in the same session; else what its session says. */
+  /** A question's own flag if its twin is in the same session; else its session's flag. */
   #isNamed(pigeonholeId: number, row: Row): boolean {
     const twin =
       row.list === 'questions'
@@ -182,7 +182,7 @@ export class Judge {
     return session?.anonymous === false;
   }
 
-  /** What was done in a session that is gone is kept: the service shows no more whether it still holds it. */
+  /** Interactions in a deleted session are kept: the service no longer shows whether it still holds them. */
   #isOfGoneSession(name: string, items: readonly LedgerItem[]): boolean {
     const found = items.find(
       ({ pigeonholeId, list, item }) => item !== null && `${pigeonholeId} ${list} ${String(item['mark'])}` === name,

@@ -48,7 +48,7 @@ export async function ledgerItems(db: Database): Promise<LedgerItem[]> {
 }
 
 /**
- * The changes of a pigeonhole behind a sequence, in order. To be asked often: what a change said stands in its item
+ * Returns the changes of a pigeonhole after a sequence, in order. Call it often: an item holds the content of a change
  * only until the next one.
  */
 export async function ledgerChanges(db: Database, pigeonholeId: number, behind: number): Promise<LedgerChange[]> {

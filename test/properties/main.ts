@@ -122,7 +122,7 @@ interface Options {
   readonly help: boolean;
 }
 
-/** What was asked for, or what is wrong with it. */
+/** Returns the options or a usage error. */
 function readOptions(): Options | string {
   try {
     const { values } = parseArgs({

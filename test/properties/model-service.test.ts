@@ -93,7 +93,7 @@ describe('the model of the service', () => {
     await expect(service.page(votes)).rejects.toMatchObject({ kind: 'sessionNotFound', code: 4509 });
   });
 
-  it('ignores filters that are not required where it is told to, and never those that are', async () => {
+  it('ignores optional filters if configured to, and never required ones', async () => {
     for (const [filters, expected] of [
       [true, 1],
       [false, 3],
@@ -157,7 +157,7 @@ describe('the model of the service', () => {
     expect(await digest()).not.toBe(first);
   });
 
-  it('remembers when a row stood in its list', () => {
+  it('remembers when a row was in its list', () => {
     const { world } = open();
     insert(world, 'attendees', 1);
     const there = world.tick;

@@ -10,7 +10,7 @@ import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';
 import type { ListOrder, ModelWorld } from './model/world.js';
 
-/** A page that was given, for whoever judges what was made of it. */
+/** A page that was served, for the judge. */
 export interface Answered {
   readonly tick: number;
   readonly list: ListRef;
@@ -20,7 +20,7 @@ export interface Answered {
   readonly marks: readonly string[];
 }
 
-/** What happens when a request arrives. */
+/** Events at the arrival of a request. */
 export interface Occasion {
   /** Counted from 1 since `plan`. */
   readonly request: number;
@@ -31,9 +31,9 @@ export interface Occasion {
 }
 
 /**
- * The service as its specification has it, in memory: what stands in a world is given out page by page, and between
- * any two requests anything may happen. Written from the specification and not from the code that reads: order,
- * cursors and filters are the world's choice.
+ * The service of the specification, in memory: it serves the rows of a world page by page, and any mutation may happen
+ * between two requests. Written from the specification and not from the code that reads: order, cursors and filters are
+ * the world's choice.
  */
 export class ModelService implements PigeonholeClient {
   readonly answered: Answered[] = [];
@@ -48,18 +48,18 @@ export class ModelService implements PigeonholeClient {
 
   constructor(readonly world: ModelWorld) {}
 
-  /** What is to happen from the next request on; what is left of an earlier plan is forgotten. */
+  /** Plans the events from the next request on; discards the rest of an earlier plan. */
   plan(occasions: readonly Occasion[]): void {
     this.#occasions = [...occasions];
     this.#requestsBefore = this.requests;
   }
 
-  /** What was planned and has not happened. */
+  /** Planned events that have not happened. */
   get left(): readonly Occasion[] {
     return this.#occasions;
   }
 
-  /** What the instants of answers are given by. */
+  /** Clock of the answers. */
   now: () => number = Date.now;
 
   async page(list: ListRef, { cursor = null, count = 300, signal }: PageOptions = {}): Promise<Page> {

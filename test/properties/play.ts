@@ -21,7 +21,7 @@ import type { Script, Step, TurnEnd } from './script.js';
 import { unwalked } from './unwalked.js';
 import { watched, type WatchedDatabase } from './watched-database.js';
 
-/** What became of a script. */
+/** Result of a script. */
 export interface Played {
   readonly faults: Faults;
   readonly requests: number;
@@ -31,7 +31,7 @@ export interface Played {
   readonly disturbed: Disturbances;
 }
 
-/** How often what a script plans for really happened. */
+/** Number of times that each planned disturbance happened. */
 export interface Disturbances {
   changedBetweenRequests: number;
   died: number;
@@ -47,7 +47,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** More of one kind in ten minutes would be the service's own word that something is gone for good. */
-const mostGone = 2;
+const maxGone = 2;
 
 /** Plays a script on an emptied store, then lets it get quiet, and judges what the ledger told and holds. */
 export async function play(script: Script, db: Database): Promise<Played> {
@@ -166,7 +166,7 @@ class Life {
   #mayFail(fault: Fault): Fault | undefined {
     if (fault === 'pigeonhole not found' || fault === 'session not found') {
       this.#gone += 1;
-      if (this.#gone > mostGone) return undefined;
+      if (this.#gone > maxGone) return undefined;
     }
     this.#disturbed.refused += 1;
     return fault;
@@ -198,7 +198,7 @@ class Life {
     }
   }
 
-  /** What an attempt that failed has left running (its other streams) comes to its end. */
+  /** Waits for the other streams of a failed attempt to end. */
   async #untilIdle(): Promise<void> {
     for (let calm = 0; calm < 3; calm += 1) {
       await this.store.untilIdle();
@@ -218,7 +218,7 @@ class Life {
     }
   }
 
-  /** Nothing changes any more and time goes on, until every rule has had its time. */
+  /** Stops all changes and advances the clock until every rule has applied. */
   async quiet(): Promise<void> {
     this.service.plan([]);
     for (const ms of quietTime) {
@@ -233,18 +233,18 @@ class Life {
   /** Polls as time passes, until every stream has been walked from its first page to its last. */
   async #sweepAll(): Promise<void> {
     const begin = this.service.answered.length;
-    for (let polls = 0; polls < mostPolls; polls += 1) {
+    for (let polls = 0; polls < maxPolls; polls += 1) {
       const from = this.#world.tick;
       await this.scene.discover();
       for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
-        for (let turns = 0; turns < mostTurns; turns += 1) {
+        for (let turns = 0; turns < maxTurns; turns += 1) {
           if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping }))) break;
         }
       }
       await this.#hear(from);
       const left = unwalked(this.#world, this.#lists, this.service.answered.slice(begin));
       if (left.length === 0) return;
-      if (polls === mostPolls - 1) this.#judge.faults.lost.push(...left.map((stream) => `${stream} is not swept`));
+      if (polls === maxPolls - 1) this.#judge.faults.lost.push(...left.map((stream) => `${stream} is not swept`));
       await passTime(this.store, polls < shortPolls ? pollMs : longPollMs);
     }
   }
@@ -270,15 +270,15 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
 }
 
 /**
- * Ends every wait, and lets be missing what is missing for as long as the rules ask: a walk that had begun before may
- * spend the first of these; two more show the same pages a day apart; and what a walk of one session's list proves of an
- * item of another's is told by the turn after it.
+ * Ends every wait, and keeps missing rows missing for as long as the rules require: a walk that had started before may
+ * use up the first of these; two more show the same pages a day apart; and the cycle after a walk of one session's list
+ * reports what the walk proves about an item of another session.
  */
 const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour, hour];
 /** Longer than a live list is left alone; and for what waits since a walk took long. */
 const pollMs = 6000;
 const longPollMs = 30 * minute;
-/** As many as a sweep needs that reads one page beside each poll. */
+/** Polls of a sweep that reads one page beside each poll. */
 const shortPolls = 20;
-const mostPolls = 90;
-const mostTurns = 20;
+const maxPolls = 90;
+const maxTurns = 20;

@@ -6,14 +6,14 @@ import { anyScript, type Script } from './script.js';
 
 export interface PropertyRuns {
   readonly runs: number;
-  /** Of the first run; each further one has the next number. */
+  /** Seed of the first run; each further run has the next number. */
   readonly seed: number;
   /** Looks for the smallest script that fails as a failing one does: minutes. */
   readonly shrink?: boolean;
   readonly onRun?: (done: number, figures: Figures) => void;
 }
 
-/** What all runs came to. */
+/** Totals over all runs. */
 export interface Figures {
   requests: number;
   turns: number;
@@ -63,7 +63,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
   return figures;
 }
 
-/** A life takes about a second. One that goes on for so long will not end, and nothing could be played after it. */
+/** A life takes about a second. One that lasts this long will not end, and nothing could be played after it. */
 const endlessMs = 300_000;
 
 class EndlessRun extends Error {
@@ -72,7 +72,7 @@ class EndlessRun extends Error {
   }
 }
 
-/** What was thrown becomes a text. */
+/** Returns a thrown error as text. */
 async function outcomeOf(seed: number, script: Script, db: Database): Promise<Played | string> {
   let timer: NodeJS.Timeout | undefined;
   const endless = new Promise<never>((_, reject) => {

@@ -5,14 +5,14 @@ import type { Mutation } from './model/mutation.js';
 import type { ConsentShown } from './model/row.js';
 import type { ListOrder, WorldShape } from './model/world.js';
 
-/** How a turn ends. Where it has fewer statements or requests than that, it ends well. */
+/** End of a cycle. A cycle with fewer statements or requests than the number ends normally. */
 export type TurnEnd =
   | { readonly kind: 'well' }
   /** Its process dies at the n-th statement. */
   | { readonly kind: 'dies'; readonly at: number }
   /** It is cancelled when it makes its n-th request. */
   | { readonly kind: 'cancelled'; readonly at: number }
-  /** Its process is told to stop when it makes its n-th request: it ends between two pages. */
+  /** Its process is stopped at its n-th request: it ends between two pages. */
   | { readonly kind: 'stopped'; readonly at: number }
   /** The answer to its n-th request comes after further changes and another turn, which takes its leases. */
   | { readonly kind: 'overtaken'; readonly at: number; readonly meanwhile: readonly Mutation[] };
@@ -27,7 +27,7 @@ export interface Step {
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
   readonly glitches: readonly { readonly request: number; readonly glitch: Glitch }[];
   readonly end: TurnEnd;
-  /** How far the wall clock of the process that takes the turn is ahead. */
+  /** Time by which the wall clock of the cycle's process is ahead. */
   readonly clockAheadMs: number;
 }
 
@@ -105,7 +105,7 @@ function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation
   );
 }
 
-/** What makes an answer that was asked for before it an old one. */
+/** Outdates an answer that was requested before it. */
 function touchOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
   const row = { list: fc.constantFrom(...lists), where: fc.nat(1), pick: number };
   return fc.oneof(

@@ -11,7 +11,7 @@ export function unwalked(
   lists: ReadonlySet<PigeonholeListName>,
   answered: readonly Answered[],
 ): string[] {
-  /** The cursors by which a walk of a stream can go on; a stream whose walk has ended is no longer in it. */
+  /** Cursors from which a walk of a stream can continue; a stream whose walk has ended is absent. */
   const open = new Map<string, Set<string | null>>();
   for (const pigeonholeId of world.shape.pigeonholeIds) {
     for (const list of lists) {
@@ -19,7 +19,7 @@ export function unwalked(
       for (const sessionId of sessions) open.set(`${pigeonholeId} ${list} ${sessionId}`, new Set([null]));
     }
   }
-  // Several walks may be under way in one stream, and where cursors are signed each has cursors of its own.
+  // Several walks may be in progress in one stream; with signed cursors each has its own cursors.
   for (const { list, cursor, nextCursor } of answered) {
     const stream = streamOf(list);
     const cursors = stream === undefined ? undefined : open.get(stream);

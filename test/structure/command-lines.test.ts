@@ -28,7 +28,7 @@ function program(): Command {
   return made.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
 }
 
-/** What the command line says against it; undefined: it is accepted. */
+/** The usage error of a command line; undefined: it is valid. */
 function refusalOf(args: readonly string[], isWhole: boolean): string | undefined {
   try {
     if (args[0] === 'sandbox') parseSandbox(args.slice(1).filter((arg) => arg !== '--help'));

@@ -122,7 +122,7 @@ describe('docker-compose.yml', () => {
     expect(compose.services['temporal']!.environment).toMatchObject({ NUM_HISTORY_SHARDS: '512' });
   });
 
-  it('tells its Temporal what the embedded one is told, and the guide tells people all of it', () => {
+  it('gives its Temporal the settings of the embedded one, and the guide lists all of them', () => {
     const { content } = (parse(composeText) as { configs: Record<string, { content: string }> }).configs[
       'temporal-settings'
     ]!;

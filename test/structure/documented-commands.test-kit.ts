@@ -7,7 +7,7 @@ export const root = resolve(__dirname, '../..');
 export interface CommandLine {
   /** `docs/reliability.md: npm run chaos -- --seed 42`. */
   readonly where: string;
-  /** The words that a shell makes of it. */
+  /** Words into which a shell splits it. */
   readonly words: readonly string[];
   /** To be typed as it is: nothing that the command needs may be missing. A mention in a sentence may name a command only. */
   readonly isWhole: boolean;

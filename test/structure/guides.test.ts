@@ -31,7 +31,7 @@ const fileKeys = [
   'network',
 ];
 
-/** What is YAML on a page, indented as it stands there. */
+/** YAML blocks of a page with their indentation. */
 function blocksOf(page: string): Block[] {
   const text = readFileSync(join(docs, page), 'utf8');
   return [...text.matchAll(/^ *```yaml\n([^]*?)^ *```$/gm)].map(([, block], at) => ({

@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A recipe as it stands, but for where the vendors are. */
+/** The recipe unchanged, except for the vendors' addresses. */
 async function load(recipe: string) {
   const file = join(folder, 'pigeonpost.yaml');
   const addresses: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** What is below a slice: the ground, the configuration, the service's client, the store, the sinks, and what every step is given. */
+/** Rooms below a slice: base, configuration, the service's client, the store, the sinks, and what every step receives. */
 const ground = ['base', 'config', 'pigeonhole', 'ledger', 'sinks', 'work'];
 const slices = ['people', 'reading', 'delivering', 'importing'];
 
-/** Who may import what (docs/decisions/0083). Tests and test kits may cross. */
+/** Rooms that each room may import (docs/decisions/0083). Tests and test kits may cross. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   config: ['base'],
@@ -37,7 +37,7 @@ const typesOnly: readonly string[] = [
   'operations -> api',
 ];
 
-/** What still goes against an arrow. Each has to be needed: the list only gets shorter. */
+/** Imports that still violate an arrow. Each must be necessary: the list only gets shorter. */
 const againstTheArrows: readonly string[] = [
   'operations/alerts/look.ts -> api/status',
   'operations/backup/read-erasure-list.ts -> api/forgotten',
@@ -163,7 +163,7 @@ function sourcesOf(room: string): string[] {
 
 interface Import {
   readonly file: string;
-  /** What it imports, from the root, without suffix. */
+  /** Imported paths from the root, without suffix. */
   readonly path: string;
   readonly target: string;
   readonly typeOnly: boolean;

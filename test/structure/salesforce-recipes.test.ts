@@ -52,7 +52,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The recipe's Salesforce sink as it stands there, but for where Salesforce is. */
+/** The recipe's Salesforce sink unchanged, except for Salesforce's address. */
 async function sinkOf(recipe: string): Promise<Sink<SalesforceOperation>> {
   const file = join(folder, 'pigeonpost.yaml');
   const isWhole = recipe.includes('workspaces:');
@@ -106,7 +106,7 @@ describe.each(recipes)('%s', (_, recipe) => {
       attendee(1, 'Ada Lovelace', 'ada@example.com'),
       attendee(2, 'Grace Hopper', 'Grace@Example.com'),
       attendee(3, 'Bob', 'bob@example.com'), // a name of one word
-      attendee(4, 'Cher', 'cher@example.com'), // somebody new
+      attendee(4, 'Cher', 'cher@example.com'), // a new person
     ];
     const outcomes = await deliver(sink, people);
     expect(outcomes.map(({ kind }) => kind)).toEqual(people.map(() => 'delivered'));

@@ -53,7 +53,7 @@ function pigeonpost(args: readonly string[], environment: Readonly<Record<string
 
 async function end(program: Program): Promise<{ code: number | null; said: string }> {
   const code = await program.exited;
-  // Log lines aside: what a person is told.
+  // Messages for people, without log lines.
   return {
     code,
     said: program
@@ -201,7 +201,7 @@ describe('pigeonpost start', () => {
     await late.close();
   });
 
-  it('refuses a store that another process has, which goes on', async () => {
+  it('refuses a store that another process has, and the other process continues', async () => {
     const file = configuration('locked');
     const first = pigeonpost(['start', '--config', file]);
     await untilOutput(first, /ready/);

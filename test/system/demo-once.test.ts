@@ -42,7 +42,7 @@ async function untilDelivering(): Promise<number[]> {
 
 const rows = /^(\S+) +(\S+) +(\d+) {2}= +(\d+) {2}\+ +(\d+) {2}agrees$/gm;
 
-describe('the demo that ends by itself', () => {
+describe('the demo with --once', () => {
   it('finds every item of the source delivered or withheld, at every sink, and leaves nothing running', async () => {
     const run = demo('--once');
     const seen = new Set<number>();
@@ -80,7 +80,7 @@ describe('the demo that ends by itself', () => {
 });
 
 describe('the demo', () => {
-  it('ends when it is told to, with 0, leaves nothing running, and its secrets are written nowhere', async () => {
+  it('exits with 0 on a signal, leaves nothing running, and writes its secrets nowhere', async () => {
     const run = demo();
     const children = await untilDelivering();
     const pigeonpost = childRunning(run, 'pigeonpost.yaml')!;

@@ -76,8 +76,8 @@ describe('a person who imports a list', () => {
     expect(await registered(101)).toBe(before);
   });
 
-  it('leaves it running with Ctrl-C, comes back to it, and gets the report', async () => {
-    await control('faults', 'POST', { kind: 'text503', path: 'bulk' }); // so that it is still under way below
+  it('keeps running after Ctrl-C, can be followed again, and gives the report', async () => {
+    await control('faults', 'POST', { kind: 'text503', path: 'bulk' }); // so that it is still in progress below
     const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
     await until('the import has begun', () => /import 1 has begun/.test(first.errors()));
     first.kill('SIGINT');
@@ -92,7 +92,7 @@ describe('a person who imports a list', () => {
     expect(await registered(101)).toBe(before + rows);
   });
 
-  it('sends nothing with the same file again, and is told so in JSON', async () => {
+  it('sends nothing for the same file again, and says so in JSON', async () => {
     const { code, out } = await run(...importing, '--yes', '--json');
     expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toEqual({
       import: '2',
@@ -110,7 +110,7 @@ describe('a person who imports a list', () => {
   it.each([
     [4, 'has no pigeonhole 999', ['import', 'people.csv', '--pigeonhole', '999', '--yes']],
     [2, 'add --force', ['import', 'people.csv', '--pigeonhole', '102', '--yes']],
-  ])('is told with %i and one sentence: %s', async (exitCode, sentence, args) => {
+  ])('exits with %i and one sentence: %s', async (exitCode, sentence, args) => {
     const { code, out, errors } = await run(...args);
     expect([code, out, errors.trimEnd().split('\n').length]).toEqual([exitCode, '', 1]);
     expect(errors).toContain(sentence);

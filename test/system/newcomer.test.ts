@@ -7,7 +7,7 @@ import { type Program, processesNaming, startProgram, untilOutput } from '../kit
 import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
 
-/** What a newcomer does with the service's address and a key: init, check, start, ready; and doctor when asked for help. */
+/** A newcomer's first steps with the service's address and a key: init, check, start, ready, and doctor. */
 const env = { SERVICE_KEY: 'sandbox-key' };
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-newcomer-'));
 const file = join(folder, 'pigeonpost.yaml');

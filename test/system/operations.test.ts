@@ -200,7 +200,7 @@ describe('a running pigeonpost', () => {
     const tested = await run('alerts', 'test');
     expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/^webhook 127\.0\.0\.1:\d+: delivered\n$/) });
     expect((await run('pause', 'sink:archive', '--reason', 'Mary Marker asked for it')).code).toBe(0);
-    await until('the pause is told', () => alerted.taken.length === 2);
+    await until('the pause is reported', () => alerted.taken.length === 2);
     expect((await run('alerts', 'list')).out).toMatch(/^Sink archive is paused, since /);
     expect((await run('resume', 'sink:archive')).code).toBe(0);
     expect(alerted.taken.map(({ type, data }) => `${type} ${data['subject']}`)).toEqual([
@@ -363,7 +363,7 @@ describe('a running pigeonpost', () => {
     expect(await run('apply', 'nowhere.yaml')).toMatchObject({ code: 2 });
   });
 
-  it('refuses a file that cannot be used, goes on with what it has, and lets go of a sink', async () => {
+  it('rejects an invalid file, keeps the present configuration, and drops a removed sink', async () => {
     configure({ archive: '', late: '' }, ['sinkz: {}']);
     expect(await run('config', 'apply')).toMatchObject({ code: 2, errors: expect.stringContaining('sinkz') });
     configure({ archive: '' });
@@ -442,14 +442,14 @@ describe('a backup of a running pigeonpost', () => {
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);
     const archive = async (): Promise<SinkStatus> => (await status()).sinks[0]!;
-    await until('the late one is read anew', async () => (await archive()).backlog > 0, 30_000);
+    await until('the late one is read again', async () => (await archive()).backlog > 0, 30_000);
     expect(await archive()).toMatchObject({
       name: 'archive',
       state: 'paused',
       pause: { reason: expect.stringContaining('restored from the backup of ') },
     });
     expect((await run('resume', 'sink:archive')).code).toBe(0);
-    await until('it is delivered anew', async () => {
+    await until('it is delivered again', async () => {
       const { settled, sinks } = await status();
       return settled && sinks[0]!.backlog === 0;
     });
@@ -457,7 +457,7 @@ describe('a backup of a running pigeonpost', () => {
   });
 });
 
-/** What the archive holds, each line once: two of the same would be a change that was delivered twice. */
+/** Lines of the archive; a repeated line would be a change that was delivered twice. */
 function delivered(): string[] {
   return linesOf('archive')
     .map(({ list, key, revision, replay }) => [list, key, revision, replay].join(' ').trim())

@@ -26,9 +26,9 @@ const apiKey = 'key-marker-5d1f8e';
 let sandbox: Sandbox;
 let spoken: string;
 let histories: string;
-/** Whatever stands in a payload of the workflows that forget somebody. */
+/** Payloads of the workflows that erase a person. */
 let toldToForget: unknown[];
-/** Who was forgotten at the end, as they were asked for, and as the service knows them. */
+/** People who were erased at the end: as requested, and as the service knows them. */
 let gone: { readonly asked: string; readonly person: Record<string, unknown> }[];
 let held: { archive: HeldChange[]; hooks: HeldChange[] };
 let people: Record<string, unknown>[];
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await until('errors were met', () => /cannot be read/.test(program!.errors()));
   await fetch(`${sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
   await control('freeze');
-  // What was refused for good waits long; a person who knows that it is mended does not.
+  // A permanently refused erasure waits long; an operator who has fixed the cause does not.
   const headers = apiHeaders(folder);
   for (const name of ['acme/101', 'acme/102', 'acme/103']) {
     const body = JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name });
@@ -189,7 +189,7 @@ function leavesOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 }
 
-/** What says who somebody is, of everybody: names, addresses, codes. */
+/** Values that identify each person: names, addresses, codes. */
 function markers(): string[] {
   return people.flatMap((person) =>
     ['Name', 'Email', 'E-mail', 'attendeeCode']
@@ -217,7 +217,7 @@ describe('a whole run', () => {
   });
 
   it('forgets people without a word of who they are in the workflows that do it', () => {
-    // The id of the request comes in, and counts and a state come out.
+    // The input is the request's id; the output is counts and a state.
     expect(toldToForget.filter((value) => value === 'finished')).toHaveLength(2);
     const texts = toldToForget.map((value) => String(value).toLowerCase());
     for (const { asked, person } of gone) {
@@ -262,7 +262,7 @@ describe('a whole run', () => {
         }
       }
     }
-    // There was something to look at on every list that this conference has anonymous items on.
+    // Every list of this conference that has anonymous items was checked.
     expect(Object.keys(checked).toSorted()).toEqual([
       'answer_ratings',
       'answers',
@@ -274,8 +274,8 @@ describe('a whole run', () => {
     ]);
   });
 
-  it('gives hooks, which takes obtained consent alone, no interaction that says who somebody without it is', async () => {
-    // Of somebody who had given it at any time, an earlier interaction may say so: they are not judged.
+  it('gives hooks, which accepts only obtained consent, no interaction that identifies a person without it', async () => {
+    // Earlier interactions of a person who had given consent at any time may identify them: they are not judged.
     const given = new Set(obtainedAtFirst);
     for (const { pigeonholeId, list, key, data } of [...held.archive, ...held.hooks]) {
       if (list === 'attendees' && obtained(data?.['consent'])) given.add(`${pigeonholeId} ${key}`);

@@ -10,13 +10,13 @@ import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { Authority, type KeyPair } from '../kit/certificates.js';
 import { temporalForTests } from '../temporal.js';
 
-/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+/** Node's own environment: Jest gives tests a copy, which TLS does not read. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 /**
- * `temporal.tls` and `temporal.apiKey`, as Temporal Cloud and clusters of one's own ask for them: what stands in
- * pigeonpost.yaml reaches both connections, the client's and the worker's. The server is the tests' own behind a proxy
- * that asks for a certificate; an API key is looked for in what a server of our own is sent.
+ * `temporal.tls` and `temporal.apiKey`, as Temporal Cloud and self-hosted clusters require them: both connections, the
+ * client's and the worker's, use the settings of pigeonpost.yaml. The server is the tests' own behind a proxy that
+ * requires a certificate; a second server records the API key that it receives.
  */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-tls-'));
 const closers: (() => void)[] = [];
@@ -123,7 +123,7 @@ describe('temporal.tls', () => {
 });
 
 describe('temporal.apiKey', () => {
-  it('is sent as Temporal Cloud takes it, by TLS, and stands in no error', async () => {
+  it('sends the key as Temporal Cloud expects it, by TLS, and no error contains it', async () => {
     const { address, sent } = await serverThatListens();
     const temporal = await temporalFrom(
       address,

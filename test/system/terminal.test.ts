@@ -7,7 +7,7 @@ import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
 import { until } from '../until.js';
 
-/** What a person sees on a terminal while `start` runs. A webhook that nobody receives is the problem on the screen. */
+/** The screen of a terminal while `start` runs. A webhook without a receiver is the problem on the screen. */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-terminal-'));
 const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
 const ctrlC = '\u0003';

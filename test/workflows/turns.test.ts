@@ -64,7 +64,7 @@ async function running(
   });
 }
 
-describe('a workflow that takes turns', () => {
+describe('a workflow that runs cycles', () => {
   it('sleeps until the next turn is due, and wakes for a signal before', async () => {
     await running(
       () => turn({}),
@@ -95,7 +95,7 @@ describe('a workflow that takes turns', () => {
         workflowId: `turns/${randomUUID()}`,
         args: [place],
       });
-      await until('the first turn has begun', () => calls === 1);
+      await until('the first cycle has started', () => calls === 1);
       await handle.signal('wake');
       release();
       await until('there was a second turn', () => calls === 2);
@@ -126,7 +126,7 @@ describe('a workflow that takes turns', () => {
     );
   });
 
-  it('starts anew when its history is long, goes on, and replays to the same end', async () => {
+  it('continues as new when its history is long, and replays to the same end', async () => {
     // Temporal suggests it above four megabytes, which forty answers of such a length are, or four thousand events.
     const reason = 'x'.repeat(100_000);
     await running(
@@ -139,7 +139,7 @@ describe('a workflow that takes turns', () => {
         );
         const before = turns();
         await client.workflow.getHandle(handle.workflowId).signal('wake');
-        await until('the second run takes turns', () => turns() > before);
+        await until('the second run runs cycles', () => turns() > before);
 
         const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
         expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW

@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorFacts, type Call } from '../../../pigeonhole/api-error.js';
 
-/** What a request can meet instead of an answer. */
+/** Failures of a request. */
 export const faults = [
   'transient',
   'throttled',
@@ -15,7 +15,7 @@ export const faults = [
 
 export type Fault = (typeof faults)[number];
 
-/** What can be wrong with an answer that looks like any other. */
+/** Faults in an answer that looks like any other. */
 export const glitches = ['empty', 'short', 'filters ignored'] as const;
 
 export type Glitch = (typeof glitches)[number];
@@ -40,7 +40,7 @@ const facts: Readonly<Record<Fault, Pick<ApiErrorFacts, 'kind' | 'code' | 'statu
 /** The error as the client would make it of such an answer. */
 export function errorOf(fault: Fault, call: Call): ApiError {
   return new ApiError(call, {
-    problem: `the model was told to meet ${fault}`,
+    problem: `the model injected ${fault}`,
     ...facts[fault],
     mayHaveTakenEffect: false,
   });
@@ -51,6 +51,6 @@ export function abortedError(call: Call): ApiError {
 }
 
 export function repeatedCursorError(call: Call): ApiError {
-  const problem = 'a cursor came back that this walk has already used';
+  const problem = 'the service returned a cursor that this walk has already used';
   return new ApiError(call, { kind: 'protocol', problem, mayHaveTakenEffect: false });
 }

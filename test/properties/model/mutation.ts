@@ -3,12 +3,12 @@ import { type ConsentShown, movableLists, type Row } from './row.js';
 import type { ListOrder, ModelWorld } from './world.js';
 
 /**
- * What happens at the service between two requests. Rows are picked by a number, modulo as many as there are, so that
- * every mutation means something in every world; where there is nothing to pick, it does nothing.
+ * A change in the service between two requests. Rows are picked by a number modulo their count, so that every mutation
+ * means something in every world; if there is no row, it does nothing.
  */
 export type Mutation = {
   readonly list: PigeonholeListName;
-  /** Which pigeonhole, modulo as many as there are. */
+  /** Index of the pigeonhole, modulo their number. */
   readonly where: number;
 } & (
   | {
@@ -30,12 +30,12 @@ export type Mutation = {
   | { readonly op: 'reorder'; readonly pick: number; readonly rank: number }
   | { readonly op: 'move'; readonly pick: number; readonly session: number }
   | { readonly op: 'delete'; readonly pick: number; readonly count: number }
-  /** A row that was deleted stands there again, as it was. */
+  /** A deleted row is restored unchanged. */
   | { readonly op: 'reinsert'; readonly pick: number }
   /** A session goes with everything that was done in it. */
   | { readonly op: 'delete-session'; readonly pick: number }
   | { readonly op: 'consent'; readonly pick: number; readonly consent: ConsentShown }
-  /** Of a session, or of a row with a flag of its own. */
+  /** Flag of a session, or of a row with its own flag. */
   | { readonly op: 'anonymity'; readonly of: 'sessions' | 'qna-questions'; readonly pick: number }
   | { readonly op: 'order'; readonly order: ListOrder }
   | { readonly op: 'page-size'; readonly perPage: number }
@@ -118,7 +118,7 @@ function insert(
     id,
     origin: id,
     createdAt: young ? new Date().toISOString() : longAgo,
-    // Votes at one instant on one question are told apart by who gave them.
+    // Simultaneous votes on one question differ by their voters.
     attendeeId: list === 'votes' ? 100_000 + id : 1 + (picked % 5),
     questionId: pick(world.rows(place, 'questions'), picked)?.id ?? idStep * (1 + (picked % 3)),
     sessionId: list === 'sessions' ? id : list === 'attendees' ? 0 : (twinOf?.sessionId ?? sessionRow!.id),

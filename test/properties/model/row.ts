@@ -4,22 +4,22 @@ import { hostileTexts } from '../../kit/hostile-texts.js';
 export type Item = Readonly<Record<string, unknown>>;
 export type ConsentShown = 'obtained' | 'refused' | 'not-asked' | 'absent';
 
-/** A row of one list as the model keeps it. What the service shows of it is made anew for every page. */
+/** A row of one list as the model keeps it. The model renders it for every page. */
 export interface Row {
   readonly list: PigeonholeListName;
-  /** What lists in an order are ordered by. Shown as the id, but by votes, which have none. */
+  /** Sort key of ordered lists. Shown as the id, except by votes, which have none. */
   readonly id: number;
   /** The id of the row that this one wholly equals; its own where there is none. Votes alone have such copies. */
   readonly origin: number;
   readonly createdAt: string;
   readonly attendeeId: number;
   readonly questionId: number;
-  /** Of a session: its own id. Of an attendee: 0. */
+  /** For a session, its own id; for an attendee, 0. */
   readonly sessionId: number;
   /** Numbers stand for texts: another number is an edit. */
   readonly text: number;
   readonly status: string;
-  /** Of a session: `anonymousResponses`. Of a flagged list: the flag. */
+  /** For a session, `anonymousResponses`; for a flagged list, the flag. */
   readonly anonymous: boolean;
   readonly consent: ConsentShown;
   /** Position in a list without an order. */
@@ -38,14 +38,14 @@ export const movableLists: ReadonlySet<string> = new Set<PigeonholeListName>([
 ]);
 
 /**
- * What tells a row from all others of its list, also in the ledger: it is shown as a field that no reader knows. Votes
- * are told apart by who, when, in which session and on what, so one that moves is another one; copies are the same.
+ * Identifies a row among all others of its list, also in the ledger: it is shown as a field that no reader knows. Votes
+ * are identified by voter, time, session and option, so a moved vote is another vote; copies are the same vote.
  */
 export function markOf(row: Pick<Row, 'list' | 'id' | 'origin' | 'sessionId'>): string {
   return row.list === 'votes' ? `${row.origin} in ${row.sessionId}` : String(row.id);
 }
 
-/** What rows repeat of other lists' rows. */
+/** Fields that rows copy from other lists' rows. */
 export interface Neighbours {
   readonly session: (id: number) => Row | undefined;
   readonly question: (id: number) => Row | undefined;
@@ -112,7 +112,7 @@ function textOf(row: Row): string {
   return `Text ${row.text} of ${row.id}? ${hostile(row)}`;
 }
 
-/** What JSON can hold and stores may not; another one for each text of a row. */
+/** Texts that JSON can hold and stores may not; a different one for each text of a row. */
 function hostile({ id, text }: Row): string {
   return hostileTexts[(id + text) % hostileTexts.length]!;
 }
@@ -167,7 +167,7 @@ export function contentOf(list: PigeonholeListName, item: Item, named: boolean):
   return inOneOrder(kept);
 }
 
-/** What a shown row repeats of other rows. */
+/** Fields that a shown row copies from other rows. */
 export function copiesOf(list: PigeonholeListName, item: Item): string {
   return inOneOrder(Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]])));
 }

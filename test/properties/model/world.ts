@@ -3,7 +3,7 @@ import { contentOf, type Item, markOf, type Row, shownAs } from './row.js';
 
 export type ListOrder = 'ascending' | 'descending' | 'unordered';
 
-/** What the service's lists are like. `perPage` and `orders` may change in mid-life. */
+/** Properties of the service's lists. `perPage` and `orders` may change during a life. */
 export interface WorldShape {
   readonly pigeonholeIds: readonly number[];
   readonly cursors: 'keyset' | 'offset';
@@ -15,7 +15,7 @@ export interface WorldShape {
   readonly orders: Readonly<Record<PigeonholeListName, ListOrder>>;
 }
 
-/** What a list held of a mark from an instant on: how many rows, and what they said (without persons and copies). */
+/** Rows of a mark in a list from an instant on: their number and contents (without persons and copies). */
 interface Held {
   readonly tick: number;
   readonly count: number;
