@@ -3,7 +3,7 @@ export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as c
 export type Role = (typeof roles)[number];
 
 /**
- * What a route asks for (decision 0027).
+ * What a route asks for (decision 0046).
  * - `read`: how work stands, without anybody's name, address or words
  * - `import`: registrants, whose file the importer holds anyway
  * - `operate`: pause, resume, redrive, replay, decide about deletions

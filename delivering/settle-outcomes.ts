@@ -10,7 +10,7 @@ const mostAttempts = 20;
 const maxRefusals = 16;
 /** More records than this that fail together, with none that passes, are rather the sink's fault than theirs. */
 export const fewRecords = 10;
-/** When so little is left at a sink that fails for so long, it is taken for the fault of what is left (decision 0011). */
+/** When so little is left at a sink that fails for so long, it is taken for the fault of what is left (decision 0078). */
 export const loneAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
 /** An operation may show at its destination only some time after it was sent. */

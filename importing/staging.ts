@@ -165,7 +165,7 @@ export function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
 
 /**
  * Batches under way at once. One keeps the store busy while the next is read and hashed here; the third covers the
- * moments in which either has to wait for the other (decision 0035).
+ * moments in which either has to wait for the other (decision 0025).
  */
 const batchesAtOnce = 3;
 

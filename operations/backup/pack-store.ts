@@ -14,7 +14,7 @@ export const withoutTar = 'install tar, or stop pigeonpost and copy the folder o
 /**
  * An embedded store as one compressed archive: `backup.json`, then its files. The store stands still only while its files
  * are copied beside it (a second for some hundred megabytes, nothing at all where the file system can share blocks);
- * the copy is then rewritten without what was erased or overwritten (decision 0050), and packing takes as long as whoever
+ * the copy is then rewritten without what was erased or overwritten (decision 0031), and packing takes as long as whoever
  * reads.
  * @param folder of the store
  * @throws {BackupError}, {StoreError}; the stream ends with a BackupError when packing fails

@@ -50,7 +50,7 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
 /**
  * Every place has answered. What sinks had been told is forgotten; that nothing is taken in again stays. The tombstones
  * lose the HMAC by which the erasure found them: `forgotten` has the same one, so a reader of the database could join
- * what one person did by name with what they did anonymously (decision 0055).
+ * what one person did by name with what they did anonymously (decision 0029).
  */
 export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {

@@ -28,7 +28,7 @@ export function planFaults(random: Random, durationMs: number, deletions: boolea
   return [movingLists(random, durationMs, deletions), ...refusals, ...other, ...shortAnswers(random, durationMs)];
 }
 
-/** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0041). */
+/** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0020). */
 const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
 /** Once in a run, a list is shown empty or almost empty. Two such answers would confirm each other. */

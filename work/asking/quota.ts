@@ -68,7 +68,7 @@ const toldWindow = (resetInMs: string): string =>
 const unknownWindowMs = 86_400_000;
 /** What is left of a window of unknown length is planned to last for at least this long. */
 const minPlanMs = 60_000;
-/** And for this many times as long as the window has lasted (decision 0056). */
+/** And for this many times as long as the window has lasted (decision 0013). */
 const planAhead = 4;
 const planEnd = `case when reset_at is null and not window_told and window_ms >= ${unknownWindowMs}
     then least(${windowEnd},
