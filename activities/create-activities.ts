@@ -7,7 +7,7 @@ import { forgetAttendeeTurn } from './forget-attendee.js';
 import { readPigeonhole } from '../reading/read-pigeonhole.js';
 import { importRegistrantsTurn } from './import-registrants.js';
 import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from '../work/turns.js';
-import type { SpanAttributes } from '../base/tracer.js';
+import type { SpanAttributes } from '../base/telemetry.js';
 
 /** Much shorter than the heartbeat timeout of the workflows, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;

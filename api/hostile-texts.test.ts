@@ -1,4 +1,4 @@
-import { readEventFile } from '../config/event/event-file.js';
+import { readEventFile } from '../config/event-file.js';
 import { loadCandidate } from '../operations/load-candidate.js';
 import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
 import type { Candidate } from './configuration-plan.js';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { z } from '@hono/zod-openapi';
-import { isNestedDeeper } from '../config/json-depth.js';
+import { isNestedDeeper } from '../base/json-depth.js';
 import type { ApiEnvironment } from './api-app.js';
 import { problemSchema, Refused } from './problem.js';
 import { type Right, rolesWith } from './rights.js';

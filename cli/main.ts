@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { boundHeap } from '../worker/bound-heap.js';
-import { keepVerifying } from '../worker/keep-verifying.js';
+import { boundHeap, keepVerifying } from '../worker/prepare-process.js';
 import { ExitCode } from './exit-code.js';
 import { holdSignals } from './until-stopped.js';
 

@@ -3,8 +3,7 @@ import type { Problem } from './config-error.js';
 import { isLoopback } from './loopback.js';
 import { nearestWord } from './nearest-word.js';
 import { problemAt, valueAt } from './parse-tree.js';
-import type { KeyPath } from './key-path.js';
-import type { ConfigDocument } from './read-document.js';
+import type { KeyPath, ConfigDocument } from './read-document.js';
 import { defaultStore, storeSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 

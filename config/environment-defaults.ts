@@ -1,8 +1,6 @@
 import type { Environment } from './environment.js';
-import { pathId } from './key-path.js';
-import type { KeyPath } from './key-path.js';
+import { pathId, type KeyPath, type ConfigDocument } from './read-document.js';
 import { valueAt } from './parse-tree.js';
-import type { ConfigDocument } from './read-document.js';
 import { Secret } from './secret.js';
 
 /** Keys that a variable stands in for when the file does not write them. The proxy's, which have rules of their own, are in proxy-from-environment.ts. */
@@ -49,4 +47,30 @@ function withValue(tree: unknown, [step, ...below]: KeyPath, value: Secret): unk
   if (typeof group !== 'object' || Array.isArray(group) || group instanceof Secret) return undefined;
   const inner = withValue((group as Record<string, unknown>)[step], below, value);
   return inner === undefined ? undefined : { ...group, [step]: inner };
+}
+
+export interface EnvironmentProxy {
+  readonly proxy?: Secret;
+  readonly noProxy?: string;
+  /** A sentence, when the environment names a proxy that cannot be used. */
+  readonly problem?: string;
+}
+
+/**
+ * The proxy that the environment names for https, in the variables that curl and most programs read. As with curl, lower
+ * case goes first and a proxy without a scheme is an http one. Source: curl manual, "Environment".
+ */
+export function proxyFromEnvironment(environment: Environment): EnvironmentProxy {
+  const noProxy = environment.no_proxy || environment.NO_PROXY || undefined;
+  const variable = environment.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
+  const written = environment[variable];
+  if (written === undefined || written === '') return { noProxy };
+  const address = written.includes('://') ? written : `http://${written}`;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    return {
+      noProxy,
+      problem: `the environment variable ${variable} holds no http or https URL; correct it, or set network.proxy`,
+    };
+  }
+  return { noProxy, proxy: new Secret(address) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeyPath } from './key-path.js';
+import type { KeyPath } from './read-document.js';
 
 /** The parts of JSON Schema that zod writes, and what values.ts adds to it. */
 export interface JsonSchema {

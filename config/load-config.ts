@@ -1,22 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, normalize, resolve } from 'node:path';
 import { checkReferences, findPublicWithoutToken, findUnusedSinks } from './check-references.js';
-import { ConfigError } from './config-error.js';
-import type { ConfigErrorKind, Problem } from './config-error.js';
+import { ConfigError, type ConfigErrorKind, type Problem } from './config-error.js';
 import type { Config } from './config.js';
-import { withEnvironmentDefaults } from './environment-defaults.js';
+import { withEnvironmentDefaults, proxyFromEnvironment, type EnvironmentProxy } from './environment-defaults.js';
 import type { Environment } from './environment.js';
-import { parseSinks } from './parse-sinks.js';
-import type { SinkSchemas } from './parse-sinks.js';
-import { parseTree, problemAt } from './parse-tree.js';
-import { readPemFiles } from './pem-files.js';
-import { proxyFromEnvironment } from './proxy-from-environment.js';
-import type { EnvironmentProxy } from './proxy-from-environment.js';
-import { readDocument } from './read-document.js';
-import type { ConfigDocument } from './read-document.js';
-import { runningReferences } from './running-references.js';
+import { parseSinks, type SinkSchemas } from './parse-sinks.js';
+import { parseTree, problemAt, valueAt } from './parse-tree.js';
+import { readDocument, type ConfigDocument } from './read-document.js';
+import { runningReferences, type RunningReferences } from './running-references.js';
 import { configSchema } from './schema/config-schema.js';
 import { toConfig } from './to-config.js';
+import { Secret } from './secret.js';
 
 export interface LoadOptions {
   /** What the sink types that this version has bring along: their schemas by type. */
@@ -131,4 +126,59 @@ function proxyProblems(document: ConfigDocument, { problem }: EnvironmentProxy):
   const own = document.placeOf(['network', 'proxy']);
   const isOwn = document.isWritten(['network', 'proxy']) && own.shown !== 'nothing';
   return problem === undefined || isOwn ? [] : [problemAt(document, ['network', 'proxy'], problem)];
+}
+
+/** The texts of the certificate files that the configuration names. */
+export interface PemTexts {
+  readonly networkCa?: string;
+  readonly temporalCa?: string;
+  readonly temporalCertificate?: string;
+}
+
+const pemKeys = {
+  networkCa: ['network', 'ca'],
+  temporalCa: ['temporal', 'tls', 'ca'],
+  temporalCertificate: ['temporal', 'tls', 'certificate'],
+} as const;
+
+/**
+ * Reads the certificate files once, at start, so that a wrong path is told with its line and not by the first request.
+ * Where the text itself stands instead of a path (`${file:…}`), it is taken as it is.
+ */
+export async function readPemFiles(
+  document: ConfigDocument,
+  folder: string,
+  within?: RunningReferences,
+): Promise<{ texts: PemTexts; problems: Problem[] }> {
+  const texts: { -readonly [Key in keyof PemTexts]: string } = {};
+  const problems: Problem[] = [];
+  for (const [name, path] of Object.entries(pemKeys) as [keyof PemTexts, readonly string[]][]) {
+    const found = valueAt(document.tree, path);
+    if (typeof found === 'string' && within?.hasText(path, found) === false) {
+      problems.push(
+        problemAt(document, path, 'a file that is sent may name only the certificates that the running file names'),
+      );
+      continue;
+    }
+    const written = found instanceof Secret ? found.revealPlain() : found;
+    if (typeof written !== 'string' || document.isBroken(path)) continue; // the schema says what is wrong
+    const text = await pemText(written, folder);
+    if (typeof text === 'string') texts[name] = text;
+    else problems.push(problemAt(document, path, `${text.problem} (${document.placeOf(path).shown})`));
+  }
+  return { texts, problems };
+}
+
+async function pemText(written: string, folder: string): Promise<string | { problem: string }> {
+  const begin = '-----BEGIN CERTIFICATE-----';
+  if (written.includes(begin)) return written;
+  try {
+    const text = await readFile(resolve(folder, written), 'utf8');
+    return text.includes(begin)
+      ? text
+      : { problem: 'the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE-----' };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return { problem: `the file cannot be read, ${code}; correct the path` };
+  }
 }

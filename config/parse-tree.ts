@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import type { Problem } from './config-error.js';
-import { formatKey } from './key-path.js';
-import type { KeyPath } from './key-path.js';
-import { inputSchemaOf, knownKeys, schemasBelow, variants } from './known-keys.js';
-import type { JsonSchema } from './known-keys.js';
+import { formatKey, type KeyPath, type ConfigDocument } from './read-document.js';
+import { inputSchemaOf, knownKeys, schemasBelow, variants, type JsonSchema } from './known-keys.js';
 import { nearestWord } from './nearest-word.js';
-import type { ConfigDocument } from './read-document.js';
-import { allowedOf, flattenIssue } from './schema-issues.js';
-import type { FlatIssue } from './schema-issues.js';
 import { Secret } from './secret.js';
 
 export type ParsedTree<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
@@ -100,3 +95,82 @@ export function valueAt(tree: unknown, path: KeyPath): unknown {
     return isOpen && Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
   }, tree);
 }
+
+/** What a schema found, without zod's nesting. */
+export interface FlatIssue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  /** Keys at `path` that the schema does not know. */
+  readonly unknownKeys?: readonly string[];
+}
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * One issue as those that a person can act on. Where several shapes were possible, it is about the shape that was
+ * probably meant: the one that the value is of, however wrong inside.
+ */
+export function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
+  const path = [...parent, ...issue.path].map((step) => (typeof step === 'number' ? step : String(step)));
+  if (issue.code === 'unrecognized_keys') {
+    return [{ path, message: '', unknownKeys: issue.keys }];
+  }
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const meant = issue.errors
+      .filter((issues) => !issues.some(isAboutWhole))
+      .sort((one, other) => one.length - other.length)
+      .at(0);
+    if (meant !== undefined) return meant.flatMap((inner) => flattenIssue(inner, path));
+  }
+  return [{ path, message: issue.message }];
+}
+
+const isAboutWhole = (issue: Issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys';
+
+/** The message of an issue whose schema brings none of its own: `allowed: …`, which the loader completes with what was found. */
+export function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `allowed: ${typeNames[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `allowed: ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `allowed: at least ${String(issue.minimum)}${sizeNames[issue.origin] ?? ''}`;
+    case 'too_big':
+      return `allowed: at most ${String(issue.maximum)}${sizeNames[issue.origin] ?? ''}`;
+    case 'invalid_format':
+      return `allowed: ${issue.format === 'regex' ? `a text like ${issue.pattern ?? ''}` : `a text of the form "${issue.format}"`}`;
+    case 'invalid_key':
+      return `this is no name here, ${issue.issues[0]?.message ?? ''}`;
+    case 'invalid_union':
+      return unionMessage(issue);
+    default:
+      return undefined;
+  }
+}
+
+function unionMessage(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
+  const options: unknown = issue.options; // of a discriminator, where no shape could be tried
+  if (Array.isArray(options)) return `allowed: one of ${options.map(String).join(', ')}`;
+  const messages = issue.errors
+    .flat()
+    .filter(isAboutWhole)
+    .map(({ message }) => message);
+  // a sentence of its own (a secret as a literal) says more than a list of shapes
+  const sentence = messages.find((message) => !message.startsWith('allowed: '));
+  return (
+    sentence ?? `allowed: ${[...new Set(messages)].map((message) => message.slice('allowed: '.length)).join(' or ')}`
+  );
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a group of keys',
+  record: 'a group of keys',
+};
+
+const sizeNames: Readonly<Record<string, string>> = { string: ' characters', array: ' entries', set: ' entries' };

@@ -1,5 +1,5 @@
 import { ConfigError } from './config-error.js';
-import { isNestedDeeper } from './json-depth.js';
+import { isNestedDeeper } from '../base/json-depth.js';
 import { errorOf, smallestWith } from './load-text.test-kit.js';
 import { yamlLimits } from './parse-yaml.js';
 import { readDocument } from './read-document.js';

@@ -1,16 +1,9 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter } from 'yaml';
-import type { Node, YAMLMap } from 'yaml';
-import { ConfigError } from './config-error.js';
-import type { Problem } from './config-error.js';
-import { fillReferences, hasReference } from './fill-references.js';
-import type { ReferenceSources } from './fill-references.js';
-import { formatKey, pathId } from './key-path.js';
-import type { KeyPath } from './key-path.js';
-import { type ParsedYaml, parseYaml, YamlLimitError } from './parse-yaml.js';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
+import { ConfigError, type Problem } from './config-error.js';
+import { fillReferences, hasReference, type ReferenceSources } from './fill-references.js';
+import { type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './parse-yaml.js';
 import type { RunningReferences } from './running-references.js';
-import { Secret } from './secret.js';
-import { StandIn } from './stand-in.js';
-import { syntaxMessage } from './syntax-message.js';
+import { Secret, StandIn } from './secret.js';
 
 /** pigeonpost.yaml as plain values, its references filled, with the place of each for messages. */
 export interface ConfigDocument {
@@ -234,4 +227,28 @@ function quoted(text: string): string {
     },
   );
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe);
+}
+
+/** Where a value stands in the document: keys, and positions in lists. */
+export type KeyPath = readonly (string | number)[];
+
+/** A path as people write it: `syncs.conferences.every.live`, `alerts.to[0].token`, `drop["Dietary needs"]`. */
+export function formatKey(path: KeyPath): string {
+  return path
+    .map((step, position) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return position === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+/** What identifies a path in a Map; unlike formatKey's text it is the same for no two paths. */
+export function pathId(path: KeyPath): string {
+  return JSON.stringify(path);
+}
+
+/** Whether `path` is `parent` or stands below it. */
+export function isWithin(path: KeyPath, parent: KeyPath): boolean {
+  return parent.every((step, position) => path[position] === step);
 }

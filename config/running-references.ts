@@ -1,7 +1,6 @@
 import { ConfigError } from './config-error.js';
-import type { KeyPath } from './key-path.js';
+import { type KeyPath, readDocument } from './read-document.js';
 import { valueAt } from './parse-tree.js';
-import { readDocument } from './read-document.js';
 
 /**
  * What a configuration that somebody has sent may take from this process: references that the running file has, word for

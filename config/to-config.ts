@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { changesKeptByDefaultMs } from './changes-kept-by-default.js';
 import type { Problem } from './config-error.js';
 import type { AlertsConfig, Config, NetworkConfig, SinkConfig, SyncConfig, TemporalConfig } from './config.js';
-import type { PemTexts } from './pem-files.js';
-import type { EnvironmentProxy } from './proxy-from-environment.js';
+import type { PemTexts } from './load-config.js';
+import type { EnvironmentProxy } from './environment-defaults.js';
 import type { ParsedConfig } from './schema/config-schema.js';
 
 export interface ConfigParts {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { formatKey } from '../config/key-path.js';
+import { formatKey } from '../config/read-document.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { misspelledFields, unseenFields, type SeenByList } from './field-notes.js';
 import type { Lack } from './withholding.js';

@@ -8,7 +8,7 @@ import {
 import { findDifferences, type Shown } from '../importing/provisioning/matching.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { CandidateView, EventObjectView, EventRequest, EventView } from '../api/provisioning.js';
-import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event/event-file.js';
+import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { pollNow } from '../ledger/streams.js';
 import type { Editions } from './editions.js';

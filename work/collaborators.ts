@@ -3,10 +3,9 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
-import type { Meters } from '../base/meters.js';
+import type { Meters, Tracer } from '../base/telemetry.js';
 import type { ServiceGate } from './asking/service-gate.js';
 import type { Clocks } from '../base/stopwatch.js';
-import type { Tracer } from '../base/tracer.js';
 
 /** What activities work with: put together by the process, closed by it. */
 export interface Collaborators {

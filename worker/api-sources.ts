@@ -4,7 +4,7 @@ import type { ApiSources, ProbeSources } from '../api/create-app.js';
 import { readPageFiles } from '../api/page-files.js';
 import type { Config } from '../config/config.js';
 import { act } from '../operations/act.js';
-import { applyConfiguration } from './apply-configuration.js';
+import { applyConfiguration, type ConfigurationSwitch } from './switch-configuration.js';
 import { sendCanaries } from '../operations/canary/send-canaries.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
@@ -16,7 +16,6 @@ import { planProvisioning, provisionEvent } from '../operations/provision-event.
 import { answerForAWhile } from '../operations/ready/answer-for-a-while.js';
 import { lookReady, type Place } from '../operations/ready/look-ready.js';
 import { startReplay } from '../operations/start-replay.js';
-import type { ConfigurationSwitch } from './take-up-configuration.js';
 
 /** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
 const readyForMs = 10_000;

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config/config.js';
-import { TemporalUnreachableError } from './temporal-unreachable-error.js';
+import { TemporalUnreachableError } from './process-errors.js';
 
 /** Both connections that a worker process needs. Whoever opens them closes them. */
 export interface TemporalConnections {

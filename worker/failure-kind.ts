@@ -3,9 +3,7 @@ import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
-import { TemporalUnreachableError } from './temporal-unreachable-error.js';
-import { EmbeddedTemporalError } from './embedded-temporal/embedded-temporal-error.js';
-import { LocalTokenError } from './local-token-error.js';
+import { TemporalUnreachableError, LocalTokenError, EmbeddedTemporalError } from './process-errors.js';
 import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 

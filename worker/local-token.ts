@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFi
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../api/token-text.js';
 import type { InstancePlace } from './instance-file.js';
-import { LocalTokenError } from './local-token-error.js';
+import { LocalTokenError } from './process-errors.js';
 
 /** What of a configuration says where the token is kept. */
 type TokenPlace = InstancePlace;

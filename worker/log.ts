@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import { formatLogLine } from './format-log-line.js';
 
 export type ProcessLog = pino.Logger;
 
@@ -34,4 +33,35 @@ export function openLog(
     },
     terminal ? { write: (line: string) => void out.write(`${formatLogLine(line)}\n`) } : out,
   );
+}
+
+/** Levels as pino numbers them. */
+const infoLevel = 30;
+const words: Readonly<Record<number, string>> = { 40: 'warn', 50: 'error', 60: 'fatal' };
+
+/**
+ * A line of the JSON log as a person reads it: local time, the level where it is above "info", the message, its facts.
+ * `10:02:17 warn  workspace waits: credential (workspace acme, code 4501)`. Pure, but for the time zone.
+ * @param line as the log writes it, so that what the log takes out is out already
+ */
+export function formatLogLine(line: string): string {
+  const { level, time, msg, ...facts } = JSON.parse(line) as { level: number; time: string; msg?: string };
+  const head =
+    level > infoLevel ? `${clock(new Date(time))} ${(words[level] ?? String(level)).padEnd(5)}` : clock(new Date(time));
+  const pairs = Object.entries(facts)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${textOf(value)}`);
+  const text = `${head} ${msg ?? ''}${pairs.length === 0 ? '' : ` (${pairs.join(', ')})`}`;
+  return text.replaceAll(controlCharacters, '?');
+}
+
+/** What a terminal would act upon: a text of somebody else's, such as a server's error, may hold any of it. */
+const controlCharacters = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+function clock(at: Date): string {
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 import type { ConnectionLike } from '@temporalio/client';
 import type { PartHealth } from '../api/health.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { GuardedWorker } from './guarded-worker.js';
+import type { GuardedWorker } from './run-worker.js';
 
 const withinMs = 3000;
 

@@ -1,8 +1,6 @@
 import { Accounts } from '../sinks/network/accounts.js';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../work/asking/service-gate.js';
 import { watchEveryMs } from '../work/asking/service-watch.js';
@@ -13,8 +11,6 @@ import { type ApiServer, startApi } from '../api/start-api.js';
 import { startProbes } from '../api/start-probes.js';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
-import type { Database } from '../ledger/drivers/database.js';
-import { openDatabase } from '../ledger/drivers/open-database.js';
 import { openLedger } from '../ledger/ledger.js';
 import { wasClockSetBack } from '../ledger/clock-set-back.js';
 import { endCanaryLeases } from '../delivering/canaries.js';
@@ -25,20 +21,18 @@ import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from '../operations/backup/pack-store.js';
-import { relaxHeap } from './bound-heap.js';
 import { withdrawCanaries } from '../operations/canary/withdraw-canaries.js';
 import { ClusterGuard } from './cluster-guard.js';
-import { connectTemporal, openTemporalClient, type TemporalConnections, unreachable } from './connect-temporal.js';
+import { unreachable } from './connect-temporal.js';
 import { Editions } from '../operations/editions.js';
-import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
-import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
+import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { DropFolders } from '../importing/drop-folders/drop-folders.js';
 import { findMissingWorkers } from '../operations/find-missing-workers.js';
 import { FirstPage } from './first-page.js';
-import { GuardedWorker } from './guarded-worker.js';
+import { GuardedWorker, runWorker } from './run-worker.js';
 import { noteInstance } from './instance-file.js';
 import { keyPlaceOf } from './key-place-of.js';
-import { leaveToReconciler } from './leave-to-reconciler.js';
+import { leaveToReconciler, reconcile, wakeEverything } from './reconcile.js';
 import { reloadProcessConfig } from '../operations/load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
@@ -46,14 +40,13 @@ import { openEdition, type Shared } from '../operations/open-edition.js';
 import { createStarter, importing, messageOf } from '../operations/orchestration.js';
 import { packageVersion } from '../base/package-root.js';
 import { readHealth } from './read-health.js';
-import { readTemporalMetrics } from './read-temporal-metrics.js';
+import { readTemporalMetrics } from './install-runtime.js';
 import { repeat } from './repeat.js';
-import { reconcile, wakeEverything } from './reconcile.js';
-import { runWorker } from './run-worker.js';
-import { noTracer } from '../base/tracer.js';
+import { noTracer } from '../base/telemetry.js';
 import { TurnTroubles } from '../operations/turn-troubles.js';
-import { createConfigurationSwitch } from './take-up-configuration.js';
+import { createConfigurationSwitch } from './switch-configuration.js';
 import { viewQuotas } from '../operations/view-quotas.js';
+import { openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 
 const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
@@ -346,64 +339,4 @@ function once<Result>(work: () => Result): () => Result {
 /** Off loopback what is printed goes to logs that others collect, so it holds no code. */
 function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
   return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
-}
-
-/** Creating an embedded store takes some seconds, and much longer on a slow disk. */
-function openingStore({ store }: Config): string {
-  if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
-  return existsSync(join(store.folder, 'postgres'))
-    ? `opening the ledger in ${store.folder}`
-    : `creating the ledger in ${store.folder}, which the first start does`;
-}
-
-async function openStore({ config, onProgress }: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Database> {
-  const { store, storeConnections: maxConnections } = config;
-  const db = await openDatabase(
-    store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal(), maxConnections },
-  );
-  if (store.kind === 'embedded') relaxHeap();
-  closers.push(async () => {
-    onProgress('closing the ledger');
-    await db.close();
-  });
-  return db;
-}
-
-async function openTemporal(
-  options: ProcessOptions,
-  closers: (() => Promise<void>)[],
-  onFatal: (error: Error) => void,
-): Promise<{ address: string; client: TemporalConnections['client']; native: TemporalConnections['native'] | null }> {
-  const { config, log, onProgress } = options;
-  let { address } = config.temporal;
-  if (address === 'embedded') {
-    onProgress('starting the Temporal server');
-    const binary = await findBinary(options.binarySources, onProgress);
-    const server: EmbeddedTemporal = await startEmbeddedTemporal({
-      folder: embeddedFolder(config),
-      binary,
-      namespace: config.temporal.namespace,
-      onRestart: (reason) => log.warn({ reason }, 'the embedded Temporal server ended and is started again'),
-      onFatal,
-    });
-    closers.push(async () => {
-      onProgress('stopping the Temporal server');
-      await server.stop();
-    });
-    ({ address } = server);
-  } else onProgress(`connecting to Temporal at ${address}`);
-  if (options.role === 'api') {
-    const opened = openTemporalClient(address, config.temporal);
-    closers.push(() => opened.close());
-    return { address, client: opened.client, native: null };
-  }
-  const connections = await connectTemporal(address, config.temporal);
-  closers.push(() => connections.close());
-  return { address, client: connections.client, native: connections.native };
-}
-
-/** Embedded Temporal's data lies in the embedded store's folder, under the same lock. */
-function embeddedFolder({ store }: Config): string {
-  if (store.kind === 'embedded') return store.folder;
-  throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
 }

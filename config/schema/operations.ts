@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { signingSecret } from '../signing-secret.js';
 import {
+  signingSecret,
   baseUrl,
   duration,
   folder,

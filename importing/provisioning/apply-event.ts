@@ -1,4 +1,4 @@
-import type { EventFile } from '../../config/event/event-file.js';
+import type { EventFile } from '../../config/event-file.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';

@@ -1,4 +1,4 @@
-import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event/event-file.js';
+import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event-file.js';
 import { claimedIds, type Provisioned, provisionedOf } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-entities.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Expression } from './expression.js';
 import { oneOf } from '../../config/values.js';
 import { Secret } from '../../config/secret.js';
-import { formatKey, type KeyPath } from '../../config/key-path.js';
+import { formatKey, type KeyPath } from '../../config/read-document.js';
 
 /** A JSONata expression in pigeonpost.yaml, compiled when the file is read, so that a mistake is told at its key. */
 export function expression(): z.ZodType<Expression, string> {

@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import type { SettingPlace } from '../../config/tell-places.js';
+import type { SettingPlace } from '../../config/parse-sinks.js';
 import { checkSyntax, type SyntaxNode } from './check-syntax.js';
 import { StepCounter, inTurn, evaluationLimits } from './evaluation-limits.js';
 import { failureCode, failureInWords, FunctionError, FailedMapping, type MappingError } from './mapping-error.js';
@@ -44,7 +44,7 @@ export class Expression {
     return this.#place;
   }
 
-  /** Called by whoever reads the file: config/tell-places.ts. */
+  /** Called by whoever reads the file: config/parse-sinks.ts. */
   standsAt(place: SettingPlace): void {
     this.#place = place;
   }

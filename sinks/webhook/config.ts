@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Secret } from '../../config/secret.js';
-import { signingSecret, signingSecretForm } from '../../config/signing-secret.js';
-import { text } from '../../config/values.js';
+import { signingSecret, signingSecretForm, text } from '../../config/values.js';
 import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 
 /** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/webhook.md explains each key to users. */

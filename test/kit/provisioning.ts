@@ -1,6 +1,6 @@
 import { applyEvent, type EventTurn, lookAtEvent } from '../../importing/provisioning/apply-event.js';
 import type { Decisions } from '../../importing/provisioning/object-states.js';
-import { readEventFile } from '../../config/event/event-file.js';
+import { readEventFile } from '../../config/event-file.js';
 import { passTime } from './pass-time.js';
 import type { Scene } from './scene.js';
 import { until } from '../until.js';

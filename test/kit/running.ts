@@ -1,6 +1,5 @@
 import { Accounts } from '../../sinks/network/accounts.js';
-import { noTracer } from '../../base/tracer.js';
-import { noMeters } from '../../base/meters.js';
+import { noTracer, noMeters } from '../../base/telemetry.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -14,12 +13,15 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { useConfiguration } from '../../ledger/configurations.js';
 import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
-import { applyConfiguration } from '../../worker/apply-configuration.js';
+import {
+  applyConfiguration,
+  type ConfigurationSwitch,
+  createConfigurationSwitch,
+} from '../../worker/switch-configuration.js';
 import { Editions } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openEdition, type Shared } from '../../operations/open-edition.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
-import { type ConfigurationSwitch, createConfigurationSwitch } from '../../worker/take-up-configuration.js';
 import { settleByRounds } from './settling.js';
 
 /**

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { type FolderLock, lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 import { startGuardedChild } from '../guarded-child.js';
-import type { BinarySources } from './binary-sources.js';
-import { programsNamed } from './programs-named.js';
+import { type BinarySources, programsNamed } from './binary-sources.js';
 
 /** What `go.mod` asks for. An older Go would download a newer one by itself, which is more than a user agreed to. */
 const oldestGo = [1, 26, 4] as const;

@@ -3,8 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { startGuardedChild } from '../guarded-child.js';
 import { builtProgram } from '../../base/package-root.js';
-import type { BinarySources } from './binary-sources.js';
-import { checkServer } from './server-version.js';
+import { type BinarySources, checkServer } from './binary-sources.js';
 
 /** A connection that takes longer leads nowhere, as far as a waiting person is concerned. */
 const connectTimeoutMs = 3000;

@@ -1,12 +1,12 @@
-import { renameSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, statSync, writeFileSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildExit, type GuardedChild, startGuardedChild } from '../guarded-child.js';
-import { EmbeddedTemporalError } from './embedded-temporal-error.js';
-import { endStaleServer } from './end-stale-server.js';
+import { EmbeddedTemporalError } from '../process-errors.js';
 import { freePort } from './free-port.js';
 import { untilServing } from './until-serving.js';
+import { execFileSync } from 'node:child_process';
 
 export interface EmbeddedTemporalOptions {
   /** Holds `temporal.sqlite` and the log. The caller has locked it. */
@@ -222,4 +222,47 @@ class SupervisedServer implements EmbeddedTemporal {
 
 function ending({ code, signal }: ChildExit): string {
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
+}
+
+const endTimeoutMs = 5000;
+
+/**
+ * Kills a server that still uses a database file, of a process that is gone. Its guard should have ended it; two
+ * servers on one file start without complaint and fight, so this looks once more. Only a process whose command line
+ * names the file is touched, since the number may have been given to another by now.
+ * @param pidFile what the last start wrote
+ */
+export async function endStaleServer(pidFile: string, databaseFile: string): Promise<void> {
+  const pid = readPid(pidFile);
+  if (pid === undefined || !commandLineOf(pid).includes(databaseFile)) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    return; // it ended by itself just now
+  }
+  const end = Date.now() + endTimeoutMs;
+  while (commandLineOf(pid).includes(databaseFile)) {
+    if (Date.now() > end)
+      throw new Error(`process ${pid} still uses ${databaseFile} and cannot be ended: end it first`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function readPid(pidFile: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(pidFile, 'utf8').trim());
+    return Number.isInteger(pid) && pid > 1 ? pid : undefined;
+  } catch {
+    return undefined; // the first start in this folder
+  }
+}
+
+/** Empty when there is no such process, or it has ended and only its number is left. */
+function commandLineOf(pid: number): string {
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return '';
+  }
 }

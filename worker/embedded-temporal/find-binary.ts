@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { BinarySources } from './binary-sources.js';
+import { type BinarySources, programsNamed, checkServer } from './binary-sources.js';
 import { buildBinary, builtBinaryPath, findGo } from './build-binary.js';
 import { downloadBinary, isDownloadedBinary } from './download-binary.js';
-import { programsNamed } from './programs-named.js';
-import { checkServer } from './server-version.js';
 
 export type { BinarySources };
 

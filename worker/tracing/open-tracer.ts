@@ -2,7 +2,7 @@ import { type Context, type Span, SpanStatusCode, trace, type Tracer as OpenTele
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { SpanAttributes, Tracer } from '../../base/tracer.js';
+import type { SpanAttributes, Tracer } from '../../base/telemetry.js';
 import { packageVersion } from '../../base/package-root.js';
 import type { Config } from '../../config/config.js';
 import type { Log } from '../../work/collaborators.js';

@@ -1,5 +1,5 @@
 import { readDocument } from './read-document.js';
-import { type SettingPlace, tellPlaces } from './tell-places.js';
+import { type SettingPlace, tellPlaces } from './parse-sinks.js';
 
 class Placed {
   line = 0;

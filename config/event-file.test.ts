@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../config-error.js';
+import { ConfigError } from './config-error.js';
 import { readEventFile, workspaceOfEvent } from './event-file.js';
 
 const smallest = `id: summit

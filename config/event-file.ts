@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import { ConfigError, formatProblem, type Problem } from '../config-error.js';
-import type { KeyPath } from '../key-path.js';
-import { parseTree, problemAt } from '../parse-tree.js';
-import { type ConfigDocument, readDocument } from '../read-document.js';
-import { eventFileSchema, momentForm, pigeonholeFileSchema, sessionFileSchema } from './event-schema.js';
-import { instantsOf } from './zoned-instant.js';
+import { ConfigError, formatProblem, type Problem } from './config-error.js';
+import { type KeyPath, type ConfigDocument, readDocument } from './read-document.js';
+import { parseTree, problemAt } from './parse-tree.js';
+import { eventFileSchema, momentForm, pigeonholeFileSchema, sessionFileSchema } from './schema/event-file.js';
+import { instantsOf } from '../base/zoned-instant.js';
 
 /** An event as `pigeonpost apply` is to create it: a pigeonhole and its sessions, with nothing wrong in the file. */
 export interface EventFile {

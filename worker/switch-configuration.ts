@@ -10,6 +10,10 @@ import {
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
 import type { Editions } from '../operations/editions.js';
 import { documentOf, openEdition, type Shared } from '../operations/open-edition.js';
+import type { Collaborators } from '../work/collaborators.js';
+import type { AppliedConfiguration } from '../api/configuration-plan.js';
+import type { Environment } from '../config/environment.js';
+import { planConfiguration } from '../operations/plan-configuration.js';
 
 /** How a running process gets from one configuration to the next. */
 export interface ConfigurationSwitch {
@@ -103,4 +107,18 @@ async function numberOf(ledger: Ledger, document: unknown, own: number): Promise
   const number = await isCurrentConfiguration(ledger, document);
   if (number === undefined) throw anotherConfiguration(own, await currentConfiguration(ledger));
   return number;
+}
+
+/**
+ * Makes this process's file, as it stands now, the current configuration, and tells what that changes and causes.
+ * @throws as `planConfiguration` and `ConfigurationSwitch.apply`; then nothing has changed
+ */
+export async function applyConfiguration(
+  current: Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>,
+  switching: ConfigurationSwitch,
+  environment?: Environment,
+): Promise<AppliedConfiguration> {
+  const plan = await planConfiguration(current, {}, environment); // before: afterwards there is nothing to compare with
+  const { number, changed } = await switching.apply();
+  return { number, changed, plan };
 }

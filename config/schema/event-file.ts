@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { day, identifier, name, nonEmptyText, text } from '../values.js';
-import { isTimezone } from './zoned-instant.js';
+import { isTimezone } from '../../base/zoned-instant.js';
 
 /**
  * What `pigeonpost apply` takes. Fields have the service's own names (event-engagement-api.md, "Pigeonhole" and

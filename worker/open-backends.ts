@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { openDatabase } from '../ledger/drivers/open-database.js';
+import { relaxHeap } from './prepare-process.js';
+import { connectTemporal, openTemporalClient, type TemporalConnections } from './connect-temporal.js';
+import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
+import { findBinary } from './embedded-temporal/find-binary.js';
+import type { ProcessOptions } from './start-process.js';
+
+/** Creating an embedded store takes some seconds, and much longer on a slow disk. */
+export function openingStore({ store }: Config): string {
+  if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
+  return existsSync(join(store.folder, 'postgres'))
+    ? `opening the ledger in ${store.folder}`
+    : `creating the ledger in ${store.folder}, which the first start does`;
+}
+
+export async function openStore(
+  { config, onProgress }: ProcessOptions,
+  closers: (() => Promise<void>)[],
+): Promise<Database> {
+  const { store, storeConnections: maxConnections } = config;
+  const db = await openDatabase(
+    store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal(), maxConnections },
+  );
+  if (store.kind === 'embedded') relaxHeap();
+  closers.push(async () => {
+    onProgress('closing the ledger');
+    await db.close();
+  });
+  return db;
+}
+
+export async function openTemporal(
+  options: ProcessOptions,
+  closers: (() => Promise<void>)[],
+  onFatal: (error: Error) => void,
+): Promise<{ address: string; client: TemporalConnections['client']; native: TemporalConnections['native'] | null }> {
+  const { config, log, onProgress } = options;
+  let { address } = config.temporal;
+  if (address === 'embedded') {
+    onProgress('starting the Temporal server');
+    const binary = await findBinary(options.binarySources, onProgress);
+    const server: EmbeddedTemporal = await startEmbeddedTemporal({
+      folder: embeddedFolder(config),
+      binary,
+      namespace: config.temporal.namespace,
+      onRestart: (reason) => log.warn({ reason }, 'the embedded Temporal server ended and is started again'),
+      onFatal,
+    });
+    closers.push(async () => {
+      onProgress('stopping the Temporal server');
+      await server.stop();
+    });
+    ({ address } = server);
+  } else onProgress(`connecting to Temporal at ${address}`);
+  if (options.role === 'api') {
+    const opened = openTemporalClient(address, config.temporal);
+    closers.push(() => opened.close());
+    return { address, client: opened.client, native: null };
+  }
+  const connections = await connectTemporal(address, config.temporal);
+  closers.push(() => connections.close());
+  return { address, client: connections.client, native: connections.native };
+}
+
+/** Embedded Temporal's data lies in the embedded store's folder, under the same lock. */
+export function embeddedFolder({ store }: Config): string {
+  if (store.kind === 'embedded') return store.folder;
+  throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
+}
