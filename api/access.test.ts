@@ -430,7 +430,7 @@ describe.each(kinds)('a token, on %s', (kind) => {
 });
 
 describe('a server on loopback without server.token', () => {
-  const loopback = { host: '127.0.0.1', port: 8088 };
+  const loopback = { host: '127.0.0.1', port: 8088, maxConnectionsPerAddress: 250 };
 
   it('takes nobody without a token, its own token for the administrator, and a named one for what it is', async () => {
     const { app, ledger, acted } = await open('embedded', loopback);

@@ -1,6 +1,6 @@
 /**
  * Whether the brackets of a JSON text are nested deeper than `levels`. Reads characters only, so that a text can be
- * refused before anything is made of it; of a text that is not JSON the result means nothing.
+ * refused before it is parsed. For a text that is not JSON, the result means nothing.
  */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The folder of this package, from its built files as well as from its sources. */
+/** Returns the folder of this package, whether it runs from its build or from its sources. */
 export function packageRoot(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json'))) {
@@ -12,7 +12,7 @@ export function packageRoot(): string {
   return folder;
 }
 
-/** Of this package. */
+/** Returns the version of this package. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   return version;

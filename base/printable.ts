@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 
 /**
- * A text that a request names something by. Control characters name nothing, and PostgreSQL refuses one of them (U+0000)
- * with an error; what is too long would fill the store, or the page of whoever looks.
+ * A text in a request that names something. Control characters are refused, because PostgreSQL cannot store U+0000. The
+ * length is limited, because a long name would fill the store and the page.
  */
 export function printable(longest: number) {
   return z
@@ -15,10 +15,10 @@ export function printable(longest: number) {
 /** The name of a workspace, a sync or a sink. */
 export const configuredName = () => printable(63);
 
-/** What an item's key can be. */
+/** The key of an item. */
 export const itemKey = () => printable(200);
 
-/** A list, also one that this version does not know: that is answered with what it does. */
+/** The name of a list. It may be unknown to this version: the route then answers with the names it knows. */
 export const listName = () => z.string().regex(/^[A-Za-z_-]{1,40}$/, { error: 'write the name of a list' });
 
 /** `WORKSPACE/ID`. */
@@ -28,5 +28,5 @@ export const pigeonholeName = () =>
     .regex(/^[a-z0-9][a-z0-9-]{0,62}\/[0-9]{1,15}$/, { error: 'write WORKSPACE/ID' })
     .describe('WORKSPACE/ID.');
 
-/** An id as the service gives them, in a path or a query. */
+/** An id of the service in a path or a query. */
 export const idText = () => z.string().regex(/^[0-9]{1,15}$/, { error: 'write an id such as 101' });

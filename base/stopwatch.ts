@@ -1,16 +1,16 @@
-/** The two clocks of a process. Tests give their own. */
+/** The two clocks of a process. Tests pass their own. */
 export interface Clocks {
-  /** Unix time in ms; a person, or the network's time, may set it. */
+  /** Unix time in ms. A person or NTP may set it. */
   wallNow(): number;
-  /** Milliseconds from any start. It never jumps, and on many machines stands still while they are suspended. */
+  /** Milliseconds from an arbitrary start. It never jumps; on many machines it does not advance during suspension. */
   monotonicNow(): number;
 }
 
 export const systemClocks: Clocks = { wallNow: () => Date.now(), monotonicNow: () => performance.now() };
 
 /**
- * How long ago something was, by whichever clock of the process says more. A suspended machine's monotonic clock does
- * not count the pause, and a wall clock can be set; whoever relies on a lease must not believe only one of them.
+ * Measures elapsed time by the clock that shows more of it. A monotonic clock may not count a suspension, and a wall
+ * clock can be set, so the holder of a lease must not trust only one of them.
  */
 export class Stopwatch {
   readonly #wallMs: number;
@@ -21,12 +21,12 @@ export class Stopwatch {
     this.#monotonicMs = clocks.monotonicNow();
   }
 
-  /** A wall clock that was set back counts as well: nothing says how long that took. */
+  /** Counts a wall clock that was set back as elapsed time, because the real duration is unknown. */
   elapsedMs(): number {
     return Math.max(this.monotonicMs(), Math.abs(this.clocks.wallNow() - this.#wallMs));
   }
 
-  /** By the clock that timers go by. */
+  /** Elapsed time by the clock that timers use. */
   monotonicMs(): number {
     return this.clocks.monotonicNow() - this.#monotonicMs;
   }

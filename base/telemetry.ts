@@ -1,11 +1,11 @@
-/** Names of the configuration, ids, codes and counts; never a text that anybody wrote. */
+/** Names of the configuration, ids, codes and counts; never a text that a person wrote. */
 export type SpanAttributes = Readonly<Record<string, string | number | null>>;
 
-/** Where time goes, for those who collect traces: each turn is one, with what was asked and sent within it. */
+/** Records spans for traces. Each cycle is one trace, with its requests and deliveries as child spans. */
 export interface Tracer {
-  /** Does the work as a span of its own, within the one that runs. Gives and throws what the work does. */
+  /** Runs the work as a child span of the current one. Returns and throws what the work does. */
   span<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result>;
-  /** A span that ends now, within the one that runs. @param failure its kind; null: it went well */
+  /** Records a child span that ends now. @param failure the kind of failure; null: success */
   ended(
     name: string,
     attributes: SpanAttributes,
@@ -13,16 +13,16 @@ export interface Tracer {
   ): void;
 }
 
-/** For those who collect none. */
+/** A tracer for processes without a collector. */
 export const noTracer: Tracer = { span: async (_name, _attributes, work) => await work(), ended: () => undefined };
 
-/** What work adds to the figures of this process. Names and codes alone: nobody's data becomes a label. */
+/** Counts work for this process's metrics. Labels are names and codes only, never personal data. */
 export interface Meters {
-  /** A poll has brought new items: how old the newest of them was by then, by the service's clock. */
+  /** Records a poll that found new items. @param ageMs age of the newest item, by the service's clock */
   found(list: string, ageMs: number): void;
-  /** What became of changes that a sink was sent. */
+  /** Records the outcomes of changes sent to a sink. */
   settled(sink: string, outcomes: Readonly<Record<'delivered' | 'dead' | 'retry', number>>): void;
 }
 
-/** For those who count nothing. */
+/** Meters that count nothing. */
 export const noMeters: Meters = { found: () => undefined, settled: () => undefined };

@@ -11,20 +11,21 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * The instants, epoch ms, at which the clocks of a time zone show a local time: none where they were put forward over
- * it, two where they were put back over it. Pure.
- * @param local `YYYY-MM-DDTHH:mm:ss`, of a day that stands in the calendar
+ * Returns the instants (epoch ms) at which clocks in a time zone show a local time: none if clocks were set forward
+ * over it, two if they were set back over it. Pure.
+ * @param local `YYYY-MM-DDTHH:mm:ss`, of a day that exists
  * @param timezone one that `isTimezone` knows
  */
 export function instantsOf(local: string, timezone: string): number[] {
   const shown = Date.parse(`${local}Z`);
-  // No clock is changed twice within a day, and none by more than a few hours: the offsets before and after are all there are.
+  // No zone changes its offset twice within a day or by more than a few hours, so these two offsets are all that can
+  // apply.
   const offsets = [shown - 30 * hourMs, shown + 30 * hourMs].map((at) => offsetMs(at, timezone));
   const instants = [...new Set(offsets)].map((offset) => shown - offset);
   return instants.filter((at) => at + offsetMs(at, timezone) === shown).toSorted((one, other) => one - other);
 }
 
-/** How far the clocks of a zone are ahead of UTC at an instant of whole seconds. */
+/** Returns how far a zone is ahead of UTC at an instant of whole seconds. */
 function offsetMs(at: number, timezone: string): number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,

@@ -8,9 +8,10 @@ import { defaultStore, storeSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 
 /**
- * What no key can tell of itself: that names which are used exist, and that settings which need each other are there.
- * Looks at the document and not at the schema's result, so that it can speak before all else is in order.
- * @param folder absolute, of the file: paths are taken from there
+ * Checks what a schema cannot see: that names refer to existing entries, and that settings which need each other are
+ * present. Reads the document instead of the schema's result, so that it can report problems even if the schema finds
+ * others.
+ * @param folder absolute folder of the file; relative paths start here
  */
 export function checkReferences(document: ConfigDocument, folder: string): Problem[] {
   const { tree } = document;
@@ -43,8 +44,8 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
 }
 
 /**
- * Sinks that write into, and imports that read from, the folder of the embedded store: what lies there is one process's own, and whoever tidies up an
- * archive would take the ledger with it. By the paths as they are written; links are not followed.
+ * Refuses sinks and imports that use the folder of the embedded store. Its files belong to one process, and cleaning up
+ * an archive there would delete the ledger. Compares paths as written; links are not followed.
  */
 function checkFolders(document: ConfigDocument, folder: string): Problem[] {
   const { tree } = document;
@@ -61,11 +62,11 @@ function checkFolders(document: ConfigDocument, folder: string): Problem[] {
       return written !== undefined && !document.isBroken(path) && isInside(resolve(folder, written), storeFolder);
     })
     .map((path) =>
-      problemAt(document, path, 'this is the folder of the embedded store, or lies in it; choose another one'),
+      problemAt(document, path, 'this folder is, or is inside, the folder of the embedded store; choose another one'),
     );
 }
 
-/** A folder that two imports name: whose file would it be? */
+/** Refuses a folder that two imports name, because its files could go to either. */
 function checkDropFolders(document: ConfigDocument, folder: string): Problem[] {
   const { tree } = document;
   const seen = new Set<string>();
@@ -87,7 +88,9 @@ function isInside(path: string, folder: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`);
 }
 
-/** Sinks that no sync names: allowed, since their backlog may be wanted later, but mostly a slip. */
+/**
+ * Finds sinks that no sync names. They are allowed, because their backlog may be needed later, but usually a mistake.
+ */
 export function findUnusedSinks(document: ConfigDocument): Problem[] {
   const { tree } = document;
   const used = new Set(
@@ -106,7 +109,7 @@ export function findUnusedSinks(document: ConfigDocument): Problem[] {
     );
 }
 
-/** Requests would be refused, since others can reach what stands behind a public address. */
+/** Warns about a public address without a token: every request through it would be refused. */
 export function findPublicWithoutToken(document: ConfigDocument): Problem[] {
   const { tree } = document;
   const url = textAt(tree, ['server', 'publicUrl']);

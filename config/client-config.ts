@@ -11,31 +11,31 @@ import { serverSchema } from './schema/process.js';
 import { ledgerKeySchema, storeSchema, type StoreSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 
-/** A store whose URL is in a variable that this command's environment does not have. */
+/** A store whose URL is in a variable that is not set for this command. */
 export interface UnknownStore {
   readonly kind: 'unknown';
 }
 
 /**
- * What a command that asks a running pigeonpost needs of pigeonpost.yaml: where it listens, by which token, and the names in
- * the file. The running process uses the rest, and has its secrets.
+ * The part of pigeonpost.yaml that a command needs to call a running pigeonpost: its address, its token and the names
+ * in the file. The running process uses the rest and has the secrets.
  */
 export interface ClientConfig {
   /** Absolute path of the file. */
   readonly file: string;
-  /** Absolute path of the folder that the file lies in. */
+  /** Absolute path of the folder that contains the file. */
   readonly folder: string;
   readonly store: StoreSetting | UnknownStore;
   readonly server: Pick<ServerConfig, 'host' | 'port' | 'publicUrl' | 'token'>;
   readonly workspaces: readonly string[];
   readonly sinks: readonly string[];
-  /** Whether the file has receivers of alerts. */
+  /** Whether the file names receivers of alerts. */
   readonly hasAlerts: boolean;
 }
 
 /**
- * Reads pigeonpost.yaml for a client command. References outside `server` and `store` are not needed, and may be unset.
- * @throws {ConfigError} when the file cannot be read, is no YAML, or `server` or `store` cannot be used
+ * Reads pigeonpost.yaml for a client command. References outside `server` and `store` may be unset.
+ * @throws {ConfigError} if the file cannot be read, is not YAML, or `server` or `store` is invalid
  */
 export async function loadClientConfig(file: string, environment: Environment): Promise<ClientConfig> {
   const shownFile = normalize(file);
@@ -68,13 +68,16 @@ export async function loadClientConfig(file: string, environment: Environment): 
   };
 }
 
-/** What a command needs of pigeonpost.yaml that works on the store while nothing runs: the store, its key and the names of the sinks. */
+/**
+ * The part of pigeonpost.yaml for a command that works on the store while no process runs: the store, its key and the
+ * names of the sinks.
+ */
 export type StoreConfig = Pick<Config, 'file' | 'folder' | 'store' | 'ledgerKey'> & Pick<ClientConfig, 'sinks'>;
 
 /**
- * Reads pigeonpost.yaml for a command that works on the store. Of its secrets only those of `store` and `ledgerKey` are
- * needed; all others may be unset.
- * @throws {ConfigError} when the file cannot be read, is no YAML, or one of these two keys cannot be used
+ * Reads pigeonpost.yaml for a command that works on the store. Only the secrets of `store` and `ledgerKey` have to be
+ * set.
+ * @throws {ConfigError} if the file cannot be read, is not YAML, or one of these two keys is invalid
  */
 export async function loadStoreConfig(file: string, environment: Environment): Promise<StoreConfig> {
   const shownFile = normalize(file);

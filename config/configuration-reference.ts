@@ -5,15 +5,15 @@ import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 
 /**
- * docs/configuration.md: every key with what it takes, its default and its sentence, as the schema has them.
+ * Writes docs/configuration.md from the schema: every key with its allowed values, default and description.
  * tools/write-configuration-reference.mjs writes it; a test compares. Markdown, ends with a line break.
- * @param sinkSchemas of the sink types whose own keys are described too
+ * @param sinkSchemas schemas of the sink types whose own keys are included
  */
 export function configurationReference(sinkSchemas: SinkSchemas): string {
   return `${[generalReference(), ...sinkReferences(sinkSchemas)].join('\n\n')}\n`;
 }
 
-/** The part that all sink types share, so that it can be compared without knowing any. */
+/** Returns the part without sink types, so that a test can compare it without knowing any. */
 export function generalReference(): string {
   const sections = Object.entries(inputSchemaOf(configSchema).properties ?? {}).map(([key, schema]) =>
     section(key, schema),
@@ -39,7 +39,9 @@ function section(key: string, schema: JsonSchema): string {
   return lines.join('\n\n');
 }
 
-/** The rows of all keys below one; a key of any name is written NAME, or LIST where it is the name of a list. */
+/**
+ * Returns the rows of all keys below one. A key with a free name is written NAME, or LIST if it is the name of a list.
+ */
 function rowsBelow(schema: JsonSchema, parent: string): string[] {
   return variants(schema).flatMap((shape) => {
     const type = shape.properties?.type?.const; // of several shapes, the one with this type
@@ -92,15 +94,13 @@ const introduction = `# pigeonpost.yaml
 
 <!-- Written from the schema by tools/write-configuration-reference.mjs: change the descriptions in config/, not this file. -->
 
-The file is read once, at start. All that is wrong with it is told together, each with line and key, as in
-\`pigeonpost.yaml:12: syncs.conferences.every.live: found "5x", allowed: a duration such as 5s, 30m, 6h\`. Keys that are not known are
-refused; a key with nothing after its colon counts as not written.
+pigeonpost reads the file once, at the start, and reports all problems together, each with line and key, such as
+\`pigeonpost.yaml:12: syncs.conferences.every.live: found "5x", allowed: a duration such as 5s, 30m, 6h\`. Unknown keys are refused; a key with nothing after its colon counts as absent.
 
-**References.** \`\${NAME}\` is the environment variable of that name, which must be set; \`\${NAME:-default}\` falls back where it is unset
-or empty, and \`\${NAME:-}\` then leaves the key out; \`\${file:/run/secrets/name}\` is the content of a file without its last line break.
-\`$\${\` is a literal \`\${\`. Inside \`{ }\` or \`[ ]\` a reference needs quotes.
+**References.** \`\${NAME}\` is the value of an environment variable, which must be set; \`\${NAME:-default}\` is used if the variable is unset or empty, and \`\${NAME:-}\` then leaves the key out; \`\${file:/run/secrets/name}\` is the content of a file without its last line break.
+\`$\${\` is a literal \`\${\`. Inside \`{ }\` or \`[ ]\`, quote references.
 
-**Secrets** never stand in this file: a literal, or a default, at a key that takes a secret is refused.
+**Secrets** must not be in this file: a literal or a default at a key that requires a secret is refused.
 
 **Durations** are whole numbers with a unit: \`500ms\`, \`5s\`, \`30m\`, \`6h\`, \`400d\`. **Paths** are relative to the folder of this file.
 **Names** of workspaces, syncs and sinks consist of a-z, 0-9 and -. \`NAME\` below is such a name, \`LIST\` the name of a list, \`[]\` each

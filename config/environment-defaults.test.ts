@@ -72,7 +72,7 @@ describe('TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE', () => {
     ]);
   });
 
-  it('hide no problem with what stands in their place', async () => {
+  it('do not hide a problem with the value in the file', async () => {
     expect(await problems('temporal: nonsense\n', environment)).toEqual([
       '13: temporal: found "nonsense", allowed: a group of keys',
     ]);

@@ -3,7 +3,10 @@ import { pathId, type KeyPath, type ConfigDocument } from './read-document.js';
 import { valueAt } from './parse-tree.js';
 import { Secret } from './secret.js';
 
-/** Keys that a variable stands in for when the file does not write them. The proxy's, which have rules of their own, are in proxy-from-environment.ts. */
+/**
+ * Keys that fall back to a variable if the file does not set them. `proxyFromEnvironment` handles the proxy, which has
+ * rules of its own.
+ */
 const variables: readonly { readonly path: KeyPath; readonly variable: string }[] = [
   { path: ['store'], variable: 'DATABASE_URL' },
   { path: ['ledgerKey'], variable: 'LEDGER_KEY' },
@@ -12,10 +15,10 @@ const variables: readonly { readonly path: KeyPath; readonly variable: string }[
 ];
 
 /**
- * The document as if the file said `store: ${DATABASE_URL:-}` and so on wherever it says nothing: where a host keeps its
- * database and its Temporal is mostly in these variables already, and one file then serves every host. What stands in
- * the file goes first, and a variable that is empty counts as not set. The values are Secrets like all that comes from
- * the environment, and a problem with one names the variable.
+ * Fills keys that the file does not set from variables, as if it said `store: ${DATABASE_URL:-}` and so on. Hosts
+ * usually have these variables already, so that one file serves every host. The file takes precedence, and an empty
+ * variable counts as unset. The values are Secrets like everything from the environment, and a problem with one names
+ * the variable.
  */
 export function withEnvironmentDefaults(document: ConfigDocument, environment: Environment): ConfigDocument {
   let { tree } = document;
@@ -40,7 +43,7 @@ export function withEnvironmentDefaults(document: ConfigDocument, environment: E
   };
 }
 
-/** A copy with a value added; undefined where something else than a group stands on the way, which the schema refuses. */
+/** Returns a copy with a value added; undefined if a part of the path is not a group, which the schema refuses. */
 function withValue(tree: unknown, [step, ...below]: KeyPath, value: Secret): unknown {
   if (step === undefined) return value;
   const group = tree ?? {};
@@ -52,13 +55,13 @@ function withValue(tree: unknown, [step, ...below]: KeyPath, value: Secret): unk
 export interface EnvironmentProxy {
   readonly proxy?: Secret;
   readonly noProxy?: string;
-  /** A sentence, when the environment names a proxy that cannot be used. */
+  /** Present if the environment names a proxy that cannot be used. */
   readonly problem?: string;
 }
 
 /**
- * The proxy that the environment names for https, in the variables that curl and most programs read. As with curl, lower
- * case goes first and a proxy without a scheme is an http one. Source: curl manual, "Environment".
+ * Returns the https proxy from the variables that curl and most programs read. As in curl, lower case takes precedence
+ * and a proxy without a scheme is an http proxy. Source: curl manual, "Environment".
  */
 export function proxyFromEnvironment(environment: Environment): EnvironmentProxy {
   const noProxy = environment.no_proxy || environment.NO_PROXY || undefined;

@@ -1,15 +1,16 @@
-/** Names and values as a process has them. Every function here takes one, so that a test needs no real environment. */
+/**
+ * The environment variables of a process. Functions take them as a parameter, so that tests need no real environment.
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** This process's environment as it is now. The only place that reads it: every other room is given values. */
+/** Returns this process's environment. Only this file reads it; every other folder receives values. */
 export function processEnvironment(): Environment {
   return { ...process.env };
 }
 
 /**
- * Takes NODE_TLS_REJECT_UNAUTHORIZED=0 out of the environment of this process, which whoever sets it for another tool
- * would weaken. Our own connections say outright that certificates are checked; those of libraries shall not depend on it
- * either. @returns whether it was there
+ * Removes NODE_TLS_REJECT_UNAUTHORIZED=0, often set for another tool, from this process's environment. Our own
+ * connections always verify certificates; this protects the connections of libraries. @returns whether it was set
  */
 export function dropWeakTls(): boolean {
   if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return false;

@@ -124,8 +124,8 @@ describe('an event file', () => {
         '{ id: b, name: B, type: break, startDate: 2026-10-25T02:30 }',
       ),
       [
-        'event.yaml:8: sessions[0].startDate: there is no such time in Europe/Berlin: the clocks are put forward over it',
-        expect.stringMatching(/^event\.yaml:9: sessions\[1\]\.startDate: this time comes twice in Europe\/Berlin/),
+        'event.yaml:8: sessions[0].startDate: this time does not exist in Europe/Berlin: clocks are set forward over it',
+        expect.stringMatching(/^event\.yaml:9: sessions\[1\]\.startDate: this time occurs twice in Europe\/Berlin/),
       ],
     ],
     [
@@ -136,7 +136,7 @@ describe('an event file', () => {
     [
       'an id twice, and one that is taken',
       withSessions('{ id: a, name: A, type: break }', '{ id: a, name: B, type: break }'),
-      ['event.yaml:9: sessions[1].id: this id stands twice; give each session its own'],
+      ['event.yaml:9: sessions[1].id: this id is used twice; give each session its own'],
     ],
     [
       'a session that is called pigeonhole',
@@ -170,7 +170,7 @@ describe('an event file', () => {
   });
 
   it('is shown whole in docs/provisioning.md', () => {
-    const guide = readFileSync(join(__dirname, '../../docs/provisioning.md'), 'utf8');
+    const guide = readFileSync(join(__dirname, '../docs/provisioning.md'), 'utf8');
     const [, shown] = /```yaml\n([^]*?)```/.exec(guide)!;
     const event = readEventFile(shown!, 'event.yaml');
     expect(event.sessions.length).toBeGreaterThan(2);

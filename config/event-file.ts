@@ -5,23 +5,23 @@ import { parseTree, problemAt } from './parse-tree.js';
 import { eventFileSchema, momentForm, pigeonholeFileSchema, sessionFileSchema } from './schema/event-file.js';
 import { instantsOf } from '../base/zoned-instant.js';
 
-/** An event as `pigeonpost apply` is to create it: a pigeonhole and its sessions, with nothing wrong in the file. */
+/** A valid event file for `pigeonpost apply`: a pigeonhole and its sessions. */
 export interface EventFile {
-  /** The file's own name of the event; with it and the workspace the ledger knows the event again. */
+  /** The event's name in the file. With the workspace, it identifies the event in the ledger. */
   readonly id: string;
-  /** Null: the only one that is configured. */
+  /** Null: the only configured workspace. */
   readonly workspace: string | null;
   readonly pigeonhole: EventObject<PigeonholeFields>;
-  /** As the file has it; null: none is named. */
+  /** As written; null: the file names none. */
   readonly subscription: string | number | null;
   readonly sessions: readonly EventObject<SessionFields>[];
-  /** What is allowed but probably not meant, as lines for a person. */
+  /** Lines about settings that are allowed but probably a mistake. */
   readonly warnings: readonly string[];
-  /** A problem as a line for a person. @param key as the file has it at the top level */
+  /** Formats a problem as one line. @param key a key at the top level of the file */
   told(key: string, message: string): string;
 }
 
-/** What is to be sent of a pigeonhole, under the service's names. */
+/** Fields of a pigeonhole to send, under the service's names. */
 export interface PigeonholeFields {
   readonly name: string;
   readonly startDate: string;
@@ -30,7 +30,7 @@ export interface PigeonholeFields {
   readonly [field: string]: unknown;
 }
 
-/** What is to be sent of a session, under the service's names; times in UTC. */
+/** Fields of a session to send, under the service's names; times in UTC. */
 export interface SessionFields {
   readonly name: string;
   readonly type: string;
@@ -44,16 +44,16 @@ export interface EventObject<Fields = PigeonholeFields | SessionFields> {
   /** `pigeonhole`, or the session's `id`. */
   readonly key: string;
   readonly fields: Fields;
-  /** A problem as a line for a person, with the place of the field, or of the object where the field is not written. */
+  /** Formats a problem as one line, with the position of the field, or of the object if the field is absent. */
   told(field: string, message: string): string;
 }
 
 const guide = 'docs/provisioning.md';
 
 /**
- * Reads an event file. Nothing in it is a reference: the text comes from whoever asks, and must not reach the
- * environment or the files of the process.
- * @param file what messages call it
+ * Reads an event file. It contains no references: the text comes from a caller of the API, which must not reach the
+ * environment or files of the process.
+ * @param file its name in messages
  * @throws {ConfigError} with every problem found, each with its line
  */
 export function readEventFile(text: string, file: string): EventFile {
@@ -80,7 +80,7 @@ export function readEventFile(text: string, file: string): EventFile {
   const seen = new Set<string>();
   for (const [n, { id: key }] of sessions.entries()) {
     if (seen.has(key))
-      problems.push(problemAt(document, ['sessions', n, 'id'], 'this id stands twice; give each session its own'));
+      problems.push(problemAt(document, ['sessions', n, 'id'], 'this id is used twice; give each session its own'));
     seen.add(key);
   }
   if (problems.length > 0) throw new ConfigError('invalid', file, inOrder(problems));
@@ -161,16 +161,18 @@ function withMore<Fields extends { readonly more: Readonly<Record<string, unknow
   return { ...own, ...more };
 }
 
-/** Epoch ms of a moment that the schema has let pass, or why it is none. */
+/** Returns a moment that the schema accepted as epoch ms, or the reason why it is not an instant. */
 function toInstant(moment: string, timezone: string): number | { readonly problem: string } {
   const [, date, minutes, seconds = ':00', offset] = momentForm.exec(moment)!;
   const local = `${date}T${minutes}${seconds}`;
   if (offset !== undefined) return Date.parse(`${local}${offset}`);
   const [first, second] = instantsOf(local, timezone);
   if (first === undefined)
-    return { problem: `there is no such time in ${timezone}: the clocks are put forward over it` };
+    return { problem: `this time does not exist in ${timezone}: clocks are set forward over it` };
   if (second === undefined) return first;
-  return { problem: `this time comes twice in ${timezone}, for the clocks are put back; add an offset such as +01:00` };
+  return {
+    problem: `this time occurs twice in ${timezone}, because clocks are set back; add an offset such as +01:00`,
+  };
 }
 
 function inOrder(problems: readonly Problem[]): Problem[] {
@@ -178,8 +180,8 @@ function inOrder(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * The workspace of the configuration that an event belongs to.
- * @throws {ConfigError} when there is none of that name, or several to choose from
+ * Returns the configured workspace of an event.
+ * @throws {ConfigError} if no workspace has that name, or the event names none of several
  */
 export function workspaceOfEvent(event: EventFile, file: string, configured: readonly string[]): string {
   const [only, ...others] = configured;

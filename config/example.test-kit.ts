@@ -8,7 +8,7 @@ export const example = readFileSync(join(__dirname, 'example.fixture.yaml'), 'ut
   .replace('/run/secrets/sf.pem', 'sf.pem')
   .replace('/etc/ssl/own-ca.pem', 'own-ca.pem');
 
-/** What has to stand beside it. */
+/** Files that the example needs next to it. */
 export const exampleFiles: Readonly<Record<string, string>> = {
   'sf.pem': ownKeyPair().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   'own-ca.pem': localhostCertificate,

@@ -66,7 +66,7 @@ describe('a text with references', () => {
     ['${file:none}', 'the file none cannot be read (ENOENT); create it, or correct the path'],
     ['${file:.}', 'the file . cannot be read (EISDIR); create it, or correct the path'],
     ['${file:nothing}', 'the file nothing is empty; write the secret into it'],
-    ['${file:}', 'no path stands after "file:"; write ${file:/run/secrets/name}'],
+    ['${file:}', 'the path after "file:" is missing; write ${file:/run/secrets/name}'],
   ])('%s is a problem', (text, message) => {
     expect(fill(text)).toMatchObject({ kind: 'problem', message });
   });

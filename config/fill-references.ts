@@ -4,8 +4,8 @@ import type { Environment } from './environment.js';
 import { Secret } from './secret.js';
 
 /**
- * What a text of pigeonpost.yaml stands for once its references are filled.
- * `absent`: a `${NAME:-}` gave nothing, and the key counts as not written.
+ * A text of pigeonpost.yaml after its references are resolved.
+ * `absent`: a `${NAME:-}` was empty, and the key counts as absent.
  */
 export type Filled =
   | { readonly kind: 'literal'; readonly text: string }
@@ -15,24 +15,24 @@ export type Filled =
       readonly kind: 'problem';
       readonly message: string;
       readonly references: readonly string[];
-      /** The text is right, and this process lacks what it refers to. */
+      /** The text is valid, but this process lacks the variable or file. */
       readonly isUnresolved: boolean;
     };
 
 export interface ReferenceSources {
   readonly environment: Environment;
-  /** Relative `${file:…}` paths are taken from here. */
+  /** Relative `${file:…}` paths start here. */
   readonly folder: string;
-  /** The process runs already: a variable that is set now does not reach it. */
+  /** The process is already running, so a variable that is set now does not reach it. */
   readonly isRunning?: boolean | undefined;
 }
 
 /**
- * Fills `${NAME}`, `${NAME:-default}` and `${file:/path}` in one text; `$${` stands for a literal `${`. A default is used
- * for a variable that is unset or empty, as in a shell. A file's last line break is not part of its content.
+ * Resolves `${NAME}`, `${NAME:-default}` and `${file:/path}` in a text; `$${` is a literal `${`. As in a shell, the
+ * default applies if the variable is unset or empty. The last line break of a file is removed.
  *
- * Everything that came from the environment or a file is a Secret, since only the key it stands at can tell whether it
- * is one. A default is part of this file and stays literal: a secret among them is refused like any other.
+ * Everything from the environment or a file becomes a Secret, because only the key's schema knows whether it is one. A
+ * default is part of this file and stays a literal, so a secret as a default is refused.
  */
 export function fillReferences(text: string, sources: ReferenceSources): Filled {
   const references: string[] = [];
@@ -57,7 +57,7 @@ export function fillReferences(text: string, sources: ReferenceSources): Filled 
     : { kind: 'reference', secret: new Secret(filled), references };
 }
 
-/** Whether a text refers to anything; `$${` stands for itself. */
+/** Whether a text contains a reference; `$${` is not one. */
 export function hasReference(text: string): boolean {
   return text.replaceAll('$${', '').includes('${');
 }
@@ -69,7 +69,7 @@ type Found =
 function lookUp(inner: string, sources: ReferenceSources): Found {
   if (inner.startsWith('file:')) return readReferenced(inner.slice('file:'.length), sources.folder);
   const match = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^$]*))?$/.exec(inner);
-  // the text is not repeated: who forgot the name may have put the secret there
+  // the message does not repeat the text, which may be the secret itself
   if (match === null)
     return {
       problem:
@@ -87,9 +87,9 @@ function lookUp(inner: string, sources: ReferenceSources): Found {
   return { problem: `the environment variable ${name} is not set${where}; ${todo}`, isUnresolved: true };
 }
 
-/** Synchronous: a handful of small files at start, and the text is filled from the inside of a replacement. */
+/** Synchronous, because it runs inside a replacement and reads only a few small files at the start. */
 function readReferenced(path: string, folder: string): Found {
-  if (path.trim() === '') return { problem: 'no path stands after "file:"; write ${file:/run/secrets/name}' };
+  if (path.trim() === '') return { problem: 'the path after "file:" is missing; write ${file:/run/secrets/name}' };
   try {
     const text = readFileSync(resolve(folder, path), 'utf8').replace(/\r?\n$/, '');
     if (text === '') return { problem: `the file ${path} is empty; write the secret into it`, isUnresolved: true };

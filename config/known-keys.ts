@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KeyPath } from './read-document.js';
 
-/** The parts of JSON Schema that zod writes, and what values.ts adds to it. */
+/** The parts of JSON Schema that zod writes, with the metadata of values.ts. */
 export interface JsonSchema {
   readonly description?: string;
   readonly allowed?: string;
@@ -18,10 +18,10 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Conversion takes milliseconds, and a file may have thousands of parts with one schema. */
+/** Cached, because conversion takes milliseconds and a file may apply one schema thousands of times. */
 const inputSchemas = new WeakMap<z.ZodType, JsonSchema>();
 
-/** What a schema takes, as data that can be walked: zod's own classes say the same in a dozen different ways. */
+/** Returns the input of a schema as data. JSON Schema has one form where zod has a dozen classes. */
 export function inputSchemaOf(schema: z.ZodType): JsonSchema {
   const known = inputSchemas.get(schema);
   if (known !== undefined) return known;
@@ -30,7 +30,7 @@ export function inputSchemaOf(schema: z.ZodType): JsonSchema {
   return converted;
 }
 
-/** The keys that a schema knows at a path, in the schema's order; none where any name is a key. */
+/** Returns the keys of a schema at a path, in the schema's order; none if any name is allowed. */
 export function knownKeys(schema: z.ZodType, path: KeyPath): string[] {
   let level = [inputSchemaOf(schema)];
   for (const step of path) level = schemasBelow(level, step);
@@ -41,13 +41,13 @@ export function knownKeys(schema: z.ZodType, path: KeyPath): string[] {
   ];
 }
 
-/** A schema, or what it may be one of. */
+/** Returns the alternatives of a schema, or the schema itself. */
 export function variants(schema: JsonSchema): JsonSchema[] {
   const choices = schema.anyOf ?? schema.oneOf;
   return choices === undefined ? [schema] : choices.flatMap(variants);
 }
 
-/** What stands below some shapes at a key or a position in a list; none when they take nothing there. */
+/** Returns the schemas at a key or list position below some schemas; none if nothing is allowed there. */
 export function schemasBelow(schemas: readonly JsonSchema[], step: string | number): JsonSchema[] {
   return schemas.flatMap(variants).flatMap((schema) => below(schema, step));
 }

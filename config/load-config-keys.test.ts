@@ -1,12 +1,12 @@
 import { errorOf, problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
 
 const addressMessage =
-  'allowed: an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment';
+  'allowed: an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment';
 
-/** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
+/** The smallest file; the line numbers below refer to it: the sync is in lines 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
 const folderInStore =
-  '12: sinks.archive.folder: this is the folder of the embedded store, or lies in it; choose another one';
+  '12: sinks.archive.folder: this folder is, or is inside, the folder of the embedded store; choose another one';
 const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
 
@@ -83,9 +83,9 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       ],
     ],
     [
-      'a key that stands twice',
+      'a key that is written twice',
       instead('    apiKey:', '    apiKey: ${ACME_API_KEY}\n    apiKey:'),
-      ['5: workspaces.acme.apiKey: this key stands twice; remove one of the two'],
+      ['5: workspaces.acme.apiKey: this key is written twice; remove one of the two'],
     ],
     [
       'a key that is the prototype',
@@ -102,7 +102,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       instead('type: file', 'type: !!str file'),
       ['11: sinks.archive.type: YAML tags are not supported; remove the one that begins with "!"'],
     ],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
@@ -122,7 +122,7 @@ describe('a name that refers to nothing', () => {
     [
       'a sink named twice',
       instead('[archive]', '[archive, archive]'),
-      ['8: syncs.conferences.sinks: the same entry stands twice; allowed: a list of names of sinks'],
+      ['8: syncs.conferences.sinks: the same entry is written twice; allowed: a list of names of sinks'],
     ],
     [
       'an open server without a token',
@@ -174,7 +174,7 @@ describe('a name that refers to nothing', () => {
       instead('    folder: ./archive\n', ''),
       ['10: sinks.archive.folder: is missing, allowed: the path of a folder'],
     ],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
@@ -212,13 +212,13 @@ describe('a mistake in a part', () => {
       ['13: alerts.to[0]: a password is never sent without TLS: remove allowPlainText, or username and password'],
     ],
     ['a mistyped key', atEnd('alert: {}\n'), ['13: alert: unknown key, did you mean "alerts"?']],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
 
 describe('a problem', () => {
-  it('does not hide others: all are told, in the order of the file', async () => {
+  it('does not hide others: all are reported, in the order of the file', async () => {
     const text =
       inSync('    evry: {}\n    every: { live: 5x }\n')
         .replace('type: file', 'type: slack')

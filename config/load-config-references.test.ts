@@ -1,9 +1,9 @@
 import { problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
 
 const secretMessage =
-  'a secret never stands in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}';
+  'a secret must not be in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}';
 
-/** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
+/** The smallest file; the line numbers below refer to it: the sync is in lines 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
 const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
@@ -18,7 +18,7 @@ describe('a secret that no header can carry', () => {
     ['a space before it', ' key-2a2a'],
     ['a tab in it', 'key\t2a2a'],
     ['a letter beyond ASCII', 'k\u00e9y-2a2a'],
-  ])('because of %s is told at every key that needs one, without it', async (_, secret) => {
+  ])('because of %s is reported at every key that needs a secret, without showing it', async (_, secret) => {
     const text = atEnd('server: { token: "${KEY}" }\ntemporal: { address: "temporal:7233", apiKey: "${KEY}" }\n');
     expect(await problemsOf(text.replace('ACME_API_KEY', 'KEY'), { KEY: secret })).toEqual([
       `4: workspaces.acme.apiKey: found a value from \${KEY}, ${headerMessage}`,
@@ -86,24 +86,24 @@ describe('a reference or secret that cannot be used', () => {
       'a password in the store',
       atEnd('store: postgres://me:2a2a@db/ledger\n'),
       [
-        '13: store: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+        '13: store: a password must not be in this file: put the URL into an environment variable and write ${NAME} here',
       ],
     ],
     [
       'a password in the query of the store',
       atEnd('store: postgres://db/ledger?password=2a2a\n'),
       [
-        '13: store: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+        '13: store: a password must not be in this file: put the URL into an environment variable and write ${NAME} here',
       ],
     ],
     [
       'a password in the proxy',
       atEnd('network: { proxy: "http://me:2a2a@proxy:3128" }\n'),
       [
-        '13: network.proxy: a password never stands in this file: put the URL into an environment variable and write ${NAME} here',
+        '13: network.proxy: a password must not be in this file: put the URL into an environment variable and write ${NAME} here',
       ],
     ],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
@@ -122,7 +122,7 @@ describe('a file that is referred to', () => {
         '13: network.ca: the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE----- ("pigeonpost.yaml")',
       ],
     ],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });
@@ -142,10 +142,10 @@ describe('drop folders', () => {
     [
       'the folder of the embedded store',
       'imports: [{ workspace: acme, pigeonhole: 101, folder: ./data/in }]',
-      ['13: imports[0].folder: this is the folder of the embedded store, or lies in it; choose another one'],
+      ['13: imports[0].folder: this folder is, or is inside, the folder of the embedded store; choose another one'],
     ],
     ['folders of their own', 'imports: [{ workspace: acme, pigeonhole: { name: "^A" }, folder: in }]', []],
-  ])('with %s are told so', async (_, line, problems) => {
+  ])('with %s are reported', async (_, line, problems) => {
     expect(await problemsOf(atEnd(`${line}\n`), smallestEnvironment)).toEqual(problems);
   });
 });

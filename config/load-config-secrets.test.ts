@@ -67,7 +67,7 @@ describe('an error', () => {
     ['a literal secret in a reference', smallestWith({ replace: '${ACME_API_KEY}', by: `\${key-${word}}` })],
     ['a literal secret in an open reference', smallestWith({ replace: '${ACME_API_KEY}', by: `"\${key-${word}"` })],
     [
-      'a literal secret that stands twice',
+      'a literal secret that is written twice',
       smallestWith({ append: `server: { token: key-${word}, token: key-${word} }\n` }),
     ],
     ['a literal secret with a tag', smallestWith({ replace: '${ACME_API_KEY}', by: `!!str key-${word}` })],

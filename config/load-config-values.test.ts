@@ -1,12 +1,12 @@
 import { problemsOf, smallestEnvironment, smallestWith } from './load-text.test-kit.js';
 
 const addressMessage =
-  'allowed: an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment';
+  'allowed: an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment';
 
 const allLists =
   'sessions, attendees, questions, votes, answer_ratings, answers, poll-mcq-votes, poll-quiz-votes, qna-questions, pigeonholes, subscriptions, registrants, engagement';
 
-/** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
+/** The smallest file; the line numbers below refer to it: the sync is in lines 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
 const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
@@ -59,9 +59,9 @@ describe('a value that is not allowed', () => {
       ['8: syncs.conferences.pigeonholes[1]: found "x", allowed: an id such as 101'],
     ],
     [
-      'an id that stands twice',
+      'an id that is written twice',
       inSync('    pigeonholes: [101, 101]\n'),
-      ['8: syncs.conferences.pigeonholes: the same entry stands twice; allowed: a list of pigeonhole ids'],
+      ['8: syncs.conferences.pigeonholes: the same entry is written twice; allowed: a list of pigeonhole ids'],
     ],
     [
       'neither ids nor filters',
@@ -81,7 +81,7 @@ describe('a value that is not allowed', () => {
     [
       'the id as a dropped field',
       inSync('    drop: { votes: [id] }\n'),
-      ['8: syncs.conferences.drop.votes[0]: found "id", allowed: any field but id, by which items are told apart'],
+      ['8: syncs.conferences.drop.votes[0]: found "id", allowed: any field except id, which identifies items'],
     ],
     [
       'dropped fields without a list',
@@ -171,7 +171,7 @@ describe('a value that is not allowed', () => {
         '13: network.allowHosts[1]: found "https://x", allowed: a host name such as hooks.example.com, or .example.com for all below it',
       ],
     ],
-  ])('%s is told with line and key, what was found and what is allowed', async (_, text, problems) => {
+  ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
   });
 });

@@ -13,7 +13,7 @@ import {
   smallestWith,
 } from './load-text.test-kit.js';
 
-/** The smallest file, whose lines are counted below: the sync stands in 5 to 8, the sink in 9 to 12. */
+/** The smallest file; the line numbers below refer to it: the sync is in lines 5 to 8, the sink in 9 to 12. */
 const inSync = (lines: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n${lines}` });
 const atEnd = (lines: string) => smallestWith({ append: lines });
 
@@ -60,7 +60,7 @@ describe('a file that cannot be read as configuration', () => {
       'a tab',
       'workspaces:\n\tacme: {}\n',
       'syntax',
-      '2: this is not YAML: a tab stands where spaces must; indent with spaces',
+      '2: this is not YAML: the line is indented with a tab; use spaces',
     ],
     [
       'a wrong indentation',
@@ -78,7 +78,7 @@ describe('a file that cannot be read as configuration', () => {
       'a second colon',
       'store: embedded: data\n',
       'syntax',
-      '1: this is not YAML: two colons stand in one line; put the value in quotes, or on a line of its own',
+      '1: this is not YAML: the line has two colons; put the value in quotes, or on a line of its own',
     ],
     [
       'a bare reference in brackets',
@@ -99,7 +99,7 @@ describe('a file that cannot be read as configuration', () => {
       '1: found a list, allowed: a group of keys such as workspaces, syncs, sinks',
     ],
     ['a sentence', 'hello\n', 'invalid', '1: found "hello", allowed: a group of keys such as workspaces, syncs, sinks'],
-  ])('%s is told in one sentence', async (_, text, kind, problem) => {
+  ])('%s is reported in one sentence', async (_, text, kind, problem) => {
     expect((await errorOf(text))?.kind).toBe(kind);
     expect(await problemsOf(text)).toEqual([problem]);
   });
@@ -117,7 +117,7 @@ describe('a file that cannot be read as configuration', () => {
         (error: unknown) => error as ConfigError,
       );
 
-    it('is told to be missing, with what to do', async () => {
+    it('is reported as missing, with what to do', async () => {
       const file = join(folder, 'none.yaml');
       const error = await load(file);
       expect(error).toBeInstanceOf(ConfigError);
@@ -127,7 +127,7 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is told to be a folder', async () => {
+    it('is reported to be a folder', async () => {
       await mkdir(join(folder, 'here'));
       expect(await load(join(folder, 'here'))).toMatchObject({
         kind: 'unreadable',
@@ -135,7 +135,7 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is told not to be UTF-8', async () => {
+    it('is reported not to be UTF-8', async () => {
       const file = join(folder, 'latin1.yaml');
       await writeFile(file, Buffer.from('name: M\xfcnchen\n', 'latin1'));
       expect(await load(file)).toMatchObject({
@@ -144,7 +144,7 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is told not to be readable', async () => {
+    it('is reported not to be readable', async () => {
       const file = join(folder, 'loop.yaml');
       await symlink(file, file); // not by its permissions: root reads whatever they say
       expect(await load(file)).toMatchObject({
@@ -163,7 +163,7 @@ describe('a setting', () => {
   const load = (text: string, environment = {}, files = {}) =>
     loadText(text, { ...smallestEnvironment, ...environment }, files);
 
-  it('takes numbers, truth values and words from the environment as if they stood in the file', async () => {
+  it('reads numbers, booleans and words from the environment as if they were in the file', async () => {
     const text =
       inSync('    every: { live: "${LIVE}" }\n    pigeonholes: ["${FIRST}", 102]\n') +
       '  hooks:\n    type: webhook\n    url: ${HOOK_URL}\n    secret: ${HOOK_SECRET}\n    allowPrivateAddresses: ${PRIVATE}\nserver: { port: "${PORT}" }\n';

@@ -10,25 +10,25 @@ import { parseTree, problemAt, valueAt } from './parse-tree.js';
 import { readDocument, type ConfigDocument } from './read-document.js';
 import { runningReferences, type RunningReferences } from './running-references.js';
 import { configSchema } from './schema/config-schema.js';
-import { toConfig } from './to-config.js';
+import { toConfig } from './config.js';
 import { Secret } from './secret.js';
 
 export interface LoadOptions {
-  /** What the sink types that this version has bring along: their schemas by type. */
+  /** Schemas of the sinks' own keys, by type. */
   readonly sinkSchemas: SinkSchemas;
   /**
-   * Text of the running file, for a text that somebody has sent: secrets are filled with stand-ins, and no variable and
-   * no file is read that the running file does not name at the same key (decision 0045).
+   * Text of the running file. Given for a configuration sent to the API: secrets become stand-ins, and only variables
+   * and files that the running file names at the same key are read (decision 0045).
    */
   readonly running?: string | undefined;
-  /** The process that loads it runs already, and keeps the environment that it was started with. */
+  /** The loading process is already running and keeps the environment that it was started with. */
   readonly isRunning?: boolean | undefined;
 }
 
 /**
- * Reads pigeonpost.yaml and what it refers to (environment, secret files, certificates), once, at start. Reads nothing
- * else and writes nothing, so that it can be called again at any time.
- * @param file as the user wrote it; messages name it so
+ * Reads pigeonpost.yaml and everything it refers to (environment, secret files, certificates). Writes nothing and can
+ * be called again at any time.
+ * @param file as the user wrote it; messages use this name
  * @throws {ConfigError} with every problem found, each with line and key, never a secret's value
  */
 export async function loadConfig(
@@ -45,9 +45,9 @@ export async function loadConfig(
 }
 
 /**
- * As `loadConfig`, of a text that is to stand in a file, or does.
- * @param place.shownFile what messages call it
- * @param place.absoluteFile where it stands, or will: paths in it are taken from there
+ * Like `loadConfig`, for a text that is, or will be, in a file.
+ * @param place.shownFile its name in messages
+ * @param place.absoluteFile its path; relative paths in it start there
  */
 export async function loadConfigText(
   text: string,
@@ -60,7 +60,7 @@ export async function loadConfigText(
   const written = readDocument(text, shownFile, { environment, folder, within, isRunning });
   const document = withEnvironmentDefaults(written, environment);
 
-  // each looks at the document for itself, so that a problem found by one hides none of another's
+  // each check reads the document, so that a problem of one does not hide problems of another
   const whole = parseTree(configSchema, document.tree, document);
   const sinks = parseSinks(document, sinkSchemas);
   const pem = await readPemFiles(document, folder, within);
@@ -88,7 +88,7 @@ export async function loadConfigText(
   });
 }
 
-/** The text of pigeonpost.yaml. @throws {ConfigError} `missing` or `unreadable` */
+/** Reads the text of pigeonpost.yaml. @throws {ConfigError} `missing` or `unreadable` */
 export async function readConfigFile(absoluteFile: string, shownFile: string): Promise<string> {
   let bytes: Buffer;
   try {
@@ -116,19 +116,19 @@ export async function readConfigFile(absoluteFile: string, shownFile: string): P
   }
 }
 
-/** About the file as a whole, so without a line. */
+/** Returns an error about the file as a whole, without a line. */
 function fileError(kind: ConfigErrorKind, file: string, message: string, cause: unknown): ConfigError {
   return new ConfigError(kind, file, [{ line: 1, column: 1, key: '', message }], `${file}: ${message}`, { cause });
 }
 
-/** The environment's proxy matters only where the file names none. */
+/** Reports a problem of the environment's proxy only if the file names no proxy. */
 function proxyProblems(document: ConfigDocument, { problem }: EnvironmentProxy): Problem[] {
   const own = document.placeOf(['network', 'proxy']);
   const isOwn = document.isWritten(['network', 'proxy']) && own.shown !== 'nothing';
   return problem === undefined || isOwn ? [] : [problemAt(document, ['network', 'proxy'], problem)];
 }
 
-/** The texts of the certificate files that the configuration names. */
+/** Contents of the certificate files that the configuration names. */
 export interface PemTexts {
   readonly networkCa?: string;
   readonly temporalCa?: string;
@@ -142,8 +142,8 @@ const pemKeys = {
 } as const;
 
 /**
- * Reads the certificate files once, at start, so that a wrong path is told with its line and not by the first request.
- * Where the text itself stands instead of a path (`${file:…}`), it is taken as it is.
+ * Reads the certificate files, so that a wrong path is reported with its line and not by the first request. A value
+ * that is a PEM text (`${file:…}`) is used as it is.
  */
 export async function readPemFiles(
   document: ConfigDocument,

@@ -1,11 +1,13 @@
-/** The known word that was probably meant: the one with the fewest slips of the pen, at most one in three letters. */
+/**
+ * Returns the known word that was probably meant: the one with the fewest typing errors, at most one in three letters.
+ */
 export function nearestWord(found: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
   // two at least for short words, so that `evry`, `lvie` and `sink` find theirs
   let fewest = Math.max(2, Math.floor(found.length / 3)) + 1;
   for (const word of known) {
     const slips = editDistance(found.toLowerCase(), word.toLowerCase());
-    // a word of three letters is two slips away from every other one: half of it must be right
+    // every word of three letters is two edits away from many others, so half of it must match
     if (slips < fewest && slips * 2 <= Math.max(found.length, word.length)) {
       nearest = word;
       fewest = slips;
@@ -14,7 +16,7 @@ export function nearestWord(found: string, known: readonly string[]): string | u
   return nearest;
 }
 
-/** Levenshtein's distance, where two neighbours that changed places count as one (optimal string alignment). */
+/** Levenshtein distance that counts a swap of two neighbours as one edit (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-import { changesKeptByDefaultMs } from './changes-kept-by-default.js';
+import { defaultChangesMs } from './config.js';
 import type { Config, ImportFolder, PigeonholeChoice, Retention } from './config.js';
 import { Secret } from './secret.js';
 
@@ -6,11 +6,10 @@ import { Secret } from './secret.js';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What is compared between processes that share a ledger: workspaces, syncs, sinks, drop folders, alerts and retention,
- * as a document that is the same for the same configuration whatever the order of its keys and of its lists without an
- * order, with all defaults written out. What belongs to a process (store, temporal, server, network) is left out. A
- * secret stands in it as
- * `{ "$secret": fingerprint }`, so that another secret is another configuration and none can be read.
+ * Returns the document that processes sharing a ledger compare: workspaces, syncs, sinks, drop folders, alerts and
+ * retention, with all defaults. The order of keys and of unordered lists does not matter. Settings of a single process
+ * (store, temporal, server, network) are left out. A secret appears as `{ "$secret": fingerprint }`: a new secret is a
+ * new configuration, and none can be read.
  * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
  */
 export function normalizedConfig(
@@ -29,7 +28,7 @@ export function normalizedConfig(
     lists: sink.lists && sorted(sink.lists),
     consent: sink.consent && { ...sink.consent, accept: sorted(sink.consent.accept) },
   }));
-  // Left out where there are none, so that a file without any is the same configuration that it was before there were.
+  // Left out if empty, so that a file without them equals the document of versions that did not know them.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
   const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
   const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
@@ -37,12 +36,12 @@ export function normalizedConfig(
   return canonical({ version: 1, workspaces, syncs, sinks, ...imports, ...alerts, ...kept }, fingerprint);
 }
 
-/** As it is where the file says nothing: no other configuration than that of a version that knew of none. */
+/** Whether the file says nothing about retention; the document then equals that of versions without retention. */
 function isDefault({ listsMs, changesMs }: Retention): boolean {
-  return Object.keys(listsMs).length === 0 && changesMs === changesKeptByDefaultMs;
+  return Object.keys(listsMs).length === 0 && changesMs === defaultChangesMs;
 }
 
-/** The folder is what a drop folder is known by: another order of the list is no other configuration. */
+/** Keys drop folders by their path, so that the order of the list does not matter. */
 function byFolder(imports: readonly ImportFolder[]): Record<string, Omit<ImportFolder, 'folder'>> {
   return Object.fromEntries(imports.map(({ folder, ...rest }) => [folder, rest]));
 }
@@ -56,7 +55,10 @@ function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {
   };
 }
 
-/** Keys sorted, undefined left out, secrets as fingerprints. What JSON has no form for is a mistake in a sink's schema. */
+/**
+ * Sorts keys, omits undefined and replaces secrets by fingerprints. A value that JSON cannot hold is a bug in a sink's
+ * schema.
+ */
 function canonical(value: unknown, fingerprint: (secret: string) => string): Json {
   if (value instanceof Secret) return { $secret: fingerprint(value.compared()) };
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;

@@ -31,8 +31,8 @@ function linesOf(settings: unknown): void {
   tellPlaces(settings, document, ['sinks', 'crm']);
 }
 
-describe('a setting that is told its place', () => {
-  it('is told the line of its own key', () => {
+describe('a setting with a position', () => {
+  it('has the line of its own key', () => {
     const [email, name, when] = [
       new Placed('item.Email'),
       new Placed('item.Name'),
@@ -42,7 +42,7 @@ describe('a setting that is told its place', () => {
     expect([email.line, name.line, when.line]).toEqual([6, 7, 9]);
   });
 
-  it('is told the line of its text where the schema has put it below what is written', () => {
+  it('has the line of its text if the schema nested it deeper', () => {
     const [email, event] = [new Placed('item.Email'), new Placed('pigeonhole.name')];
     linesOf({ records: [{ properties: { email: { value: email }, event: { value: event } } }] });
     expect([email.line, event.line]).toEqual([6, 8]);
@@ -50,13 +50,13 @@ describe('a setting that is told its place', () => {
     expect(event.key).toBe('sinks.crm.records[0].properties.event.value');
   });
 
-  it('is told the line of its text where the schema has given it another key', () => {
+  it('has the line of its text if the schema renamed its key', () => {
     const name = new Placed('item.Name');
     linesOf({ records: [{ fields: [{ property: 'name', expression: name }] }] });
     expect(name.line).toBe(7);
   });
 
-  it('is told the line of the nearest key that is written where its text stands nowhere', () => {
+  it('has the line of the nearest written key if its text is nowhere in the file', () => {
     const standard = new Placed('item.id');
     linesOf({ records: [{ properties: { key: standard } }] });
     expect(standard.line).toBe(5);

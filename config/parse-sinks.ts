@@ -6,16 +6,16 @@ import { type ConfigDocument, formatKey, type KeyPath } from './read-document.js
 import { commonSinkShape } from './schema/sinks.js';
 import { Secret } from './secret.js';
 
-/** The schemas of the sinks' own keys, by sink type: what is built in this version. */
+/** Schemas of the sinks' own keys, by the sink types of this version. */
 export type SinkSchemas = Readonly<Record<string, z.ZodType>>;
 
 export interface ParsedSinks {
-  /** By name; what the type's schema made of the sink's own keys. */
+  /** The sinks' own keys by name of the sink, as the type's schema returns them. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
 }
 
-/** Checks each sink's type, and the keys that all sinks do not share with the schema that its type brings. */
+/** Checks each sink's type, and its own keys with the schema of that type. */
 export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): ParsedSinks {
   const settings: Record<string, unknown> = {};
   const problems: Problem[] = [];
@@ -51,7 +51,7 @@ function typeMessage(type: string, shown: string, sinkSchemas: SinkSchemas): str
   return `found ${shown}, allowed: ${built.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-/** One object per sink type, so that what is derived from it is derived once. */
+/** One object per sink type, so that derived data is cached with it. */
 const wholeSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 function wholeSchemaOf(schema: z.ZodType): z.ZodType {
@@ -60,14 +60,14 @@ function wholeSchemaOf(schema: z.ZodType): z.ZodType {
   return whole;
 }
 
-/** A sink type's schema may be loose by oversight; a mistyped key must be told all the same. */
+/** Makes a schema strict that is loose by oversight, so that a mistyped key is reported. */
 function strict(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }
 
 /**
- * The same schema; among the keys that a message offers are those that all sinks share, for they are as likely to be
- * meant as the type's own. They have been taken out of what is parsed.
+ * Adds the keys that all sinks share to the schema, so that messages suggest them as well. They are not in the parsed
+ * value.
  */
 function withCommonKeysNamed(schema: z.ZodType): z.ZodType {
   if (!(schema instanceof z.ZodObject)) return schema;
@@ -80,13 +80,13 @@ function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 }
 
-/** Where a setting stands: its line, from 1, and its key as people write it, e.g. `sinks.crm.records[0].when`. */
+/** The position of a setting: its line, from 1, and its key as people write it, e.g. `sinks.crm.records[0].when`. */
 export interface SettingPlace {
   readonly line: number;
   readonly key: string;
 }
 
-/** A setting that is told where it stands in pigeonpost.yaml, for messages when it is used: an expression of a mapping. */
+/** A setting that needs its position in pigeonpost.yaml for later messages: an expression of a mapping. */
 export interface PlacedSetting {
   /** As written. */
   readonly text: string;
@@ -94,10 +94,9 @@ export interface PlacedSetting {
 }
 
 /**
- * Tells settings their places. A schema may have put them elsewhere than they were written (`email: (x)` becomes
- * `{ value: (x), write: always }`): then it is the line where the same text stands below the nearest key that is
- * written, or that key's.
- * @param settings what a schema made of the part of the document at `at`
+ * Passes settings their position in the file. A schema may have moved a setting (`email: (x)` becomes `{ value: (x),
+ * write: always }`). Then it is the line of the same text below the nearest written key, or the line of that key.
+ * @param settings the output of a schema for the part of the document at `at`
  */
 export function tellPlaces(settings: unknown, document: ConfigDocument, at: KeyPath): void {
   if (isPlaced(settings)) {

@@ -8,8 +8,8 @@ import { Secret } from './secret.js';
 export type ParsedTree<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
 
 /**
- * Checks a part of the document against a schema and tells all problems, each with its place.
- * @param at where the part stands in the document
+ * Checks a part of the document against a schema and returns all problems, each with its position.
+ * @param at path of the part in the document
  */
 export function parseTree<Schema extends z.ZodType>(
   schema: Schema,
@@ -24,9 +24,9 @@ export function parseTree<Schema extends z.ZodType>(
 }
 
 /**
- * A reference is filled with a Secret, and only the schema knows whether its key wants one. Where it takes plain values
- * alone, the text is revealed, as the number or truth value that it spells if the schema wants that. Where it takes
- * anything that JSON Schema has no type for, as `secret()` does, the Secret stays: in doubt nothing is revealed.
+ * A reference resolves to a Secret, and only the schema knows whether its key requires one. If the schema accepts only
+ * plain values, the text is revealed, as a number or boolean if the schema requires that. If it accepts something that
+ * JSON Schema has no type for, as `secret()` does, the Secret stays.
  */
 function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unknown {
   const shapes = schemas.flatMap(variants);
@@ -44,7 +44,7 @@ function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unkno
 const isPlain = ({ type, const: only, enum: words }: JsonSchema) =>
   type !== undefined || only !== undefined || words !== undefined;
 
-/** `"8088"` where a number is wanted is 8088, as it would be if it stood in the file itself. */
+/** Converts `"8088"` to 8088 if a number is required, as if it were written in the file. */
 function spelled(text: string, shapes: readonly JsonSchema[]): unknown {
   const types = new Set(shapes.map(({ type }) => type));
   if (types.has('string')) return text;
@@ -68,14 +68,14 @@ function problemsOf(issue: FlatIssue, schema: z.ZodType, document: ConfigDocumen
   return [problemAt(document, path, `${isMissing ? 'is missing' : `found ${shown}`}, ${issue.message}`)];
 }
 
-/** Whether a message repeats a part of what was filled in, as the error of a parser does. */
+/** Whether a message quotes a part of the resolved value, as the errors of parsers do. */
 function isQuoted(filled: unknown, message: string): boolean {
   const text = filled instanceof Secret ? filled.revealPlain() : filled;
   if (typeof text !== 'string') return true;
   return (text.match(/\w{3,}/g) ?? [text]).some((word) => message.includes(word));
 }
 
-/** A problem where a key stands, or, when it is not written, where its parent does. */
+/** Returns a problem at a key, or at its parent if the key is absent. */
 export function problemAt(document: ConfigDocument, path: KeyPath, message: string): Problem {
   const { line, column } = document.placeOf(path);
   return { line, column, key: formatKey(path), message };
@@ -88,7 +88,7 @@ function unknownKeyMessage(key: string, known: readonly string[]): string {
     : `unknown key, did you mean "${nearest}"?`;
 }
 
-/** What stands at a path of plain values; undefined when nothing does. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(tree: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>((value, step) => {
     const isOpen = typeof value === 'object' && value !== null && !(value instanceof Secret);
@@ -96,7 +96,7 @@ export function valueAt(tree: unknown, path: KeyPath): unknown {
   }, tree);
 }
 
-/** What a schema found, without zod's nesting. */
+/** An issue of a schema without zod's nesting. */
 export interface FlatIssue {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -107,8 +107,8 @@ export interface FlatIssue {
 type Issue = z.core.$ZodIssue;
 
 /**
- * One issue as those that a person can act on. Where several shapes were possible, it is about the shape that was
- * probably meant: the one that the value is of, however wrong inside.
+ * Flattens an issue into those that a person can act on. Of a union, it reports the issues of the alternative that was
+ * probably meant: the one whose type the value has.
  */
 export function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
   const path = [...parent, ...issue.path].map((step) => (typeof step === 'number' ? step : String(step)));
@@ -127,7 +127,9 @@ export function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []):
 
 const isAboutWhole = (issue: Issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys';
 
-/** The message of an issue whose schema brings none of its own: `allowed: …`, which the loader completes with what was found. */
+/**
+ * Returns the message of an issue whose schema has none: `allowed: …`, which the loader completes with the value found.
+ */
 export function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,8 +1,8 @@
 import { Composer, Lexer, type LineCounter, Parser, type Document, type ErrorCode, type ParsedNode } from 'yaml';
 
 /**
- * What a text may have before it is given up. Far above any configuration and any event file; a text at these limits
- * takes less than a second, where deep nesting used to take minutes or the process.
+ * Limits of a text, far above any configuration and event file. Parsing a text at these limits takes less than a
+ * second; deep nesting used to take minutes or crash the process.
  */
 export const yamlLimits = {
   characters: 1_000_000,
@@ -12,11 +12,11 @@ export const yamlLimits = {
   tokens: 200_000,
 } as const;
 
-/** A text that is not read to its end. */
+/** A text is beyond a limit. */
 export class YamlLimitError extends Error {
   override readonly name = 'YamlLimitError';
 
-  /** @param offset in the text, of the character that went beyond the limit */
+  /** @param offset in the text, of the first character beyond the limit */
   constructor(
     message: string,
     readonly offset: number,
@@ -28,13 +28,13 @@ export class YamlLimitError extends Error {
 /** One document of plain YAML, and where its lines begin. */
 export interface ParsedYaml {
   readonly document: Document.Parsed<ParsedNode>;
-  /** The first of its errors only: those after it are mostly its echoes. */
+  /** Only the first error: later ones are mostly consequences of it. */
   readonly error: { readonly code: ErrorCode; readonly offset: number } | undefined;
 }
 
 /**
- * Parses one YAML document without resolving aliases. Stops at a limit before the text is parsed any further: composing
- * recurses into each level, and a parser that has to recover from errors does so for each of them.
+ * Parses one YAML document without resolving aliases. Checks the limits while parsing, because composing recurses into
+ * each level and recovering from errors costs time for each of them.
  * @throws {YamlLimitError}
  */
 export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
@@ -83,7 +83,7 @@ function* tokensWithin(text: string, lines: LineCounter): ReturnType<Parser['par
   yield* parser.end();
 }
 
-/** `compose` promises a document where it is told to end with one. */
+/** `compose` always returns a document if asked to end with one. */
 function parsed(document: unknown): Document.Parsed<ParsedNode> {
   return document as Document.Parsed<ParsedNode>;
 }
@@ -93,26 +93,26 @@ function shown(number: number): string {
 }
 
 /**
- * A sentence for an error of the YAML parser. The parser's own words are not used: some of them quote the file, where a
- * secret may stand.
+ * Returns a sentence for an error of the YAML parser. The parser's own messages may quote the file, and with it a
+ * secret.
  */
 export function syntaxMessage(code: ErrorCode, line: string): string {
-  // `{ token: ${NAME} }` is the slip of the pen that this file's references invite
+  // `{ token: ${NAME} }` is a common mistake with references
   if (/[[{,].*\$\{/.test(line)) return 'inside { } or [ ] a reference needs quotes: write "${NAME}"';
   return `this is not YAML: ${reasons[code] ?? 'the line cannot be understood here; look for a missing quote, colon or space'}`;
 }
 
 const reasons: Partial<Record<ErrorCode, string>> = {
-  TAB_AS_INDENT: 'a tab stands where spaces must; indent with spaces',
+  TAB_AS_INDENT: 'the line is indented with a tab; use spaces',
   BAD_INDENT: 'the line is not indented like its neighbours, or a bracket before it is not closed',
-  BLOCK_AS_IMPLICIT_KEY: 'two colons stand in one line; put the value in quotes, or on a line of its own',
+  BLOCK_AS_IMPLICIT_KEY: 'the line has two colons; put the value in quotes, or on a line of its own',
   BLOCK_IN_FLOW: 'inside { } or [ ] only { } and [ ] can stand; close the bracket first',
   MISSING_CHAR: 'a quote, bracket or colon is missing here or just before',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
   BAD_DQ_ESCAPE: 'inside "…" a backslash is written twice; or use single quotes',
   MULTIPLE_DOCS: 'a second document begins here; remove the line of three dashes',
-  MULTILINE_IMPLICIT_KEY: 'a key stands on more than one line; look for a missing colon',
+  MULTILINE_IMPLICIT_KEY: 'a key spans several lines; look for a missing colon',
   NON_STRING_KEY: 'a key must be a text',
   UNEXPECTED_TOKEN:
-    'the line does not fit what stands before it; look for a missing quote, colon or space, or another indentation',
+    'the line does not fit the one before it; look for a missing quote, colon or space, or another indentation',
 };

@@ -5,45 +5,44 @@ import { type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './par
 import type { RunningReferences } from './running-references.js';
 import { Secret, StandIn } from './secret.js';
 
-/** pigeonpost.yaml as plain values, its references filled, with the place of each for messages. */
+/** pigeonpost.yaml as plain values with resolved references, and the position of each for messages. */
 export interface ConfigDocument {
-  /** Objects, lists and scalars; a text that came from the environment or a file is a Secret. Absent keys are left out. */
+  /** Objects, lists and scalars; a text from the environment or a file is a Secret. Absent keys are left out. */
   readonly tree: unknown;
-  /** What is wrong whatever the schema says: references that cannot be filled, keys that stand twice. */
+  /** Problems that do not depend on a schema: unresolved references, duplicate keys. */
   readonly problems: readonly Problem[];
-  /** Where a key stands, or the nearest of its parents that is written. */
-  placeOf(path: KeyPath): Place;
-  /** A place of its own, so that a key that is missing can be told from one that is wrong. */
+  /** Returns the position of a key, or of its nearest parent that is written. */
+  placeOf(path: KeyPath): Position;
+  /** Whether the key is in the file; distinguishes a missing key from a wrong one. */
   isWritten(path: KeyPath): boolean;
-  /** Keys, as people write them, at which a reference was filled. */
+  /** Keys, as people write them, whose value is a resolved reference. */
   readonly filledKeys: readonly string[];
-  /** Whether a reference was filled there, or in one of its parents. */
+  /** Whether the value there, or a parent, is a resolved reference. */
   isFilled(path: KeyPath): boolean;
   /** Whether `problems` already says why the value there cannot be used. */
   isBroken(path: KeyPath): boolean;
 }
 
-/** Where references are filled from. */
+/** The sources of references. */
 export interface DocumentSources extends ReferenceSources {
-  /** Given for a text that somebody has sent: what it may refer to. Everything else is a problem, and is not looked up. */
+  /** Given for a text sent to the API: the references it may contain. Any other is a problem and is not resolved. */
   readonly within?: RunningReferences | undefined;
 }
 
-export interface Place {
+export interface Position {
   /** From 1. */
   readonly line: number;
   /** From 1. */
   readonly column: number;
-  /** The value in words that may be printed: a literal is quoted, a reference is named. */
+  /** The value as messages may print it: a literal is quoted, a reference is named. */
   readonly shown: string;
 }
 
 /**
  * Reads the text of pigeonpost.yaml, or of another file of this form.
- * @param sources null: nothing is a reference, so that a text which came from elsewhere reaches no secret
- * @param guide where it says what such a file holds
- * @throws {ConfigError} `syntax` with the first error only, since those after it are mostly its echoes, `empty`, or
- * `invalid` for a text beyond `yamlLimits`
+ * @param sources null: nothing is a reference, so that a text from elsewhere reaches no secret
+ * @param guide document that describes such a file
+ * @throws {ConfigError} `syntax` with the first error only, `empty`, or `invalid` for a text beyond `yamlLimits`
  */
 export function readDocument(
   text: string,
@@ -76,9 +75,9 @@ function parsedWithin(text: string, file: string, lines: LineCounter): ParsedYam
   }
 }
 
-/** Turns YAML nodes into values and notes on the way where each stands and what is wrong with it. */
+/** Converts YAML nodes into values and records their positions and problems. */
 class DocumentReader {
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, Position>();
   readonly #broken = new Set<string>();
   readonly #filled = new Set<string>();
   readonly #filledKeys: string[] = [];
@@ -91,7 +90,7 @@ class DocumentReader {
 
   read(root: Node): ConfigDocument {
     const tree = this.#value(root, []);
-    const placeOf = (path: KeyPath): Place => {
+    const placeOf = (path: KeyPath): Position => {
       const place = this.#places.get(pathId(path));
       return place ?? (path.length === 0 ? { line: 1, column: 1, shown: 'nothing' } : placeOf(path.slice(0, -1)));
     };
@@ -106,10 +105,10 @@ class DocumentReader {
     };
   }
 
-  /** Undefined is "as if not written": nothing after the colon, or a reference that gave nothing. */
+  /** Undefined means absent: nothing after the colon, or an empty reference. */
   #value(node: Node | null, path: KeyPath, key?: Node): unknown {
     const at = (shown: string) => this.#notePlace(path, key ?? node, shown);
-    // shared parts and types beyond JSON would make a value stand at several places, or at none that can be shown
+    // aliases give a value several positions, and tags give it a type that messages cannot show
     if (isAlias(node))
       return this.#refuse(path, at('an alias'), 'YAML aliases are not supported; write the value again');
     if (node?.tag !== undefined)
@@ -149,7 +148,7 @@ class DocumentReader {
         const message =
           name === '__proto__'
             ? 'this key is not allowed; give it another name'
-            : 'this key stands twice; remove one of the two';
+            : 'this key is written twice; remove one of the two';
         this.#refuse(at, this.#position(key), message);
         continue;
       }
@@ -160,7 +159,7 @@ class DocumentReader {
     return group;
   }
 
-  #text(text: string, path: KeyPath, at: (shown: string) => Place): unknown {
+  #text(text: string, path: KeyPath, at: (shown: string) => Position): unknown {
     if (this.sources === null) {
       at(quoted(text));
       return text;
@@ -190,7 +189,7 @@ class DocumentReader {
     }
   }
 
-  #notePlace(path: KeyPath, node: Node | null, shown: string): Place {
+  #notePlace(path: KeyPath, node: Node | null, shown: string): Position {
     const place = { ...this.#position(node), shown };
     this.#places.set(pathId(path), place);
     return place;
@@ -201,7 +200,7 @@ class DocumentReader {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  /** Answers a value that fits nowhere, so that the schema has something to stumble over; what it says of it is left out. */
+  /** Returns a value that no schema accepts; the schema's own message about it is dropped. */
   #refuse(
     path: KeyPath,
     { line, column }: { line: number; column: number },
@@ -215,8 +214,8 @@ class DocumentReader {
 }
 
 /**
- * A literal for a message: short, and of an address the host alone. User, password, path and query of a webhook's or a
- * proxy's address are as good as a secret, which should not stand there but may.
+ * Formats a literal for a message: shortened, and of a URL only the host. User, password, path and query of a webhook
+ * or proxy URL may be secret.
  */
 function quoted(text: string): string {
   const safe = text.replace(
@@ -229,10 +228,10 @@ function quoted(text: string): string {
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe);
 }
 
-/** Where a value stands in the document: keys, and positions in lists. */
+/** The path of a value in the document: keys and list positions. */
 export type KeyPath = readonly (string | number)[];
 
-/** A path as people write it: `syncs.conferences.every.live`, `alerts.to[0].token`, `drop["Dietary needs"]`. */
+/** Formats a path as people write it: `syncs.conferences.every.live`, `alerts.to[0].token`, `drop["Dietary needs"]`. */
 export function formatKey(path: KeyPath): string {
   return path
     .map((step, position) => {
@@ -243,12 +242,12 @@ export function formatKey(path: KeyPath): string {
     .join('');
 }
 
-/** What identifies a path in a Map; unlike formatKey's text it is the same for no two paths. */
+/** Returns a unique text for a path, as a Map key; `formatKey` may return the same text for two paths. */
 export function pathId(path: KeyPath): string {
   return JSON.stringify(path);
 }
 
-/** Whether `path` is `parent` or stands below it. */
+/** Whether `path` is `parent` or below it. */
 export function isWithin(path: KeyPath, parent: KeyPath): boolean {
   return parent.every((step, position) => path[position] === step);
 }

@@ -3,13 +3,13 @@ import { type KeyPath, readDocument } from './read-document.js';
 import { valueAt } from './parse-tree.js';
 
 /**
- * What a configuration that somebody has sent may take from this process: references that the running file has, word for
- * word, at the same key. With any other it could ask for each variable and file of the process (decision 0045).
+ * The references that a configuration sent to the API may contain: only those that the running file has at the same
+ * key. Any other could read arbitrary variables and files of the process (decision 0045).
  */
 export interface RunningReferences {
-  /** Whether the running file has this text there. */
+  /** Whether the running file has this text at the key. */
   hasText(path: KeyPath, text: string): boolean;
-  /** Whether a key has one meaning in both files: below a sink or a receiver, if both are of one type. */
+  /** Whether a key means the same in both files: below a sink or receiver, both must have the same type. */
   isOfSameKey(path: KeyPath): boolean;
 }
 
@@ -29,7 +29,7 @@ export function runningReferences(running: string, sent: string): RunningReferen
   };
 }
 
-/** As it is written, nothing filled. Of a text that is none, nothing. */
+/** Reads the values without resolving references; undefined if the text is not a configuration. */
 function treeOf(text: string): unknown {
   try {
     return readDocument(text, '', null).tree;

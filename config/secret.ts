@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { isLoopback } from './loopback.js';
 
 /**
- * A text that must not be seen: an API key, a token, a URL with a password. Whatever prints, logs or serialises it
- * shows `[secret]`; only `reveal` gives the text, so that every use can be found by searching for that word.
+ * A text that must not be shown: an API key, a token, a URL with a password. Printing, logging and serialising it show
+ * `[secret]`. Only `reveal` returns the text, so that every use can be found by searching for that word.
  *
- * Every value that pigeonpost.yaml takes from the environment or from a file starts as a Secret. A key whose schema is
- * `secret()` keeps it; for every other key the loader reveals it (parse-tree.ts).
+ * Every value from the environment or a file starts as a Secret. A key whose schema is `secret()` keeps it; for every
+ * other key, the loader reveals it (parse-tree.ts).
  */
 export class Secret {
   readonly #text: string;
@@ -16,17 +16,17 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself. Hand it to the call that needs it and keep it nowhere else. */
+  /** Returns the text. Pass it to the call that needs it and store it nowhere else. */
   reveal(): string {
     return this.#text;
   }
 
-  /** The text for a comparison whose result is all that anyone sees: a keyed hash, or whether two are equal. */
+  /** Returns the text for a keyed hash or a test of equality. */
   compared(): string {
     return this.#text;
   }
 
-  /** The text for a key that holds no secret. Only the loader asks, which knows the key's schema. */
+  /** Returns the text for a key that is not a secret. Only the loader calls it, which knows the key's schema. */
   revealPlain(): string {
     return this.reveal();
   }
@@ -45,8 +45,8 @@ export class Secret {
 }
 
 /**
- * Takes the place of a secret in a configuration that somebody has sent: whatever uses it gets a text of the same form that
- * says nothing of the value. Only `compared` knows the value, so that the same secret is no change.
+ * Replaces a secret in a configuration sent to the API. Its text has the same form but does not depend on the value.
+ * Only `compared` returns the value, so that the same secret is not reported as a change.
  */
 export class StandIn extends Secret {
   readonly #value: string;
@@ -70,7 +70,7 @@ export class StandIn extends Secret {
 
 const plainStandIn = 'stand-in.0123456789-abcdefghijklmnopqrstuvwxyz';
 
-/** What schemas of secrets look at: the form of a signing secret, of a key and of an address. */
+/** Returns a text in the form that schemas of secrets check: a signing secret, a private key, a URL or any other. */
 function textOfSameForm(value: string): string {
   if (value.startsWith('whsec_')) return `whsec_${Buffer.alloc(32).toString('base64')}`;
   if (value.includes('PRIVATE KEY-----')) return privateKey();
@@ -83,7 +83,7 @@ function textOfSameForm(value: string): string {
 
 let madeKey: string | undefined;
 
-/** One for the process: making it takes a tenth of a second. */
+/** Created once per process, because it takes 100 ms. */
 function privateKey(): string {
   madeKey ??= generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
     type: 'pkcs8',

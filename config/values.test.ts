@@ -58,7 +58,7 @@ describe('a duration', () => {
     expect(messageOf(duration(), found)).toBe('allowed: a duration such as 5s, 30m, 6h');
   });
 
-  it('comes back as the same length however it is written', () => {
+  it('is the same length however it is written', () => {
     const lengths = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(fc.property(lengths, (durationMs) => parseDurationMs(formatDuration(durationMs)) === durationMs));
   });
@@ -129,7 +129,7 @@ describe('a key that takes a secret', () => {
 
   it.each(['hunter2', 42, true])('refuses the literal %j without repeating it', (found) => {
     expect(messageOf(secret(), found)).toBe(
-      'a secret never stands in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
+      'a secret must not be in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
     );
   });
 
@@ -163,7 +163,7 @@ describe('a base address', () => {
     '',
   ])('%j is refused', (written) => {
     expect(messageOf(baseUrl(), written)).toBe(
-      'allowed: an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
+      'allowed: an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment',
     );
   });
 });

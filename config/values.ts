@@ -3,16 +3,19 @@ import { isLoopback } from './loopback.js';
 import { Secret } from './secret.js';
 
 /**
- * The kinds of values that keys of pigeonpost.yaml take, for the schemas here and of the sink types.
+ * Value types of pigeonpost.yaml, for the schemas here and of the sink types.
  *
  * A message that begins with `allowed: ` is completed by the loader to `found "5x", allowed: …`, or to `is missing,
- * allowed: …`; any other message is printed as it stands. The same text, as `allowed` in the schema's metadata, is what
- * docs/configuration.md shows. No message here repeats a value, for it may be a secret at the wrong key.
+ * allowed: …`; any other message is printed unchanged. docs/configuration.md shows the same text from `allowed` in the
+ * schema's metadata. No message repeats a value, because it may be a secret at the wrong key.
  */
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** A duration in words: `5s`, `30m`, `6h`, `400d`, `500ms`; undefined when it is none. Fractions are refused: write the smaller unit. */
+/**
+ * Parses a duration such as `5s`, `30m`, `6h`, `400d` or `500ms`; undefined if it is invalid. Fractions are refused:
+ * use a smaller unit.
+ */
 export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,16})(ms|s|m|h|d)$/.exec(text);
   if (match === null) return undefined;
@@ -20,14 +23,14 @@ export function parseDurationMs(text: string): number | undefined {
   return Number.isSafeInteger(durationMs) ? durationMs : undefined;
 }
 
-/** The shortest way to write a duration, with the largest unit that divides it: 5000 is `5s`. The inverse of parseDurationMs. */
+/** Formats a duration with the largest unit that divides it: 5000 becomes `5s`. The inverse of parseDurationMs. */
 export function formatDuration(durationMs: number): string {
   const unit =
     (['d', 'h', 'm', 's'] as const).find((name) => durationMs > 0 && durationMs % unitMs[name] === 0) ?? 'ms';
   return `${durationMs / unitMs[unit]}${unit}`;
 }
 
-/** A duration; the result is in milliseconds. Between 1 ms and 3650 d unless told otherwise, both ends included. */
+/** A duration in milliseconds, by default from 1 ms to 3650 d. */
 export function duration({ minMs = 1, maxMs = 3650 * unitMs.d }: { minMs?: number; maxMs?: number } = {}) {
   const kind = 'a duration such as 5s, 30m, 6h';
   const range = `a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
@@ -43,7 +46,7 @@ export function duration({ minMs = 1, maxMs = 3650 * unitMs.d }: { minMs?: numbe
     .meta({ allowed: range });
 }
 
-/** How often something is read: from one second, for the quota's sake, to 30 days, beyond which it is a slip of the pen. */
+/** A polling interval: at least one second, to protect the quota; at most 30 days, because more is a mistake. */
 export const interval = () => duration({ minMs: unitMs.s, maxMs: 30 * unitMs.d });
 
 /** `5%` or `0.5%`; the result is a share from 0 to 1. */
@@ -55,8 +58,8 @@ export const percent = () =>
   });
 
 /**
- * A secret. Only a value that came from the environment or from a file is one: a literal in pigeonpost.yaml is refused,
- * since such files are copied, mailed and committed.
+ * A secret. It must come from the environment or a file: a literal in pigeonpost.yaml is refused, because such files
+ * are copied, mailed and committed.
  */
 export const secret = () =>
   z
@@ -66,14 +69,14 @@ export const secret = () =>
           ? 'allowed: a secret, written as ${NAME} or ${file:/path}'
           : typeof input === 'object'
             ? 'allowed: one secret, written as ${NAME} or ${file:/path}'
-            : 'a secret never stands in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
+            : 'a secret must not be in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
     })
     .meta({ allowed: 'a secret, written as `${NAME}` or `${file:/path}`', secret: true });
 
 /**
- * A secret that is sent as a header's value, or compared with one: an API key, a token. A line break at its end is the
- * mostly invisible slip of a secret's file or of a copied key; left in, it would fail each request with another's words.
- * Nothing is trimmed silently: two places that trim differently would hold two secrets.
+ * A secret that is sent in, or compared with, a header: an API key, a token. A line break at its end, common in secret
+ * files and copied keys, would make every request fail. It is refused and not trimmed, because two programs that trim
+ * differently would have two secrets.
  */
 export const headerSecret = () =>
   secret().refine((found) => !(found instanceof Secret) || /^[\x21-\x7e]+$/.test(found.reveal()), {
@@ -81,14 +84,13 @@ export const headerSecret = () =>
   });
 
 /**
- * The address that a service's paths are appended to; the result has no slash at its end. https only, http for loopback
- * alone, where no one can listen. Refuses user and password (they are secrets and belong to a key of their own), query
- * and fragment (paths are appended).
+ * The base URL of a service, without a slash at its end. https, or http for loopback. Refuses user and password
+ * (secrets need a key of their own), query and fragment (paths are appended).
  */
 export const baseUrl = () => address((url) => url);
 
 /**
- * As `baseUrl`, of a sink: takes http off loopback as well. The sink's schema adds `plainHttpStaysPrivate`
+ * Like `baseUrl`, for a sink: also accepts http off loopback. The sink's schema adds `plainHttpStaysPrivate`
  * (sinks/network/address-policy.ts), which refuses that where private addresses are not allowed.
  */
 export const sinkUrl = () =>
@@ -98,13 +100,13 @@ export const sinkUrl = () =>
     httpAnywhere: true,
   });
 
-/** As `baseUrl`, of the service: people copy it with or without the version of its paths, which every request adds. */
+/** Like `baseUrl`, for the service: removes `/v2`, which every request adds. */
 export const serviceUrl = () => address((url) => withoutSlash(url.replace(/\/v2$/, '')));
 
 const address = (
   cleaned: (url: string) => string,
   {
-    allowed = 'an https address such as https://engagement.example.com (http for loopback alone), without user, query or fragment',
+    allowed = 'an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment',
     httpAnywhere = false,
   } = {},
 ) =>
@@ -113,7 +115,7 @@ const address = (
     const url = new URL(found);
     const mayBePlain = httpAnywhere || isLoopback(url.hostname);
     const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && mayBePlain);
-    // not url.search: an empty query is '' there, and the ? would end up in the middle of every address
+    // not url.search, which is '' for an empty query: the ? would end up in the middle of every URL
     if (!isAllowed || url.username !== '' || url.password !== '' || /[?#]/.test(found)) return undefined;
     return cleaned(withoutSlash(url.href));
   });
@@ -122,10 +124,10 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-/** A folder, as it was written. Whoever uses it resolves it against the folder of pigeonpost.yaml. */
+/** The path of a folder as written. Callers resolve it against the folder of pigeonpost.yaml. */
 export const folder = () => text('the path of a folder', (found) => (isPath(found) ? found : undefined));
 
-/** A file, as it was written. Whoever reads it resolves it against the folder of pigeonpost.yaml. */
+/** The path of a file as written. Callers resolve it against the folder of pigeonpost.yaml. */
 export const filePath = () => text('the path of a file', (found) => (isPath(found) ? found : undefined));
 
 const isPath = (found: string) => found.trim() !== '' && !found.includes('\0');
@@ -139,7 +141,7 @@ export const name = () =>
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: `allowed: ${nameAllowed}` })
     .meta({ allowed: nameAllowed });
 
-/** A text that says something. `what` completes `allowed: `, e.g. `the name of a namespace`. */
+/** A text that is not blank. `what` completes `allowed: `, e.g. `the name of a namespace`. */
 export const nonEmptyText = (what = 'a text') => text(what, (found) => (found.trim() === '' ? undefined : found));
 
 /** One of a few words. */
@@ -157,7 +159,7 @@ export function wholeNumber({ min, max, unit = '' }: { min: number; max: number;
     .meta({ allowed });
 }
 
-/** An id as the service gives them. */
+/** An id of the service. */
 export function identifier() {
   const allowed = 'an id such as 101';
   return z
@@ -166,26 +168,26 @@ export function identifier() {
     .meta({ allowed });
 }
 
-/** A day as YYYY-MM-DD that stands in the calendar. */
+/** A day as YYYY-MM-DD that exists. */
 export const day = () =>
   text('a day such as 2026-01-31', (found) => {
     if (!/^\d{4}-\d{2}-\d{2}$/.test(found)) return undefined;
     const time = Date.parse(`${found}T00:00:00Z`);
-    // JavaScript takes 2026-02-30 for 2 March
+    // JavaScript reads 2026-02-30 as 2 March
     return !Number.isNaN(time) && new Date(time).toISOString().startsWith(found) ? found : undefined;
   });
 
-/** A JavaScript regular expression without flags, as its source: `new RegExp(it)` does not throw. */
+/** The source of a valid JavaScript regular expression without flags. */
 export const regularExpression = () =>
   text('a regular expression such as "^ACME "', (found) => {
     try {
       return found !== '' && new RegExp(found) ? found : undefined;
     } catch {
-      return undefined; // only a SyntaxError can come from there
+      return undefined; // a SyntaxError
     }
   });
 
-/** A list that says nothing twice. */
+/** A list without duplicates. */
 export function listOf<Item extends z.ZodType>(
   item: Item,
   { allowed, atLeast = 1 }: { allowed: string; atLeast?: number },
@@ -194,12 +196,12 @@ export function listOf<Item extends z.ZodType>(
     .array(item, { error: `allowed: ${allowed}` })
     .min(atLeast, { error: `allowed: ${allowed}` })
     .refine((items) => new Set(items).size === items.length, {
-      error: `the same entry stands twice; allowed: ${allowed}`,
+      error: `the same entry is written twice; allowed: ${allowed}`,
     })
     .meta({ allowed });
 }
 
-/** A text that `read` makes something of; undefined is "not allowed". */
+/** A text that `read` converts; undefined means that it is not allowed. */
 export function text<Result>(allowed: string, read: (found: string) => Result | undefined) {
   return z
     .string({ error: `allowed: ${allowed}` })
@@ -214,7 +216,7 @@ export function text<Result>(allowed: string, read: (found: string) => Result | 
 
 export const signingSecretForm = 'a secret of the form whsec_… (base64 of 24 to 64 bytes)';
 
-/** A secret that signs requests as Standard Webhooks says. */
+/** A secret that signs requests according to Standard Webhooks. */
 export const signingSecret = () =>
   secret()
     .refine((found) => isSigningSecret(found.reveal()), {

@@ -17,15 +17,15 @@ import { answerForAWhile } from '../operations/ready/answer-for-a-while.js';
 import { lookReady, type Place } from '../operations/ready/look-ready.js';
 import { startReplay } from '../operations/start-replay.js';
 
-/** A page that is open on many desks asks the sinks once; a person who has mended something does not wait for it. */
+/** Long enough that a page open in many browsers checks the sinks once, short enough that a fix shows quickly. */
 const readyForMs = 10_000;
 
-/** What probes and the API tell alike, whatever configuration is current. */
+/** Sources that probes and the API share, independent of the current configuration. */
 export type CommonSources = Omit<ProbeSources, 'config' | 'configuration'>;
 
 /**
- * For a process that answers probes alone, elsewhere than the API would: which callers need a token depends on where that
- * is. The configuration is asked for at each look, since it changes while a process runs.
+ * Returns the sources of a process that only answers probes. The address matters, because it decides which callers need
+ * a token. Reads the configuration for each request, because it can change while the process runs.
  */
 export function probeSources(
   common: CommonSources,
@@ -50,7 +50,7 @@ export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup' | 'pageCo
   readonly switching: ConfigurationSwitch;
 }
 
-/** What the API asks and does in this process. Reads the built page. */
+/** Returns the sources of the API in this process. Reads the built page. */
 export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
   const { alerts, backup, pageCodes, editions, starter, switching, ...ofImports } = parts;
   return {

@@ -4,15 +4,14 @@ import { type Environment, processEnvironment } from '../config/environment.js';
 import { loadCandidateConfig } from '../operations/load-process-config.js';
 
 export interface CheckedDraft {
-  /** Sentences; none: it can be used once its variables are set. */
+  /** Problems as sentences; none: it can be used once its variables are set. */
   readonly problems: readonly string[];
-  /** Variables that it names and that are not set. */
+  /** Variables that the configuration names and that are not set. */
   readonly unset: readonly string[];
 }
 
 /**
- * Whether a configuration that is about to be written can be used, with values in the place of variables that are not
- * set yet. Touches no file.
+ * Checks a configuration before it is written, with stand-ins for variables that are not set yet. Touches no file.
  * @param standIns a value of the right form for each variable that it names
  */
 export async function checkDraft(

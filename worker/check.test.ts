@@ -7,7 +7,7 @@ import { check, type Checked } from './check.js';
 import { binarySources } from './embedded-temporal/binary-sources.js';
 import { loadProcessConfig } from '../operations/load-process-config.js';
 
-/** What is said of the workspace, which comes first. */
+/** The line about the workspace, which comes first. */
 async function checkWorkspace(options: SandboxOptions, keys = ''): Promise<Checked> {
   return (await checkFirst(1, options, { keys }))[0]!;
 }

@@ -20,14 +20,14 @@ import { messageOf } from '../operations/orchestration.js';
 export interface Checked {
   /** e.g. `workspace acme`, `sink hooks`, `store`. */
   readonly what: string;
-  /** `refused`: it answers and says no. */
+  /** `refused`: it answered with a refusal. */
   readonly result: 'ok' | 'refused' | 'unreachable';
   readonly text: string;
 }
 
 /**
- * Looks at everything a configuration names, without changing anything: each key, sink, the store and Temporal. One
- * line each, all of them, whatever fails.
+ * Checks everything that a configuration names without changing it: each API key, each sink, the store and Temporal.
+ * Yields one line for each, whatever fails.
  */
 export async function* check(
   config: Config,
@@ -40,7 +40,7 @@ export async function* check(
   yield await checkTemporal(config, binarySources);
 }
 
-/** The key, then what each sync of the workspace selects. */
+/** Checks the API key, then lists the pigeonholes that each sync of the workspace selects. */
 async function* checkWorkspace(
   config: Config,
   name: string,
@@ -77,13 +77,13 @@ async function checkSubscription(
   const some = listed.events.length > 0 ? '' : ', which has no pigeonholes yet';
   const chosen = chooseSubscription(subscriptionId ?? null, await subscriptionsOf(client, signal));
   if (!('problem' in chosen)) return { result: 'ok', text: `${baseUrl} accepts the key${some}` };
-  // Without one, only what creates pigeonholes needs it, and an event file may name it.
+  // Only creating pigeonholes needs a subscription, and an event file may name it.
   return subscriptionId === undefined
     ? { result: 'ok', text: `${baseUrl} accepts the key${some}; for "pigeonpost apply": ${chosen.problem}` }
     : { result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
 }
 
-/** None where the service does not offer them, as in a Personal workspace. */
+/** Returns none if the service does not support them, as in a Personal workspace. */
 async function subscriptionsOf(client: PigeonholeClient, signal: AbortSignal): Promise<Subscription[]> {
   try {
     const { items } = await client.page({ list: 'subscriptions' }, { signal });
@@ -127,13 +127,13 @@ async function checkStore(config: Config): Promise<Checked> {
   } catch (error) {
     if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
     if (!(error instanceof StoreError)) throw error;
-    // A store in use is what a running pigeonpost looks like: nothing to mend.
+    // A locked store means that pigeonpost is running: no problem.
     if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };
     return { what, result: error.kind === 'unreachable' ? 'unreachable' : 'refused', text: error.message };
   }
 }
 
-/** Makes nothing: opening an embedded store would. */
+/** Checks the folder without opening the store, which would create it. */
 async function lookAtFolder(folder: string): Promise<string> {
   refuseWithoutEmbeddedStore();
   if (!existsSync(folder)) return `${folder} does not exist yet and will be made`;

@@ -3,13 +3,13 @@ import { type Ledger, bindCluster } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { unreachable } from './connect-temporal.js';
 
-/** A server that answers does so much faster. */
+/** Much longer than a server that is up takes. */
 const withinMs = 5000;
 
 /**
- * Compares the Temporal cluster behind the connection with the one that drives the ledger. A connection is an address:
- * after a restore, a failover or a change of DNS another cluster may answer there, without this process noticing. One
- * that is empty would be given every workflow anew, beside those of the first.
+ * Compares the Temporal cluster behind the connection with the one that drives the ledger. After a restore, a failover
+ * or a DNS change, another cluster may answer at the same address without this process noticing. An empty cluster would
+ * receive every workflow again while the first cluster still runs them.
  */
 export class ClusterGuard {
   #refusal: string | null = null;
@@ -21,19 +21,19 @@ export class ClusterGuard {
     private readonly terms: { readonly address: string; readonly namespace: string; readonly adopt: boolean },
   ) {}
 
-  /** Why nothing may be started; null: it may. As of the last check that was answered. */
+  /** The reason why nothing may be started, from the last check that was answered; null: none. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** What an operator has to know about the cluster; null: nothing. As of the last check. */
+  /** The cluster's problem for an operator, from the last check; null: none. */
   get trouble(): string | null {
     return this.#refusal ?? this.#away;
   }
 
   /**
-   * @throws {LedgerError} kind `cluster` when another cluster answers than the one that drives the ledger
-   * @throws {TemporalUnreachableError} when none answers
+   * @throws {LedgerError} kind `cluster` if another cluster than the ledger's answers
+   * @throws {TemporalUnreachableError} if none answers
    */
   async check(): Promise<void> {
     const clusterId = await this.#identify();
@@ -48,8 +48,8 @@ export class ClusterGuard {
   }
 
   /**
-   * Like `check`, but leaves what is wrong with the cluster in `trouble` and does not throw it.
-   * @returns whether the cluster can be used again since this check
+   * Like `check`, but stores a problem of the cluster in `trouble` instead of throwing it.
+   * @returns whether this check found that the cluster can be used again
    */
   async look(): Promise<boolean> {
     const before = this.trouble;

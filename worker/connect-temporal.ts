@@ -3,11 +3,11 @@ import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config/config.js';
 import { TemporalUnreachableError } from './process-errors.js';
 
-/** Both connections that a worker process needs. Whoever opens them closes them. */
+/** Both connections of a worker process. The caller closes them. */
 export interface TemporalConnections {
   readonly client: Client;
   readonly native: NativeConnection;
-  /** Of the cluster, as the server names itself: two clusters must not drive one ledger. */
+  /** The cluster's own id: two clusters must not drive one ledger. */
   readonly clusterId: string;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function connectTemporal(address: string, temporal: Config['tempora
     };
     return { client, native, clusterId, close };
   } catch (error) {
-    await connection.close(); // or it would go on trying
+    await connection.close(); // otherwise it retries forever
     throw unreachable(address, error, found);
   }
 }
@@ -67,7 +67,7 @@ function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
   };
 }
 
-/** @param namespace when the server was reached, and refused this */
+/** @param namespace given if the server answered and refused this namespace */
 export function unreachable(address: string, error: unknown, namespace?: string): TemporalUnreachableError {
   const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
   const where = namespace === undefined ? address : `${address}, namespace ${namespace}`;

@@ -7,11 +7,11 @@ import { TemporalUnreachableError, LocalTokenError, EmbeddedTemporalError } from
 import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
-/** What kind of failure ended a command, for its exit code. */
+/** The kind of failure that ended a command, for its exit code. */
 export type FailureKind = 'configuration' | 'unreachable' | 'failed';
 
 /**
- * Undefined for an error that nobody has written for a person: a defect, whose stack is worth showing when asked for.
+ * Returns undefined for an error without a message for people: a defect, whose stack can be shown on request.
  */
 export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';

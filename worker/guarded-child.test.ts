@@ -62,7 +62,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(await child.stop(50)).toEqual({ code: null, signal: 'SIGKILL', isWanted: true });
   });
 
-  it('tells the exit code of a program that ends by itself', async () => {
+  it('reports the exit code of a program that ends on its own', async () => {
     const child = startGuardedChild({ command: '/bin/sh', args: ['-c', 'exit 3'], guard });
 
     expect(await child.exited).toEqual({ code: 3, signal: null, isWanted: false });
@@ -74,7 +74,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect((await child.exited).code).toBe(127);
   });
 
-  itOnLinux('leaves no watcher behind when it ends by itself', async () => {
+  itOnLinux('leaves no watcher behind when it ends on its own', async () => {
     const child = startGuardedChild({ command: '/bin/true', args: [], guard });
     await child.exited;
 

@@ -3,49 +3,49 @@ import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 /**
- * How a child ends with us, however we end:
- * - `pdeathsig`: Linux; the kernel kills it when the thread that started it is gone
- * - `pipe`: anywhere with /bin/sh; a watcher beside it kills it when the pipe that we hold breaks
+ * How a child is stopped when this process ends:
+ * - `pdeathsig`: Linux; the kernel kills it when the thread that started it ends
+ * - `pipe`: anywhere with /bin/sh; a watcher kills it when the pipe to this process breaks
  */
 export type GuardKind = 'pdeathsig' | 'pipe';
 
 export interface GuardedChildOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** The child's whole environment; without it, ours. Pass one to everything that needs none of our secrets. */
+  /** The child's whole environment; by default ours. Pass one unless the child needs our secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Gets standard output and errors, appended; without it they are dropped. */
+  /** Receives standard output and standard error, appended; by default they are dropped. */
   readonly logFile?: string;
-  /** Called once, when the child is gone. `isWanted` when `stop` was called before. */
+  /** Called once when the child has ended. `isWanted` if `stop` was called before. */
   readonly onExit?: (exit: ChildExit) => void;
-  /** The best that this machine has, unless a test asks for the other. */
+  /** By default the best that this machine supports; tests choose. */
   readonly guard?: GuardKind;
 }
 
 export interface ChildExit {
-  /** Null when a signal ended it; -1 when it could not be started at all. */
+  /** Null if a signal ended it; -1 if it could not be started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly isWanted: boolean;
 }
 
 export interface GuardedChild {
-  /** Of the command itself. Undefined when it could not be started. */
+  /** Process id of the command; undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly guard: GuardKind;
-  /** Resolves when it is gone. */
+  /** Resolves when it has ended. */
   readonly exited: Promise<ChildExit>;
-  /** Asks it to end (SIGTERM), kills it after `timeoutMs`, resolves when it is gone. A second call waits with the first. */
+  /** Sends SIGTERM, kills it after `timeoutMs`, and resolves when it has ended. A second call waits with the first. */
   stop(timeoutMs: number): Promise<ChildExit>;
-  /** Lets this process end while the child runs. The guard then ends the child. */
+  /** Lets this process end while the child runs. The guard then kills the child. */
   unref(): void;
 }
 
 /**
- * The watcher reads a pipe that only we hold. Its end means that we are gone: it kills the process whose place it was
- * started in, which by then is the command (`exec` keeps the process id). A line means that the command has ended
- * first, so nothing may be killed: the number could belong to someone else by now.
+ * The watcher reads a pipe that only this process holds. End of file means that this process is gone: the watcher kills
+ * its parent, which is the command by then (`exec` keeps the process id). A line means that the command ended first.
+ * Then nothing may be killed, because the process id may be reused.
  */
 const pipeGuardScript = `
 exec 3<&0
@@ -54,12 +54,12 @@ exec "$@" </dev/null 3<&-
 `;
 
 /**
- * Starts a program in a session of its own (a Ctrl-C in our terminal is for us, who end it in order), that ends when
- * this process does, also by SIGKILL. Verified need: the development server of Temporal survives its parent, and a
- * second one on the same file starts without complaint and both fight.
+ * Starts a program that ends when this process does, even by SIGKILL. It runs in its own session, so that Ctrl-C
+ * reaches only this process, which stops it in order. This is necessary because Temporal's development server survives
+ * its parent, and a second one on the same file would start as well.
  *
- * It inherits no descriptor but its own input and output, so it never holds the lock of a folder. Call it on the main
- * thread: the kernel's guard watches the thread that started the child.
+ * The child inherits no descriptors except its input and output, so it never holds a folder's lock. Call this on the
+ * main thread: the kernel's guard watches the thread that started the child.
  */
 export function startGuardedChild(options: GuardedChildOptions): GuardedChild {
   const guard = options.guard ?? bestGuard();
@@ -74,7 +74,7 @@ export function startGuardedChild(options: GuardedChildOptions): GuardedChild {
       stdio: [guard === 'pipe' ? 'pipe' : 'ignore', log, log],
     });
   } finally {
-    if (typeof log === 'number') closeSync(log); // the child has its own by now
+    if (typeof log === 'number') closeSync(log); // the child has its own copy
   }
   return new Child(child, guard, options.onExit);
 }
@@ -89,7 +89,7 @@ class Child implements GuardedChild {
     readonly guard: GuardKind,
     onExit: ((exit: ChildExit) => void) | undefined,
   ) {
-    process.stdin?.on('error', () => undefined); // the watcher was killed together with the child
+    process.stdin?.on('error', () => undefined); // the watcher may be killed with the child
     this.exited = new Promise((resolve) => {
       const settle = (code: number | null, signal: NodeJS.Signals | null): void => {
         if (this.#isGone) return;
@@ -131,7 +131,9 @@ function guardedCommand(guard: GuardKind, { command, args }: GuardedChildOptions
     : ['/bin/sh', ['-c', pipeGuardScript, 'guard', command, ...args]];
 }
 
-/** Of util-linux 2.33 or newer, at the same place everywhere. Named by its path: the child's PATH may be empty. */
+/**
+ * From util-linux 2.33 or newer, at the same path everywhere. An absolute path, because the child's PATH may be empty.
+ */
 const setpriv = '/usr/bin/setpriv';
 let best: GuardKind | undefined;
 

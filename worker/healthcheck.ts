@@ -5,9 +5,9 @@ import { readDocument } from '../config/read-document.js';
 import { Secret } from '../config/secret.js';
 
 /**
- * The check of the image: `node dist/worker/healthcheck.js FILE`, or HOST:PORT where a worker's --listen says. Asks the
- * process whether it is ready, where its configuration has it listen, and ends with 0 or 1. It runs every few seconds, so
- * it loads the reader of the file and nothing else.
+ * Health check of the container image: `node dist/worker/healthcheck.js FILE`, or HOST:PORT as in a worker's --listen.
+ * Requests `/readyz` at the configured address and exits with 0 or 1. It runs every few seconds, so it loads only the
+ * reader of the file.
  */
 async function main(target: string): Promise<number> {
   const at = /^[^/]*:\d+$/.test(target) ? target : await addressIn(target);
@@ -16,7 +16,7 @@ async function main(target: string): Promise<number> {
   return answer.ok ? 0 : 1;
 }
 
-/** Where the API of this file listens, as reached from beside it. */
+/** Returns the address of the API for a client on the same machine. */
 async function addressIn(file: string): Promise<string> {
   const sources = { environment: processEnvironment(), folder: dirname(resolve(file)) };
   const { tree } = readDocument(await readFile(file, 'utf8'), file, sources);
@@ -27,7 +27,7 @@ async function addressIn(file: string): Promise<string> {
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]:${port}` : `${host}:${port}`;
 }
 
-/** What came from the environment is a Secret, whatever key it stands at. */
+/** Every value from the environment is a Secret, whatever its key. */
 function textOf(value: unknown, otherwise: string): string {
   if (value instanceof Secret) return value.reveal();
   return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
@@ -38,7 +38,7 @@ main(process.argv[2] ?? '').then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stdout.write(`no answer: ${error instanceof Error ? error.name : 'unknown'}\n`); // Docker keeps it, so no address
+    process.stdout.write(`no answer: ${error instanceof Error ? error.name : 'unknown'}\n`); // Docker stores this line, so it has no address
     process.exitCode = 1;
   },
 );

@@ -12,7 +12,7 @@ afterAll(async () => {
   for (const holder of holders) holder.close();
 });
 
-/** A port on which somebody else listens already. */
+/** A port that another process already uses. */
 async function heldPort(): Promise<number> {
   const port = await freeTestPort();
   const holder = createServer((socket) => socket.destroy());

@@ -3,14 +3,16 @@ import { freePort } from './embedded-temporal/free-port.js';
 import type { ProcessLog } from './log.js';
 import { request } from 'undici';
 
-/** Between the look for a free port and the listening another program may take it; five times in a row none does. */
-const mostTries = 5;
+/**
+ * Another program may take the free port before the SDK listens on it; five times in a row is practically impossible.
+ */
+const maxTries = 5;
 
 /**
- * Makes the Temporal SDK log as this process does, from warnings on, and leaves signals to us: shutting down has an
- * order that the SDK does not know. Once per process; a second call would throw, so it belongs to the commands.
- * @param findPort a port of loopback for the SDK's numbers; asked again when somebody was faster at the one it gave
- * @returns host and port of loopback at which the SDK shows what it counts: numbers by workflow type and task queue
+ * Configures the Temporal SDK to log warnings and errors with this process's log, and to ignore signals, because this
+ * process shuts down in its own order. Call it once per process; a second call throws.
+ * @param findPort returns a port of loopback for the SDK's metrics; called again if the port is taken
+ * @returns host and port of loopback with the SDK's metrics by workflow type and task queue
  */
 export async function installRuntime(log: ProcessLog, findPort: () => Promise<number> = freePort): Promise<string> {
   for (let tries = 1; ; tries += 1) {
@@ -19,8 +21,9 @@ export async function installRuntime(log: ProcessLog, findPort: () => Promise<nu
       Runtime.install(runtimeOptions(log, address));
       return address;
     } catch (error) {
-      // Whatever it was: a failed start leaves no runtime behind, and the SDK tells a taken port by its text alone.
-      if (tries === mostTries) throw error;
+      // Any error: a failed start leaves no runtime behind, and only the text of the SDK's error identifies a taken
+      // port.
+      if (tries === maxTries) throw error;
     }
   }
 }
@@ -35,7 +38,7 @@ function runtimeOptions(log: ProcessLog, metricsAddress: string): Parameters<typ
     telemetryOptions: {
       logging: { forward: {}, filter: 'temporalio_sdk_core=WARN,temporalio_client=WARN' },
       metrics: {
-        // Names as Prometheus' conventions have them, so that none meets one of ours.
+        // Names follow Prometheus' conventions, so that they differ from ours.
         prometheus: {
           bindAddress: metricsAddress,
           countersTotalSuffix: true,
@@ -51,16 +54,16 @@ function runtimeOptions(log: ProcessLog, metricsAddress: string): Parameters<typ
 const timeoutMs = 3000;
 
 /**
- * What the Temporal SDK counts, in Prometheus' text format.
- * @param address host and port; null: it counts nothing
- * @throws when it does not answer
+ * Returns the Temporal SDK's metrics in Prometheus' text format.
+ * @param address host and port; null: there are none
+ * @throws if it does not answer
  */
 export async function readTemporalMetrics(address: string | null): Promise<string> {
   if (address === null) return '';
   const options = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const { statusCode, body } = await request(`http://${address}/metrics`, options);
   const text = await body.text();
-  if (statusCode !== 200) throw new Error(`the metrics of the Temporal SDK are not shown (HTTP ${statusCode})`);
-  // A comment that the next part follows on the same line would swallow it.
+  if (statusCode !== 200) throw new Error(`the Temporal SDK did not return its metrics (HTTP ${statusCode})`);
+  // Without a line break, the next part could become part of a comment.
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -2,23 +2,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot, packageVersion } from '../base/package-root.js';
 
-/** Those whose version says most when something goes wrong. */
-const told = ['@temporalio/worker', '@electric-sql/pglite', 'pg', 'undici', 'jsonata'] as const;
+/** Packages whose version helps most to diagnose a problem. */
+const reported = ['@temporalio/worker', '@electric-sql/pglite', 'pg', 'undici', 'jsonata'] as const;
 
-/** Of pigeonpost, Node and what it rests on, by name; "not installed" where a package is not there. */
+/**
+ * Returns the versions of pigeonpost, Node and important packages, by name; "not installed" if a package is missing.
+ */
 export function installedVersions(): Record<string, string> {
   const versionOf = (name: string): string => {
     try {
       const text = readFileSync(join(packageRoot(), 'node_modules', name, 'package.json'), 'utf8');
       return (JSON.parse(text) as { version: string }).version;
     } catch {
-      return 'not installed'; // or hoisted elsewhere: a report says what it knows
+      return 'not installed'; // or it is installed elsewhere
     }
   };
   return {
     pigeonpost: packageVersion(),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
-    ...Object.fromEntries(told.map((name) => [name, versionOf(name)])),
+    ...Object.fromEntries(reported.map((name) => [name, versionOf(name)])),
   };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Log } from '../work/collaborators.js';
 import type { Config } from '../operations/load-process-config.js';
 
-/** Where the running process that serves the API of an installation listens, for commands of the same user. */
+/** The address of the running process that serves the API, for commands of the same user. */
 export interface InstanceFile {
   readonly url: string;
   /** The ledger's id. */
@@ -11,7 +11,7 @@ export interface InstanceFile {
   readonly pid: number;
 }
 
-/** What of a configuration says where the file is. A store of unknown kind is treated as a database. */
+/** The parts of a configuration that determine the file's path. A store of unknown kind is treated as a database. */
 export type InstancePlace = Pick<Config, 'folder' | 'file'> & {
   readonly store: { readonly kind: 'embedded'; readonly folder: string } | { readonly kind: 'postgres' | 'unknown' };
 };
@@ -24,13 +24,13 @@ function placeOf({ store, folder, file }: InstancePlace): string {
 
 /**
  * Writes the file. A later process of the same installation replaces it.
- * @returns deletes it, unless another process has replaced it
- * @throws what the file system throws, such as for a folder that is read-only
+ * @returns a function that deletes it unless another process has replaced it
+ * @throws errors of the file system, such as for a read-only folder
  */
 function writeInstanceFile(place: InstancePlace, instance: InstanceFile): () => void {
   const file = placeOf(place);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // As for the token: this folder stands among files that may be versioned.
+  // As for the token: this folder may be inside a repository.
   if (place.store.kind !== 'embedded') writeFileSync(join(dirname(file), '.gitignore'), '*\n');
   const unfinished = `${file}.${instance.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
@@ -41,8 +41,8 @@ function writeInstanceFile(place: InstancePlace, instance: InstanceFile): () => 
 }
 
 /**
- * Tells commands of the same user where this process listens. Where the file cannot be written, they use the address that
- * the configuration says. @returns what deletes it
+ * Writes this process's address for commands of the same user. If the file cannot be written, they use the configured
+ * address. @returns a function that deletes it
  */
 export function noteInstance(
   place: InstancePlace,
@@ -55,13 +55,16 @@ export function noteInstance(
   } catch (error) {
     log.debug(
       { error: error instanceof Error ? error.message : String(error) },
-      'the address was not noted for commands',
+      'the address file for commands could not be written',
     );
     return async () => undefined;
   }
 }
 
-/** @returns undefined when there is none, or none that can be read. After a kill it is of a process that has ended. */
+/**
+ * Reads the file. After a kill, it may name a process that has ended. @returns undefined if it does not exist or cannot
+ * be read
+ */
 export function readInstanceFile(place: InstancePlace): InstanceFile | undefined {
   try {
     const { url, ledger, pid } = JSON.parse(readFileSync(placeOf(place), 'utf8')) as Partial<InstanceFile>;

@@ -1,3 +1,3 @@
-/** What a command needs to find out which pigeonpost answers. The rules are those of the API. */
+/** Re-exports the API's rules by which a command verifies which pigeonpost answers. */
 export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance-proof.js';
 export { hashToken, tokenIdOf } from '../api/token-text.js';

@@ -10,15 +10,15 @@ import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/t
 
 export { type LedgerKey, readKeyFile };
 
-/** What of a configuration says where the key is. */
+/** The parts of a configuration that determine where the ledger's key is. */
 type KeyConfig = Pick<Config, 'ledgerKey' | 'store' | 'folder' | 'file'>;
 
-/** The key of the configuration; undefined: it is in a file of the data folder. */
+/** Returns the configured key; undefined: it is in a file of the data folder. */
 export function configuredKey({ ledgerKey }: Pick<Config, 'ledgerKey'>): LedgerKey | undefined {
   return ledgerKey === undefined ? undefined : LedgerKey.parse(ledgerKey.reveal())!; // its schema has checked the form
 }
 
-/** Where a process of this configuration finds the ledger's key: what is configured, else a file beside the administrator's token. */
+/** Returns where the ledger's key is: in the configuration, else in a file beside the administrator's token. */
 export function keyPlaceOf(config: KeyConfig): KeyPlace {
   const { store, folder, file } = config;
   const key = configuredKey(config);
@@ -29,9 +29,9 @@ export function keyPlaceOf(config: KeyConfig): KeyPlace {
 }
 
 /**
- * The key of the ledger that is configured, for an operator who keeps it apart: from its place, or from a database that
- * an earlier version has left it in.
- * @throws {LedgerError} kind `key` when there is none; {StoreError}
+ * Returns the ledger's key for an operator who backs it up: from its place, or from a database in which an earlier
+ * version stored it.
+ * @throws {LedgerError} kind `key` if there is none; {StoreError}
  */
 export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
   const place = keyPlaceOf(config);
@@ -39,11 +39,13 @@ export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
   if (found !== undefined) return found;
   throw new LedgerError(
     'key',
-    `there is no key in ${place.name}: "pigeonpost start" makes one with a new ledger, and a ledger that exists needs its own`,
+    `there is no key in ${place.name}: "pigeonpost start" creates one for a new ledger; restore the key of an existing ledger`,
   );
 }
 
-/** Why a process of this configuration could not open the ledger of a database; null: it could, or would make one. */
+/**
+ * Returns why a process of this configuration could not open the ledger of a database; null: it can open or create it.
+ */
 export async function keyProblem(db: Database, config: KeyConfig): Promise<string | null> {
   const stored = await storedKeyOf(db);
   if (stored === undefined) return null;

@@ -4,15 +4,15 @@ import { makeToken } from '../api/token-text.js';
 import type { InstancePlace } from './instance-file.js';
 import { LocalTokenError } from './process-errors.js';
 
-/** What of a configuration says where the token is kept. */
+/** The parts of a configuration that determine the token's path. */
 type TokenPlace = InstancePlace;
 
 const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
 
 /**
- * The file with the administrator's token that an installation makes for itself where `server.token` is not set: in the
- * folder of an embedded store; with PostgreSQL, in `.pigeonpost` beside the configuration, which processes on one machine
- * share. Only the user who runs pigeonpost can read it. It is in no backup.
+ * Returns the file of the administrator's token that pigeonpost creates if `server.token` is not set: in the folder of
+ * an embedded store; with PostgreSQL, in `.pigeonpost` beside the configuration, shared by the processes of a machine.
+ * Only the user who runs pigeonpost can read it. Backups do not contain it.
  */
 export function localTokenFile({ store, folder, file }: TokenPlace): string {
   return store.kind === 'embedded'
@@ -20,15 +20,15 @@ export function localTokenFile({ store, folder, file }: TokenPlace): string {
     : join(folder, '.pigeonpost', `${basename(file)}.token`);
 }
 
-/** Of an embedded store. */
+/** Returns the token file of an embedded store. */
 export function tokenFileOfStore(folder: string): string {
   return join(folder, 'api.token');
 }
 
 /**
- * Reads the token, for a command of the same user.
- * @returns undefined where no process has made one yet
- * @throws {LocalTokenError} where another user runs pigeonpost
+ * Reads the token for a command of the same user.
+ * @returns undefined if no process has created one yet
+ * @throws {LocalTokenError} if another user runs pigeonpost
  */
 export function readLocalToken(place: TokenPlace): string | undefined {
   const file = localTokenFile(place);
@@ -46,8 +46,8 @@ export function readLocalToken(place: TokenPlace): string | undefined {
 }
 
 /**
- * Reads the token, and makes it where there is none. Processes that do so at once agree on one.
- * @throws {LocalTokenError} where it cannot be kept
+ * Reads the token, or creates it. Processes that do so at the same time agree on one.
+ * @throws {LocalTokenError} if it cannot be stored
  */
 export function keepLocalToken(place: TokenPlace): string {
   const file = localTokenFile(place);
@@ -62,7 +62,7 @@ export function keepLocalToken(place: TokenPlace): string {
   } catch (error) {
     if (error instanceof LocalTokenError) throw error;
     throw new LocalTokenError(
-      `no token for the API can be kept in ${file} (${codeOf(error)}): make the folder writable, or set server.token to \${NAME}`,
+      `the API token cannot be stored in ${file} (${codeOf(error)}): make the folder writable, or set server.token to \${NAME}`,
       { cause: error },
     );
   }
@@ -71,13 +71,13 @@ export function keepLocalToken(place: TokenPlace): string {
 function makeFile(place: TokenPlace, file: string): string {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // The folder of an embedded store belongs to the store alone. This one stands among files that may be versioned.
+  // This folder, unlike that of an embedded store, may be inside a repository.
   if (place.store.kind !== 'embedded') writeFileSync(join(folder, '.gitignore'), '*\n');
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${makeToken().text}\n`, { mode: 0o600, flag: 'w', flush: true });
   try {
     rmUnusable(place, file);
-    linkSync(unfinished, file); // whole at once, and never in the place of another process's
+    linkSync(unfinished, file); // atomic, and never replaces another process's file
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
@@ -88,7 +88,7 @@ function makeFile(place: TokenPlace, file: string): string {
   return made;
 }
 
-/** A disk that was full may have left an empty file. */
+/** Deletes an empty file that a full disk may have left. */
 function rmUnusable(place: TokenPlace, file: string): void {
   if (readLocalToken(place) === undefined) rmSync(file, { force: true });
 }

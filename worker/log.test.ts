@@ -6,7 +6,7 @@ import { openLog, formatLogLine } from './log.js';
 const folder = mkdtempSync(join(tmpdir(), 'log-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a log writes that says one thing. */
+/** Returns what a log writes for one event. */
 function written(terminal: boolean, facts: object, level = 'info'): string {
   const destination = join(folder, `${terminal}-${Math.random()}`);
   const log = openLog(level, { destination, terminal });
@@ -44,7 +44,7 @@ describe('the log', () => {
   });
 });
 
-/** Of this instant in the time zone of whoever runs the test. */
+/** Local time of this instant in the test's time zone. */
 const at = new Date(2026, 10, 21, 9, 2, 7);
 const line = (more: object): string =>
   JSON.stringify({ level: 30, time: at.toISOString(), msg: 'it happened', ...more });

@@ -8,15 +8,14 @@ const standardError = 2;
 export interface LogPlace {
   /** A file's path, or a descriptor; standard error by default. */
   readonly destination?: string | number;
-  /** A person reads along: lines of text instead of JSON. By default, when standard error is a terminal. */
+  /** Writes lines of text instead of JSON. Default: whether standard error is a terminal. */
   readonly terminal?: boolean;
 }
 
 /**
- * A line an event of interest on standard error: standard output belongs to what a command prints. JSON, which other
- * programs read; text in a terminal, where JSON would drown what the command says. Nothing here may carry secrets or
- * personal data; what is logged are ids, counts and sentences of our own. As a second net, members that could hold
- * either are taken out wherever they stand.
+ * Opens the log on standard error, because standard output belongs to the results of commands. Lines are JSON, or text
+ * in a terminal. Log lines must not contain secrets or personal data, only ids, counts and our own sentences. As a
+ * second safeguard, fields that could hold either are removed.
  */
 export function openLog(
   level: string,
@@ -40,9 +39,9 @@ const infoLevel = 30;
 const words: Readonly<Record<number, string>> = { 40: 'warn', 50: 'error', 60: 'fatal' };
 
 /**
- * A line of the JSON log as a person reads it: local time, the level where it is above "info", the message, its facts.
- * `10:02:17 warn  workspace waits: credential (workspace acme, code 4501)`. Pure, but for the time zone.
- * @param line as the log writes it, so that what the log takes out is out already
+ * Formats a line of the JSON log for a person: local time, the level if it is above "info", the message, its facts.
+ * `10:02:17 warn workspace waits: credential (workspace acme, code 4501)`. Pure, except for the time zone.
+ * @param line as the log writes it, already without the removed fields
  */
 export function formatLogLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as { level: number; time: string; msg?: string };
@@ -55,7 +54,7 @@ export function formatLogLine(line: string): string {
   return text.replaceAll(controlCharacters, '?');
 }
 
-/** What a terminal would act upon: a text of somebody else's, such as a server's error, may hold any of it. */
+/** Characters that a terminal would interpret. Text from elsewhere, such as a server's error, may contain them. */
 const controlCharacters = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 function clock(at: Date): string {

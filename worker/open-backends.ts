@@ -9,7 +9,7 @@ import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-tempora
 import { findBinary } from './embedded-temporal/find-binary.js';
 import type { ProcessOptions } from './start-process.js';
 
-/** Creating an embedded store takes some seconds, and much longer on a slow disk. */
+/** Returns the progress line; creating an embedded store takes seconds, or longer on a slow disk. */
 export function openingStore({ store }: Config): string {
   if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
   return existsSync(join(store.folder, 'postgres'))
@@ -66,7 +66,7 @@ export async function openTemporal(
   return { address, client: connections.client, native: connections.native };
 }
 
-/** Embedded Temporal's data lies in the embedded store's folder, under the same lock. */
+/** Embedded Temporal stores its data in the embedded store's folder, under the same lock. */
 export function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
   throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');

@@ -1,14 +1,14 @@
-/** The token that an installation makes for itself can be neither read nor kept. The message says what to do. */
+/** The local API token cannot be read or stored. The message says what to do. */
 export class LocalTokenError extends Error {
   override readonly name = 'LocalTokenError';
 }
 
-/** Temporal cannot be reached, or refuses us. One sentence with the address. */
+/** Temporal cannot be reached or refuses the connection. The message is one sentence with the address. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
 }
 
-/** The embedded server cannot run. One sentence with the place of its log. */
+/** The embedded server cannot run. The message is one sentence with the path of its log. */
 export class EmbeddedTemporalError extends Error {
   override readonly name = 'EmbeddedTemporalError';
 }

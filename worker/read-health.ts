@@ -6,15 +6,15 @@ import type { GuardedWorker } from './run-worker.js';
 const withinMs = 3000;
 
 /**
- * What a process needs to be asked for its work, and whether it has it. Never throws; what does not answer soon is not
- * there.
+ * Reports whether the parts that a process needs are ready. Never throws; a part that does not answer within 3 s is not
+ * ready.
  */
 export async function readHealth({
   ledger,
   work,
 }: {
   readonly ledger: Ledger;
-  /** Null where the API is what others want of it: that needs the store alone. */
+  /** Null for a process that serves the API, which needs only the store. */
   readonly work: {
     readonly connection: ConnectionLike;
     readonly worker: Pick<GuardedWorker, 'isPolling'>;

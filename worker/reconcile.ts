@@ -21,7 +21,10 @@ import {
 } from '../operations/orchestration.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 
-/** What should be running, from the configuration and the ledger alone: Temporal may have been lost or replaced. */
+/**
+ * Returns the workflows that should be running, from the configuration and the ledger only, because Temporal may have
+ * been lost or replaced.
+ */
 export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
   const workspaces = Object.keys(config.workspaces).filter((name) => syncsOf(config, name).length > 0);
   const pigeonholes = await selectedPigeonholes(ledger, Object.keys(config.syncs));
@@ -39,10 +42,10 @@ export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<W
 }
 
 /**
- * Starts what should be running and is not. What should not be running ends by itself: its next turn finds that
- * nothing names it. Safe to run from several processes at once.
- * @returns how many workflows were missing
- * @throws {LedgerError} kind `cluster`, before anything is started, when another Temporal cluster answers than before
+ * Starts missing workflows. Workflows that are no longer needed end automatically: their next cycle finds that nothing
+ * names them. Several processes may run this at the same time.
+ * @returns the number of missing workflows
+ * @throws {LedgerError} kind `cluster`, before anything is started, if another Temporal cluster answers than before
  */
 export async function reconcile(to: {
   config: Config;
@@ -66,7 +69,7 @@ export async function reconcile(to: {
   return missing.length;
 }
 
-/** Wakes all that these configurations name: what is wanted still plans anew, what is not ends. */
+/** Wakes all workflows of these configurations. Those still needed plan again; the others end. */
 export async function wakeEverything(
   configs: readonly Config[],
   ledger: Ledger,
@@ -78,15 +81,15 @@ export async function wakeEverything(
     for (const { id } of await wantedWorkflows(config, ledger)) ids.add(id);
   }
   // oxlint-disable-next-line no-await-in-loop -- never a burst
-  for (const id of ids) await starter.signal(id, 'wake'); // what is not running is the reconciler's
+  for (const id of ids) await starter.signal(id, 'wake'); // the reconciler starts those that do not run
 }
 
-/** Longer than a server that answers ever takes, and much shorter than a client of the API waits. */
+/** Longer than a server that is up takes, and much shorter than the timeout of an API client. */
 const withinMs = 5000;
 
 /**
- * A starter for requests of people. The ledger holds the request before a workflow is started or woken, so the
- * request succeeds while Temporal is away, and the reconciler does the rest when Temporal is back.
+ * Wraps a starter for requests of people. The ledger stores the request before a workflow is started or woken, so the
+ * request succeeds while Temporal is down, and the reconciler does the rest later.
  */
 export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowStarter {
   const attempt = async <Result>(call: () => Promise<Result>, otherwise: Result): Promise<Result> => {

@@ -1,7 +1,7 @@
 import { Secret } from '../config/secret.js';
 import type { Config } from '../operations/load-process-config.js';
 
-/** Forms that only secrets and people's addresses have, whoever wrote them. */
+/** Forms that only secrets and e-mail addresses have. */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/[^\s"'<>@:/]+@[^\s"'<>@:/]+\.[A-Za-z]{2,}/g, '[e-mail]'],
   [/\b(?:whsec_|xox[a-z]-|pat-|sk-|pp[a-z]?_)[\w+/=.-]{4,}/g, '[secret]'],
@@ -12,9 +12,9 @@ const forms: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Takes secrets and people's addresses out of whatever a report holds, at any depth: those of this configuration
- * wherever they stand, and what has the form of one. A net below texts that should hold none.
- * @param config undefined where it cannot be loaded
+ * Removes secrets and e-mail addresses from a report at any depth: the secrets of this configuration, and everything
+ * with the form of one. A second safeguard, because reports should contain none.
+ * @param config undefined if it cannot be loaded
  */
 export function redactor(config: Config | undefined): <Value>(value: Value) => Value {
   const secrets = [...secretsIn(config)].filter((text) => text.length >= 4).toSorted((a, b) => b.length - a.length);

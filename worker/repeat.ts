@@ -2,9 +2,9 @@ import type { ProcessLog } from './log.js';
 import { messageOf } from '../operations/orchestration.js';
 
 /**
- * Does a piece of work at an interval until it is stopped. A tick that comes while the last one is not done is left out: ticks
- * that had queued up would run in a burst, as if the time between them had passed. A failure is logged, and the next tick comes.
- * @returns stops it, and waits for what is being done
+ * Runs work at an interval until it is stopped. A tick is skipped while the last one still runs, because queued ticks
+ * would run in a burst. A failure is logged, and the interval continues.
+ * @returns a function that stops it and waits for work in progress
  */
 export function repeat(
   everyMs: number,

@@ -13,11 +13,11 @@ export interface RunningWorker {
   readonly inFlight: number;
   /** Whether it polls its task queue. */
   isPolling(): boolean;
-  /** Ends it: what runs gets a moment to reach its next safe point, then is cancelled. */
+  /** Stops it: running activities get 2 s to reach a safe point, then they are cancelled. */
   stop(): Promise<void>;
 }
 
-/** Registers workflows and activities and begins to work. Opens nothing else, so it closes nothing else. */
+/** Registers workflows and activities and starts to poll. Opens nothing else, so it closes nothing else. */
 export async function runWorker(
   current: InUse,
   { native, temporal }: { native: NativeConnection; temporal: Config['temporal'] },
@@ -29,9 +29,9 @@ export async function runWorker(
     workflowBundle: { codePath: workflowBundlePath() },
     activities: createActivities(current),
     maxCachedWorkflows: temporal.maxCachedWorkflows, // measured: 1 GB holds about 600
-    maxConcurrentActivityTaskExecutions: 20, // each reads or sends with a few requests at once, over one store
+    maxConcurrentActivityTaskExecutions: 20, // each makes a few concurrent requests over one store
     maxConcurrentWorkflowTaskExecutions: 40,
-    shutdownGraceTime: '2 seconds', // then activities are cancelled: open requests end, leases are given back
+    shutdownGraceTime: '2 seconds', // then activities are cancelled: they end open requests and release leases
     shutdownForceTime: '7 seconds',
     sinks: {},
   });
@@ -50,8 +50,8 @@ export async function runWorker(
 }
 
 /**
- * Runs a worker only while the cluster that drives the ledger answers. Another cluster's task queue may have the same name
- * and hold the work of another installation, so this process must not poll it.
+ * Runs a worker only while the cluster that drives the ledger answers. Another cluster's task queue may have the same
+ * name and hold the work of another installation, so this process must not poll it.
  */
 export class GuardedWorker {
   #worker: RunningWorker | null = null;

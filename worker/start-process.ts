@@ -52,54 +52,60 @@ const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
-/** What a process that died has left at a sink stands there no longer than this after the next start. */
+/** Test items that a dead process left at a sink are removed within this time after the next start. */
 const withdrawCanariesEveryMs = 30_000;
 const lookForWorkersEveryMs = 10_000;
-/** How long a worker polls another cluster's task queue at most before it notices. */
+/** Longest time in which a worker may poll another cluster's task queue unnoticed. */
 const guardClusterEveryMs = 5000;
 const lookForReadsEveryMs = 1000;
-/** Charts show minutes; what a process did in its last seconds is found by the next. */
+/** Charts show minutes; the next process recovers the progress of the last seconds. */
 const noteProgressEveryMs = 10_000;
 
-/** `start` does both: works, and serves the HTTP API. On a PostgreSQL and a Temporal of their own each can be a process. */
+/**
+ * `start` does both: it works and serves the HTTP API. With an external PostgreSQL and Temporal, each can be its own
+ * process.
+ */
 export type ProcessRole = 'start' | 'worker' | 'api';
 
 export interface ProcessOptions {
   readonly config: Config;
   readonly log: ProcessLog;
-  /** Take this configuration although a newer one was current. */
+  /** Accept this configuration although a newer one was current. */
   readonly acceptConfiguration: boolean;
-  /** Take a ledger that another Temporal has driven. */
+  /** Adopt a ledger that another Temporal cluster has driven. */
   readonly adopt: boolean;
   readonly role: ProcessRole;
-  /** Where a plain worker answers these; null: nowhere. */
+  /** Address at which a plain worker answers probes; null: none. */
   readonly probesAt: { readonly host: string; readonly port: number } | null;
-  /** Where a Temporal server may be found, downloaded or built, when it is embedded. */
+  /** Sources of an embedded Temporal server. */
   readonly binarySources: BinarySources;
-  /** Host and port at which the Temporal SDK shows its metrics; null: it shows none. */
+  /** Host and port of the Temporal SDK's metrics; null: none. */
   readonly temporalMetricsAddress: string | null;
-  /** A line for a person while something takes long. */
+  /** Receives a line for a person about slow steps. */
   readonly onProgress: (line: string) => void;
-  /** This process, or another one that shares the ledger, has read a page. */
+  /** Called once this process, or another one that shares the ledger, has read a page. */
   readonly onFirstPage: () => void;
 }
 
 export interface RunningProcess {
   readonly api: ApiServer | undefined;
-  /** Returns the page's address; on loopback a new link that signs one browser in within ten minutes. Undefined: there is no page. */
+  /**
+   * Returns the page's address; on loopback a new link that signs one browser in within ten minutes. Undefined: there
+   * is no page.
+   */
   readonly pageLink: (() => string) | undefined;
   readonly temporalAddress: string;
-  /** Resolves never, rejects when the process can no longer do its work. */
+  /** Never resolves; rejects when the process can no longer work. */
   readonly failed: Promise<never>;
-  /** API, worker, Temporal, store, lock: in this order, within ten seconds. */
+  /** Stops API, worker, Temporal, store and lock in this order, within ten seconds. */
   stop(): Promise<void>;
 }
 
-/** Puts a process together, in the order in which its parts need each other; closes what is open when a part fails. */
+/** Starts the parts of a process in the order of their dependencies; closes the open ones if a part fails. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const closers: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each rests on those opened before it
+    // oxlint-disable-next-line no-await-in-loop -- one after another: each depends on those opened before it
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
   };
   try {
@@ -113,7 +119,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): Promise<Omit<RunningProcess, 'stop'>> {
   const { config, log } = options;
   const works = options.role !== 'api';
-  const serves = options.role !== 'worker'; // a plain worker answers probes and metrics at most
+  const serves = options.role !== 'worker'; // a plain worker answers only probes and metrics
   const listensAt = serves ? config.server : options.probesAt;
   const api = listensAt === null ? undefined : await startApi(listensAt);
   const closeApi = async (): Promise<void> => await api?.close();
@@ -124,7 +130,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
+  failed.catch(() => undefined); // callers may ignore it
 
   options.onProgress(openingStore(config));
   const db = await openStore(options, closers);
@@ -134,7 +140,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
   });
   const localToken = once(() => keepLocalToken(config));
-  if (serves && config.server.token === undefined) localToken(); // a start that cannot keep it says so at once
+  if (serves && config.server.token === undefined) localToken(); // a start that cannot store it fails immediately
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
@@ -143,10 +149,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const { namespace, taskQueue } = config.temporal;
   // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
   const adopting = new ClusterGuard(ledger, client, { address, namespace, adopt: options.adopt || embedded });
-  // Adopted once, at the start: a cluster that comes later is nobody's choice.
+  // Adopt only at the start: nobody has chosen a cluster that answers later.
   const cluster = new ClusterGuard(ledger, client, { address, namespace, adopt: embedded });
   if (works) await adopting.check();
-  else await cluster.look(); // "status" is wanted most while Temporal is away, or is another one
+  else await cluster.look(); // "status" is needed most while Temporal is down or is another cluster
 
   const starter = createStarter(client, taskQueue, log, () => cluster.refusal);
   const stopping = new AbortController();
@@ -180,7 +186,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onTurn: (turn, failure) => turnTroubles.note(turn, failure),
     onPage: () => firstPage.note(),
   };
-  // The folder's lock proves that no other process runs another one: an older file is simply taken back.
+  // The folder's lock proves that no other process runs a newer configuration, so an older file is accepted.
   const accept = options.acceptConfiguration || embedded;
   const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
   const editions = new Editions(first, (error) => log.warn({ error: messageOf(error) }, 'closing failed'));
@@ -245,8 +251,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await reconcileNow();
   else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {
-    if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start what is not wanted
-    // Workflows wait for instants of the same clock, which is Temporal's as well where all is on one machine.
+    if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start workflows that are not needed
+    // Workflows wait for instants of Temporal's clock, which on a single machine is the same clock.
     if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
@@ -300,7 +306,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     upMs,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
-    // Whoever serves the API is ready while Temporal is away: "status" is wanted then most.
+    // A process that serves the API is ready while Temporal is down, because "status" is needed most then.
     health: () => readHealth({ ledger, work: serves ? null : { connection: client.connection, worker } }),
   };
   probes?.serve(common);
@@ -323,7 +329,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     api.serveProbes(probeSources(common, editions, listensAt));
   }
   if (serves && api !== undefined) closers.push(noteInstance(config, { url: api.url, ledger: ledger.id }, log));
-  closers.push(closeApi); // in order it is the first to close; a second close does nothing
+  closers.push(closeApi); // closes first; a second close does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
   return { api, pageLink, temporalAddress: address, failed };
 }
@@ -336,7 +342,7 @@ function once<Result>(work: () => Result): () => Result {
   };
 }
 
-/** Off loopback what is printed goes to logs that others collect, so it holds no code. */
+/** Off loopback, the printed address may be collected with logs, so it contains no code. */
 function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
   return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
 }

@@ -15,29 +15,29 @@ import type { AppliedConfiguration } from '../api/configuration-plan.js';
 import type { Environment } from '../config/environment.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 
-/** How a running process gets from one configuration to the next. */
+/** Switches a running process from one configuration to the next. */
 export interface ConfigurationSwitch {
   /**
-   * Makes this process's file, as it stands now, the current configuration, here at once and in other processes when
-   * they see it. A file that is the current one already changes nothing.
-   * @throws {ConfigError | ClientOptionsError} when the file cannot be used, {LedgerError} when another process has
-   * made another one current meanwhile; then nothing has changed
+   * Makes this process's file the current configuration: in this process immediately, in others when they notice. A
+   * file that is already current changes nothing.
+   * @throws {ConfigError | ClientOptionsError} if the file cannot be used; {LedgerError} if another process has made
+   *   another one current meanwhile. Then nothing has changed
    */
   apply(): Promise<{ readonly number: number; readonly changed: boolean }>;
   /**
-   * Takes up the current configuration when this process's own file is it by now: `config apply` was given to another
-   * process, which has the same file.
+   * Switches to the current configuration if this process's own file equals it: another process with the same file ran
+   * `config apply`.
    * @returns whether this process runs the current configuration afterwards
    */
   catchUp(): Promise<boolean>;
 }
 
-/** A file is looked into this often at most, however many turns are refused meanwhile. */
-const leastBetweenLooksMs = 1000;
+/** Shortest time between two reads of the file, however many cycles are refused meanwhile. */
+const minBetweenReadsMs = 1000;
 
 /**
- * One switch at a time: they wait for each other.
- * @param load reads this process's file as it stands now
+ * Creates the switch. Its calls run one after another.
+ * @param load reads this process's file
  * @param onSwitch called after each switch, with the configuration before and the one now
  */
 export function createConfigurationSwitch(
@@ -76,7 +76,7 @@ export function createConfigurationSwitch(
   const catchUp = async (): Promise<boolean> => {
     const current = await currentConfiguration(ledger);
     if (current === editions.current.configuration) return true;
-    if (performance.now() - lookedAt < leastBetweenLooksMs) return false;
+    if (performance.now() - lookedAt < minBetweenReadsMs) return false;
     lookedAt = performance.now();
     const config = await ownFile(load);
     if (config !== undefined && (await isCurrentConfiguration(ledger, documentOf(config, ledger))) !== undefined) {
@@ -92,7 +92,7 @@ export function createConfigurationSwitch(
   return { apply: () => oneAtATime(apply), catchUp: () => oneAtATime(catchUp) };
 }
 
-/** Undefined while it cannot be used: it may be half written. */
+/** Returns undefined while the file cannot be used: it may be half written. */
 async function ownFile(load: () => Promise<Config>): Promise<Config | undefined> {
   try {
     return await load();
@@ -102,7 +102,7 @@ async function ownFile(load: () => Promise<Config>): Promise<Config | undefined>
   }
 }
 
-/** The number of the current configuration, which has to be this one still. */
+/** Returns the number of the current configuration, which must still be this one. */
 async function numberOf(ledger: Ledger, document: unknown, own: number): Promise<number> {
   const number = await isCurrentConfiguration(ledger, document);
   if (number === undefined) throw anotherConfiguration(own, await currentConfiguration(ledger));
@@ -110,7 +110,7 @@ async function numberOf(ledger: Ledger, document: unknown, own: number): Promise
 }
 
 /**
- * Makes this process's file, as it stands now, the current configuration, and tells what that changes and causes.
+ * Makes this process's file the current configuration and returns what that changes and causes.
  * @throws as `planConfiguration` and `ConfigurationSwitch.apply`; then nothing has changed
  */
 export async function applyConfiguration(
@@ -118,7 +118,7 @@ export async function applyConfiguration(
   switching: ConfigurationSwitch,
   environment?: Environment,
 ): Promise<AppliedConfiguration> {
-  const plan = await planConfiguration(current, {}, environment); // before: afterwards there is nothing to compare with
+  const plan = await planConfiguration(current, {}, environment); // before the switch: afterwards there is nothing to compare with
   const { number, changed } = await switching.apply();
   return { number, changed, plan };
 }

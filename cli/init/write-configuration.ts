@@ -4,7 +4,7 @@ import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAn
 export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
   const { name } = sinkFacts[sink.type];
   return `# What pigeonpost reads, and where it sends it. Every key is described in docs/configuration.md.
-# \${NAME} is taken from the environment when pigeonpost starts: a secret never stands in this file.
+# \${NAME} is taken from the environment when pigeonpost starts: a secret must not be in this file.
 
 workspaces:
   main: # a name of your own for one API key

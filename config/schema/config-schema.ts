@@ -22,7 +22,7 @@ export const workspacesSchema = z
         subscriptionField: nonEmptyText('the name of a field')
           .optional()
           .describe(
-            'The field by which the service is told the subscription; `subscriptionId` by default. Its documentation does not name it.',
+            'Field that names the subscription in requests to the service; `subscriptionId` by default. The documentation of the service does not name it.',
           ),
         quota: z
           .strictObject({
@@ -43,7 +43,7 @@ export const workspacesSchema = z
   );
 
 /**
- * pigeonpost.yaml as a whole. docs/configuration.md is written from the descriptions.
+ * The schema of pigeonpost.yaml. docs/configuration.md is generated from the descriptions.
  */
 export const configSchema = z.strictObject(
   {
@@ -67,5 +67,5 @@ export const configSchema = z.strictObject(
   },
 );
 
-/** What the schema makes of a file; config.ts has what the rest of the program sees. */
+/** The schema's output. `config.ts` has the types that the rest of the program uses. */
 export type ParsedConfig = z.output<typeof configSchema>;

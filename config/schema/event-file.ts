@@ -3,24 +3,24 @@ import { day, identifier, name, nonEmptyText, text } from '../values.js';
 import { isTimezone } from '../../base/zoned-instant.js';
 
 /**
- * What `pigeonpost apply` takes. Fields have the service's own names (event-engagement-api.md, "Pigeonhole" and
- * "Session"); docs/provisioning.md tells them to a person. `id` is the file's name of an object and is never sent.
+ * The schema of event files for `pigeonpost apply`. Fields have the service's own names (event-engagement-api.md,
+ * "Pigeonhole" and "Session"); docs/provisioning.md explains them. `id` names an object in the file and is never sent.
  */
 
 const words = () => z.string({ error: 'allowed: a text' });
 const flag = () => z.boolean({ error: 'allowed: true or false' });
 
-/** A field that is not documented, as it stands: the service ignores what it does not know. */
+/** Undocumented fields, sent as written: the service ignores unknown fields. */
 const more = () => z.record(z.string(), z.unknown(), { error: 'allowed: a group of further fields' }).prefault({});
 
-/** What a moment may look like: a local time of the pigeonhole's time zone, or one with `Z` or an offset. */
+/** The form of a time: local in the pigeonhole's time zone, or with `Z` or an offset. */
 export const momentForm = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/;
 
 const moment = () =>
   text('a time such as 2026-11-21T09:00, or with an offset such as 2026-11-21T09:00+08:00', (found) => {
     const [, date, minutes, seconds = ':00', offset = 'Z'] = momentForm.exec(found) ?? [];
     const read = Date.parse(`${date}T${minutes}${seconds}Z`);
-    // JavaScript takes 30 February for 2 March, and 24:00 for the next day
+    // JavaScript reads 30 February as 2 March, and 24:00 as the next day
     if (Number.isNaN(read) || new Date(read).toISOString().slice(0, 16) !== `${date}T${minutes}`) return undefined;
     return Number.isNaN(Date.parse(`${date}T${minutes}${seconds}${offset}`)) ? undefined : found;
   });

@@ -13,7 +13,7 @@ import {
 } from '../values.js';
 import { listNames } from './list-names.js';
 
-/** What watches, feeds and bounds an installation: telemetry, alerts, drop folders, retention. */
+/** Schemas of telemetry, alerts, drop folders and retention. */
 
 const httpUrl = () =>
   z.url({ protocol: /^https?$/, error: 'allowed: an http or https URL' }).meta({ allowed: 'an http or https URL' });
@@ -73,7 +73,7 @@ const occasion = (sentence: string) => z.boolean().optional().describe(sentence)
 
 export const alertsSchema = z
   .strictObject({
-    to: z.array(receiver).min(1, { error: 'allowed: a list of receivers' }).describe('Who is told.'),
+    to: z.array(receiver).min(1, { error: 'allowed: a list of receivers' }).describe('Receivers of alerts.'),
     when: z
       .strictObject({
         'service-down': z.boolean().prefault(true).describe('The service has not answered a workspace for a minute.'),
@@ -95,7 +95,19 @@ export const alertsSchema = z
         'quota-short': occasion('The request quota will not last.'),
         'import-ended': occasion('An import has ended.'),
       })
-      .describe('When they are told: once per change of state, and on recovery.'),
+      .transform((when) => ({
+        serviceDown: when['service-down'],
+        readingLate: when['reading-late'],
+        sinkPaused: when['sink-paused'] ?? false,
+        workspacePaused: when['workspace-paused'] ?? false,
+        ...(when.behind === undefined ? {} : { behindMs: when.behind }),
+        ...(when['dead-letters'] === undefined ? {} : { deadLetters: when['dead-letters'] }),
+        withholding: when.withholding,
+        deletionsHeld: when['deletions-held'] ?? false,
+        quotaShort: when['quota-short'] ?? false,
+        importEnded: when['import-ended'] ?? false,
+      }))
+      .describe('Conditions that send an alert: once per change of state, and on recovery.'),
   })
   .optional()
   .describe('Messages for a person on duty, never with personal data.');
@@ -130,7 +142,7 @@ export const importsSchema = z
   .optional()
   .describe('Folders that registrant files are imported from.');
 
-/** Lists of what people are and do. The others tell when an event is and who may be shown: reading needs them. */
+/** Lists with personal data. Reading needs the other lists for event times and identities. */
 const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 'subscriptions'].includes(list));
 
 export const retentionSchema = z

@@ -4,17 +4,17 @@ import { Secret } from '../secret.js';
 import { baseUrl, filePath, headerSecret, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
 
 /**
- * What belongs to a process rather than to what is synced: Temporal, the own server, the network. Processes that work
- * together may differ here.
+ * Settings of a single process: Temporal, its own server, the network. Processes of one installation may differ in
+ * them.
  */
 
-/** Characters of a token that an administrator has chosen. */
+/** Minimum length of a token chosen by an administrator. */
 export const minTokenLength = 24;
 const minDifferent = 8;
 
 /**
- * Whether a token could be found by trying: it is shorter than 24 characters, has fewer than 8 different ones, or repeats
- * a part of itself. Random tokens pass: `openssl rand -hex 12` fails with a chance of one in 10,000 at most.
+ * Whether a token could be guessed: it has fewer than 24 characters, fewer than 8 different ones, or repeats a part of
+ * itself. Random tokens pass; `openssl rand -hex 12` fails at most once in 10,000 times.
  */
 export function isGuessable(token: string): boolean {
   const different = new Set(token).size;
@@ -75,7 +75,7 @@ function isHostAndPort(found: string): boolean {
   return (address === undefined || isIP(address) === 6) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** Of a text that is not, `headerSecret` tells what is wrong. */
+/** If a text is not, `headerSecret` reports the problem. */
 const isHeaderText = (found: string) => /^[\x21-\x7e]+$/.test(found);
 
 const hostAllowed = 'a host name or address such as 127.0.0.1';
@@ -119,7 +119,7 @@ export const serverSchema = z
   .prefault({})
   .describe('The HTTP API of this process, which the commands ask.');
 
-/** A Secret, since a proxy's URL may hold a password; `none` uses no proxy whatever the environment says. */
+/** A Secret, because a proxy's URL may contain a password; `none` ignores the environment's proxy. */
 export const proxySchema = z
   .union([z.instanceof(Secret), z.string()], {
     error: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
@@ -138,7 +138,7 @@ export const proxySchema = z
     }
     if (url.password !== '' && !(found instanceof Secret)) {
       const message =
-        'a password never stands in this file: put the URL into an environment variable and write ${NAME} here';
+        'a password must not be in this file: put the URL into an environment variable and write ${NAME} here';
       context.issues.push({ code: 'custom', input: found, message });
       return z.NEVER;
     }

@@ -6,7 +6,7 @@ export const consentStates = ['obtained', 'not-asked', 'not-known', 'refused'] a
 
 export type ConsentState = (typeof consentStates)[number];
 
-/** The keys that every sink takes. A sink's other keys are its type's and are checked by the schema that the type brings. */
+/** Keys that every sink accepts. The schema of the sink's type checks the other keys. */
 export const commonSinkShape = {
   type: z
     .string({ error: 'allowed: the name of a sink type' })
@@ -17,26 +17,27 @@ export const commonSinkShape = {
     .describe('`observe` plans and counts what would be sent, and sends nothing until a person approves it.'),
   history: z
     .union([oneOf(['none', 'all']), duration()], { error: 'allowed: none, all, or a duration such as 30d' })
+    .transform((found) => (typeof found === 'number' ? { forMs: found } : found))
     .prefault('all')
     .meta({ allowed: '`none`, `all`, or a duration such as 30d' })
-    .describe('How much of what the ledger holds already a new sink is given before what comes after.'),
+    .describe('How much of the existing ledger a new sink receives before new changes.'),
   lists: listOf(z.enum(listNames), { allowed: `a list of ${listNames.join(', ')}` })
     .optional()
-    .describe('The lists whose changes it is sent; all that it can use by default.'),
+    .describe('Lists whose changes the sink receives; by default all that it can use.'),
   consent: z
     .strictObject({
       accept: listOf(oneOf(consentStates), { allowed: `a list of ${consentStates.join(', ')}`, atLeast: 0 }).describe(
-        'States of consent whose records are sent. What other people did is sent without their identity.',
+        'Consent states whose records are sent. Items of other people are sent without their identity.',
       ),
       basis: nonEmptyText('a sentence').optional().describe('Why that is allowed, for the audit.'),
     })
     .optional()
     .describe(
-      "Whose data it is sent. By default everyone's but those who refused for `file` and `postgres`, and of those who consented alone for the others.",
+      'Whose data the sink receives. By default, `file` and `postgres` receive everyone except people who refused consent; all other sinks receive only people who gave consent.',
     ),
   onConsentWithdrawn: oneOf(['keep', 'forget'])
     .prefault('keep')
-    .describe('What becomes of what was sent when someone withdraws consent.'),
+    .describe('What happens to delivered data when a person withdraws consent.'),
   onForget: oneOf(['clear-our-fields', 'delete', 'manual'])
     .prefault('clear-our-fields')
     .describe('What removing a person does at the destination.'),

@@ -4,7 +4,7 @@ import { secret, wholeNumber } from '../values.js';
 
 const allowed = 'embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost';
 
-/** When neither the file nor the environment names a store. */
+/** The store if neither the file nor the environment names one. */
 export const defaultStore = 'embedded:./data';
 
 export type StoreSetting =
@@ -12,8 +12,8 @@ export type StoreSetting =
   | { readonly kind: 'postgres'; readonly url: Secret };
 
 /**
- * `store`: a folder or a database. A URL comes out as a Secret, since it mostly holds a password; one that does may come
- * from the environment or a file only.
+ * `store`: a folder or a database. A URL becomes a Secret, because it usually contains a password. A URL with a
+ * password must come from the environment or a file.
  */
 export const storeSchema = z
   .union([z.instanceof(Secret), z.string()], { error: `allowed: ${allowed}` })
@@ -26,7 +26,7 @@ export const storeSchema = z
     }
     if (setting.kind === 'postgres' && !(found instanceof Secret) && hasPassword(new URL(text))) {
       const message =
-        'a password never stands in this file: put the URL into an environment variable and write ${NAME} here';
+        'a password must not be in this file: put the URL into an environment variable and write ${NAME} here';
       context.issues.push({ code: 'custom', input: found, message });
       return z.NEVER;
     }
@@ -56,7 +56,7 @@ export const ledgerKeySchema = secret()
     'The key of the ledger, by which it hashes who an anonymous item belongs to: 32 random bytes in base64 (`openssl rand -base64 32`). It is never stored in the ledger, and every process of one ledger needs the same one. By default `LEDGER_KEY` of the environment, if set; else the file `ledger.key`, made at the first start, in the folder of an embedded store; with PostgreSQL, `.pigeonpost/pigeonpost.yaml.ledger.key` beside this file.',
   );
 
-/** What a text at `store` stands for; undefined when it is not allowed. */
+/** Parses the text of `store`; undefined if it is not allowed. */
 export function storeSetting(text: string): StoreSetting | undefined {
   const [, folder] = /^embedded:(.*\S.*)$/.exec(text) ?? [];
   if (folder !== undefined) return folder.includes('\0') ? undefined : { kind: 'embedded', folder };

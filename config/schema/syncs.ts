@@ -16,7 +16,7 @@ import { listNames } from './list-names.js';
 
 const pigeonholeIds = listOf(identifier(), { allowed: 'a list of pigeonhole ids' });
 
-/** All that are given must hold. A pigeonhole once found is read until it is over, whatever its status becomes. */
+/** A pigeonhole must match all filters given. Once found, it is read until it is over, even if its status changes. */
 const pigeonholeFilters = z.strictObject({
   status: listOf(oneOf(['new', 'upcoming', 'live', 'ended']), { allowed: 'a list of new, upcoming, live, ended' })
     .optional()
@@ -88,6 +88,7 @@ const deletionsSchema = z
       .prefault({})
       .describe('Deletions above both are held until a person releases them.'),
   })
+  .transform(({ settle, confirm, holdAbove }) => ({ settleMs: settle, confirmMs: confirm, holdAbove }))
   .prefault({})
   .describe('When a missing item counts as deleted.');
 
@@ -96,7 +97,7 @@ const dropSchema = z
     z.enum(listNames),
     listOf(
       nonEmptyText('the name of a field').refine((field) => field !== 'id', {
-        error: 'allowed: any field but id, by which items are told apart',
+        error: 'allowed: any field except id, which identifies items',
       }),
       { allowed: 'a list of field names' },
     ),
@@ -121,6 +122,7 @@ export const syncsSchema = z
           .union([pigeonholeIds, pigeonholeFilters], {
             error: 'allowed: a list of pigeonhole ids, or a group of filters',
           })
+          .transform((found) => (Array.isArray(found) ? { ids: found } : found))
           .prefault({})
           .meta({ allowed: 'a list of ids such as `[101, 102]`, or filters' })
           .describe('The pigeonholes to read: by id, or discovered by filters. By default all of the workspace.'),
@@ -138,6 +140,7 @@ export const syncsSchema = z
           allowed: 'a list of names of sinks',
         }).describe('The sinks that every change is delivered to.'),
       })
+      .transform(({ every, ...sync }) => ({ ...sync, everyMs: every }))
       .describe('A sync under a name of your choice.'),
     { error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group of syncs, each under its name' : undefined) },
   )

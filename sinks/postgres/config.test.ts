@@ -12,7 +12,7 @@ describe('the configuration of a postgres sink', () => {
 
   it('takes no URL that stands in the file, for it holds a password', () => {
     expect(messagesOf(parse('postgres://app:pw@db.example.com/warehouse'))).toEqual([
-      expect.stringContaining('never stands in this file'),
+      expect.stringContaining('must not be in this file'),
     ]);
   });
 

@@ -42,7 +42,7 @@ describe('the configuration of a webhook', () => {
 
   it('refuses a secret that stands in the file itself', () => {
     expect(problemsOf({ secret: secretOf(32).reveal() })).toEqual([
-      expect.stringMatching(/^secret: a secret never stands in this file/),
+      expect.stringMatching(/^secret: a secret must not be in this file/),
     ]);
   });
 

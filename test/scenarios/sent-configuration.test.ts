@@ -78,7 +78,7 @@ async function served(kind: (typeof kinds)[number]): Promise<Served> {
   api.serve(
     apiSources({
       ledger: process.ledger,
-      config: { ...current.config, server: { host: '127.0.0.1', port: 0 } },
+      config: { ...current.config, server: { host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 250 } },
       planConfiguration: (candidate) => planConfiguration(process.editions.current, candidate, environment),
       preview: (asked) => previewSink(process.editions.current, asked, environment),
     }),

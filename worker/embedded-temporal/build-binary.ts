@@ -7,18 +7,18 @@ import { StoreError } from '../../ledger/drivers/store-error.js';
 import { startGuardedChild } from '../guarded-child.js';
 import { type BinarySources, programsNamed } from './binary-sources.js';
 
-/** What `go.mod` asks for. An older Go would download a newer one by itself, which is more than a user agreed to. */
+/** The version in `go.mod`. An older Go would download a newer one without the user's consent. */
 const oldestGo = [1, 26, 4] as const;
 const progressEveryMs = 5000;
 const serverPackage = 'github.com/temporalio/cli/cmd/temporal';
 
-/** Where the server of this version of the Go module is, once it is built. */
+/** Returns the path of the server built from this version of the Go module. */
 export function builtBinaryPath({ cacheFolder, goModule }: BinarySources): string {
   const [, version = 'unknown'] = /\bgithub\.com\/temporalio\/cli v(\S+)/.exec(readGoMod(goModule)) ?? [];
   return join(cacheFolder, `temporal-${version}`);
 }
 
-/** The Go of this machine, where there is one that is new enough. */
+/** Returns this machine's Go if it is new enough. */
 export async function findGo({ searchFolders, goModule }: BinarySources): Promise<string | undefined> {
   const [go] = programsNamed('go', searchFolders);
   if (go === undefined || readGoMod(goModule) === '') return undefined;
@@ -36,9 +36,9 @@ export async function findGo({ searchFolders, goModule }: BinarySources): Promis
 
 /**
  * Builds the official server through Go modules (from the module proxy, checked against the committed `go.sum`) into
- * the cache: about eight minutes on two cores the first time. A second process waits for the first and takes its
- * result; a build that is cut leaves nothing that looks like one.
- * @returns undefined when there is no Go, or the build fails; the reason is given as progress
+ * the cache: about eight minutes on two cores the first time. A second process waits for the first and uses its result;
+ * an interrupted build leaves no usable file.
+ * @returns undefined if there is no Go or the build fails; `onProgress` receives the reason
  */
 export async function buildBinary(
   sources: BinarySources,
@@ -52,7 +52,7 @@ export async function buildBinary(
   const binary = builtBinaryPath(sources);
   const lock = await lockWhenFree(join(sources.cacheFolder, 'build'), onProgress);
   try {
-    if (existsSync(binary)) return binary; // the process that we waited for has built it
+    if (existsSync(binary)) return binary; // another process built it while we waited
     return await build(go, sources, binary, onProgress);
   } finally {
     await lock.release();
@@ -76,7 +76,7 @@ async function build(
   };
   tell();
   const telling = setInterval(tell, progressEveryMs);
-  // Without symbols, a third smaller. Not stamped with our own version control, which this module is no part of.
+  // Without symbols, a third smaller. Without version control data, because the module is not part of our repository.
   const args = ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', unfinished, serverPackage];
   const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile }).exited;
   clearInterval(telling);

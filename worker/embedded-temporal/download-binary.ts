@@ -5,20 +5,20 @@ import { startGuardedChild } from '../guarded-child.js';
 import { builtProgram } from '../../base/package-root.js';
 import { type BinarySources, checkServer } from './binary-sources.js';
 
-/** A connection that takes longer leads nowhere, as far as a waiting person is concerned. */
+/** Longer than a person wants to wait for a connection. */
 const connectTimeoutMs = 3000;
-/** 60 MB, also over a slow line. */
+/** Enough for 60 MB over a slow connection. */
 const downloadTimeoutMs = 5 * 60_000;
 
-/** Whether a file of the cache is one that the SDK has downloaded, by the name that it gives. */
+/** Whether a file in the cache was downloaded by the SDK, judging by its name. */
 export function isDownloadedBinary(name: string): boolean {
   return /^temporal-sdk-typescript-[\d.]+$/.test(name);
 }
 
 /**
- * Has the SDK download the server that it was tested with, into the cache. It only knows how to do so while starting
- * a server, on the main thread of a process and without a limit of time, so it does it in a process of its own.
- * @returns undefined when that is not possible here; the reason is given as progress
+ * Lets the SDK download the server version it was tested with into the cache. The SDK downloads only while starting a
+ * server, on the main thread and without a timeout, so this runs in a separate process.
+ * @returns undefined if that is not possible; `onProgress` receives the reason
  */
 export async function downloadBinary(
   { cacheFolder, downloadHost, hasProxy }: BinarySources,

@@ -1,12 +1,12 @@
 import { Runtime } from '@temporalio/worker';
 import { version } from '@temporalio/worker/package.json';
 
-/** Ten years: a server that works is kept until a newer SDK wants another, which has another file name. */
+/** Ten years: a server is kept until a newer SDK requires another one, which has another file name. */
 const keepMs = 10 * 365 * 24 * 3_600_000;
 
 /**
- * A program of its own (see `download-binary.ts`): makes the SDK download its server into the folder named by the
- * argument, by starting it in memory and stopping it again. Uses what @temporalio/testing uses of the runtime.
+ * A separate program (see `download-binary.ts`). Makes the SDK download its server into the folder in the argument, by
+ * starting it in memory and stopping it. Uses the same runtime functions as @temporalio/testing.
  */
 async function download(downloadDir: string): Promise<void> {
   const runtime = Runtime.instance();

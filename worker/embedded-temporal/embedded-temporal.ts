@@ -9,52 +9,54 @@ import { untilServing } from './until-serving.js';
 import { execFileSync } from 'node:child_process';
 
 export interface EmbeddedTemporalOptions {
-  /** Holds `temporal.sqlite` and the log. The caller has locked it. */
+  /** Contains `temporal.sqlite` and the log. The caller holds its lock. */
   readonly folder: string;
   /** From `findBinary`. */
   readonly binary: string;
   readonly namespace?: string;
-  /** Of the frontend, on loopback; a free one unless given. */
+  /** Port of the frontend on loopback; by default a free one. */
   readonly port?: number;
-  /** `temporal.log` in the folder unless given. */
+  /** By default `temporal.log` in the folder. */
   readonly logFile?: string;
-  /** The server ended by itself and is being started again, at the same address. Workers reconnect by themselves. */
+  /**
+   * Called when the server ended unexpectedly and is restarted at the same address. Workers reconnect automatically.
+   */
   readonly onRestart?: (reason: string) => void;
-  /** It ended too often: this process cannot do its work any more. */
+  /** Called when the server cannot be restarted and this process can no longer work. */
   readonly onFatal?: (error: Error) => void;
 }
 
 export interface EmbeddedTemporal {
-  /** `127.0.0.1:port`, the same for the life of this object. */
+  /** `127.0.0.1:port`, constant for the life of this object. */
   readonly address: string;
   readonly namespace: string;
-  /** Of the server that runs now. */
+  /** Process id of the current server. */
   readonly pid: number | undefined;
-  /** Ends the server within three seconds. A second call does nothing more. */
+  /** Stops the server within three seconds. A second call returns the same promise. */
   stop(): Promise<void>;
 }
 
 class EndedAtStartError extends EmbeddedTemporalError {}
 
-/** Longer than any start that was seen (1.3 s after a kill under load), for a machine that is very busy. */
+/** Much longer than any measured start (1.3 s after a kill under load), for a very busy machine. */
 const startTimeoutMs = 60_000;
-/** It stops its services in order within two; its data survive a SIGKILL, so waiting longer gains nothing. */
+/** The server stops its services within 2 s. Its data survives SIGKILL, so a longer wait gains nothing. */
 const stopTimeoutMs = 2500;
 const maxLogBytes = 10 * 1024 * 1024;
 
-/** Its services listen on ports that it finds itself, and that another process may take first: then once more. */
+/** The server picks ports for its services, which another process may take first. Then the start is repeated. */
 const firstStarts = 3;
-/** More failed starts in a row are no accident: the disk is full, the file is broken, memory is short. */
+/** More failed starts in a row have a lasting cause, such as a full disk, a broken file or too little memory. */
 const maxFailedStarts = 5;
-/** Each end within this time makes the next restart wait longer, up to the longest pause. */
+/** Each failure within this time lengthens the pause before the next restart, up to `longestPauseMs`. */
 const restartWindowMs = 10 * 60_000;
 const longestPauseMs = 5000;
 
 /**
- * What the development server is told. `synchronous=1` in WAL mode survived kills under load; the next two settings cut
- * the time of an activity to a fifth (measured: 15–20 ms instead of 50–100). Timers are read a second ahead unless told
- * otherwise, and one that is set within that second fires at its end: a poll each second began every 1.3 s, and begins
- * every 1.0 s now.
+ * Arguments of the development server. `synchronous=1` in WAL mode survived kills under load. The next two settings cut
+ * the time of an activity to a fifth (measured: 15–20 ms instead of 50–100). By default, timers are read a second
+ * ahead, and one set within that second fires at its end. With the last setting, a poll every second starts every 1.0 s
+ * instead of every 1.3 s.
  */
 const serverArgs = [
   '--headless',
@@ -68,9 +70,9 @@ const serverArgs = [
 ];
 
 /**
- * Starts Temporal's development server as a guarded child and waits until it answers and knows the namespace. When
- * it ends by itself it is started again, with growing pauses.
- * @throws {EmbeddedTemporalError} when it does not start; the message names its log
+ * Starts Temporal's development server as a guarded child and waits until it answers and knows the namespace. If it
+ * ends unexpectedly, it is restarted, with growing pauses.
+ * @throws {EmbeddedTemporalError} if it does not start; the message names its log
  */
 export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   await mkdir(options.folder, { recursive: true });
@@ -85,7 +87,7 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
   }
 }
 
-/** Starting → serving → (ended by itself → pause → starting)… → stopped, or given up. */
+/** Starting → serving → (ended unexpectedly → pause → starting)… → stopped, or failed. */
 class SupervisedServer implements EmbeddedTemporal {
   readonly address: string;
   readonly namespace: string;
@@ -131,7 +133,7 @@ class SupervisedServer implements EmbeddedTemporal {
     await this.#supervising;
   }
 
-  /** Starts the child and waits until it serves; when it does not, it is gone afterwards. */
+  /** Starts the child and waits until it serves; if it does not, the child is stopped. */
   async #serve(): Promise<GuardedChild> {
     await endStaleServer(this.#pidFile, this.#database);
     this.#turnLog();
@@ -146,7 +148,7 @@ class SupervisedServer implements EmbeddedTemporal {
         `--db-filename=${this.#database}`,
         ...serverArgs,
       ],
-      env: { HOME: homedir() }, // none of our secrets; it looks for its own settings there
+      env: { HOME: homedir() }, // none of our secrets; the server reads its settings from HOME
       cwd: this.options.folder,
       logFile: this.#logFile,
     });
@@ -172,7 +174,7 @@ class SupervisedServer implements EmbeddedTemporal {
     }
   }
 
-  /** Runs until `stop`, or until the server does not start any more. */
+  /** Runs until `stop`, or until the server can no longer be started. */
   async #supervise(first: GuardedChild): Promise<void> {
     let failedStarts = 0;
     for (let child: GuardedChild | undefined = first; ;) {
@@ -191,11 +193,11 @@ class SupervisedServer implements EmbeddedTemporal {
       await this.#pause(this.#pauseBeforeRestart());
       if (this.#isStopping) return;
       child = await this.#serve().catch(() => undefined);
-      if (this.#isStopping) await child?.stop(stopTimeoutMs); // `stop` came before there was a child to stop
+      if (this.#isStopping) await child?.stop(stopTimeoutMs); // `stop` was called before the child existed
     }
   }
 
-  /** The first restart is immediate, since whatever works here waits for it. */
+  /** The first restart is immediate, because all work waits for it. */
   #pauseBeforeRestart(): number {
     const now = Date.now();
     while ((this.#endedAt[0] ?? now) < now - restartWindowMs) this.#endedAt.shift();
@@ -213,7 +215,7 @@ class SupervisedServer implements EmbeddedTemporal {
     });
   }
 
-  /** Keeps one older log, so that a server that complains for months does not fill the disk. */
+  /** Keeps one older log, so that months of warnings do not fill the disk. */
   #turnLog(): void {
     const size = statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
     if (size > maxLogBytes) renameSync(this.#logFile, `${this.#logFile}.1`);
@@ -227,10 +229,10 @@ function ending({ code, signal }: ChildExit): string {
 const endTimeoutMs = 5000;
 
 /**
- * Kills a server that still uses a database file, of a process that is gone. Its guard should have ended it; two
- * servers on one file start without complaint and fight, so this looks once more. Only a process whose command line
- * names the file is touched, since the number may have been given to another by now.
- * @param pidFile what the last start wrote
+ * Kills a server that a dead process left behind and that still uses the database file. Its guard should have stopped
+ * it, but two servers on one file corrupt each other's work, so this checks again. It only kills a process whose
+ * command line names the file, because the process id may have been reused.
+ * @param pidFile file with the process id, written by the last start
  */
 export async function endStaleServer(pidFile: string, databaseFile: string): Promise<void> {
   const pid = readPid(pidFile);
@@ -238,7 +240,7 @@ export async function endStaleServer(pidFile: string, databaseFile: string): Pro
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    return; // it ended by itself just now
+    return; // it ended just now
   }
   const end = Date.now() + endTimeoutMs;
   while (commandLineOf(pid).includes(databaseFile)) {
@@ -257,7 +259,7 @@ function readPid(pidFile: string): number | undefined {
   }
 }
 
-/** Empty when there is no such process, or it has ended and only its number is left. */
+/** Returns an empty text if there is no such process or it is a zombie. */
 function commandLineOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');

@@ -6,7 +6,7 @@ import { until } from '../../test/until.js';
 import { type BinarySources, binarySources } from './binary-sources.js';
 import { findBinary } from './find-binary.js';
 
-// Servers and Go are stood in for by scripts that answer what the real ones answer, and nothing can be downloaded.
+// Scripts replace the servers and Go and give the answers of the real ones; nothing can be downloaded.
 
 let folder: string;
 let sources: BinarySources;
@@ -41,7 +41,7 @@ function script(name: string, body: string): string {
 
 const server = (version = '1.31.2'): string => `echo 'temporal version 1.8.2 (Server ${version}, UI 2.50.1)'`;
 
-/** A Go that notes its builds, takes a moment, and writes a server where it was told to. */
+/** A Go that records its builds, takes a moment, and writes a server to the requested path. */
 function go(version = 'go1.26.4', build = 'sleep 0.2'): string {
   return script(
     'bin/go',
@@ -67,7 +67,7 @@ describe('the Temporal server to embed', () => {
     const named = script('named', 'exit 1');
     await expect(find({ explicit: named })).rejects.toMatchObject({
       name: 'BinaryNotFoundError',
-      message: `${named} (TEMPORAL_BINARY) cannot be used: it does not run, or is no Temporal`,
+      message: `${named} (TEMPORAL_BINARY) cannot be used: it does not run or is not Temporal`,
     });
   });
 
@@ -76,7 +76,7 @@ describe('the Temporal server to embed', () => {
     expect(await find({ searchFolders: [join(folder, 'none'), join(folder, 'bin')] })).toBe(installed);
   });
 
-  it('is not one that is too old, and the reason is told', async () => {
+  it('is not one that is too old, and the reason is reported', async () => {
     const old = script('bin/temporal', server('1.22.0'));
     const cached = script('cache/temporal-1.8.2', server());
     expect(await find()).toBe(cached);

@@ -6,16 +6,16 @@ import { downloadBinary, isDownloadedBinary } from './download-binary.js';
 
 export type { BinarySources };
 
-/** There is no Temporal server to embed. The message says what can be done about it. */
+/** There is no Temporal server to embed. The message says what to do. */
 export class BinaryNotFoundError extends Error {
   override readonly name = 'BinaryNotFoundError';
 }
 
 /**
- * The path of a Temporal server that can be embedded: the one that a person named, else `temporal` in the search
- * folders, else the cache, else downloaded, else built with Go (about eight minutes, once), both kept in the cache.
- * @param onProgress gets a line for a person whenever something takes long
- * @throws {BinaryNotFoundError} with the ways out
+ * Returns the path of a Temporal server to embed: `TEMPORAL_BINARY`, else `temporal` in the search folders, else from
+ * the cache, else downloaded, else built with Go (about eight minutes, once). Both are stored in the cache.
+ * @param onProgress receives a line for a person about slow steps
+ * @throws {BinaryNotFoundError} with the possible remedies
  */
 export async function findBinary(sources: BinarySources, onProgress: (line: string) => void): Promise<string> {
   if (sources.explicit !== undefined) {
@@ -34,8 +34,8 @@ export async function findBinary(sources: BinarySources, onProgress: (line: stri
     if (made !== undefined) return made;
   }
   throw new BinaryNotFoundError(
-    'no Temporal server is here: set temporal.address to one that runs, or TEMPORAL_BINARY to its program ' +
-      '(https://docs.temporal.io/cli), or install Go 1.26.4 or newer and start again, which builds it',
+    'no Temporal server was found: set temporal.address to a running one, or TEMPORAL_BINARY to its program ' +
+      '(https://docs.temporal.io/cli), or install Go 1.26.4 or newer and start again to build one',
   );
 }
 

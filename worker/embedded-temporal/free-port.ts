@@ -1,16 +1,16 @@
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to connections going out (32768 and above on Linux, 49152 on macOS): one of those
- * could be taken between this look and the listening, by a connection of anybody.
+ * Below the ports of outgoing connections (32768 and above on Linux, 49152 on macOS), because any connection could take
+ * one of those before the caller listens on it.
  */
 const lowestPort = 20_000;
 const highestPort = 32_000;
-const mostTries = 100;
+const maxTries = 100;
 
-/** A port of the loopback interface that nothing listens on at this moment, and that no connection will take. */
+/** Returns a port of the loopback interface that is free now and that no outgoing connection will take. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
     if (await isFree(port)) return port;
   }

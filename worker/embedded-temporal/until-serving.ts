@@ -5,8 +5,8 @@ const retryEveryMs = 50;
 
 /**
  * Waits until a Temporal server listens, answers, and knows the namespace.
- * @param signal ends the waiting without a result, when it has become pointless
- * @throws when that takes longer than `timeoutMs`
+ * @param signal stops waiting without an error
+ * @throws if that takes longer than `timeoutMs`
  */
 export async function untilServing(
   address: string,
@@ -16,7 +16,7 @@ export async function untilServing(
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!signal.aborted) {
-    // Connecting first: a gRPC client that was refused waits a second before it tries again.
+    // Tests the port first, because a refused gRPC client waits a second before it retries.
     if ((await listens(address)) && (await knows(address, namespace))) return;
     if (Date.now() > end) throw new Error(`Temporal at ${address} does not serve namespace ${namespace}`);
     await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
