@@ -1,27 +1,27 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { standing } from '../ledger/registrant-standing.js';
 
-/** The codes that imports have brought to a pigeonhole, by how they stand now. */
+/** The codes that imports claimed in a pigeonhole, counted by state. */
 export interface RegistrantCounts {
-  /** Created, or found there: they can sign in. */
+  /** Created or already there: these people can sign in. */
   readonly present: number;
-  /** There with other data than the file has. */
+  /** Already there with other data than in the file. */
   readonly conflict: number;
   /** Refused by the service. */
   readonly rejected: number;
-  /** Nobody knows whether they are there. */
+  /** It is unknown whether they exist. */
   readonly unknown: number;
   /** Still to be sent. */
   readonly waiting: number;
   /** Their import ended before they were sent. */
   readonly givenUp: number;
-  /** Number of the newest import; null: there was none. */
+  /** Number of the newest import; null: none. */
   readonly newestImport: number | null;
-  /** Numbers of those that have not ended. */
+  /** Numbers of the imports that have not ended. */
   readonly openImports: readonly number[];
 }
 
-/** Of one pigeonhole: one pass over its registrants, for a person who asks. */
+/** Counts the registrants of one pigeonhole in one pass. */
 export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number): Promise<RegistrantCounts> {
   const [rows, imports] = await Promise.all([
     ledger.db.query<{ standing: string; n: number }>(

@@ -1,22 +1,25 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { ReportRow, RowOutcome } from './row-states.js';
 
-/** A row as it is stored. `profile`: as sent, or as read where it was invalid; keys in canonical order. */
+/** A stored row. `profile` is as sent, or as read if the row is invalid; keys in canonical order. */
 export interface StoredReportRow extends ReportRow {
-  /** Invalid: what is wrong with it, as it was staged. */
+  /** Problems of an invalid row, as staged. */
   readonly problems: readonly unknown[];
 }
 
 const pageRows = 1000;
 
-/** The rows of an import, in the order of the file, some hundreds at a time. Of a running one, as far as it is known. */
+/**
+ * Yields the rows of an import in the order of the file, at most 1,000 at a time. Of a running import, it reports what
+ * is known so far.
+ */
 export async function* importReport(
   ledger: Ledger,
   number: number,
   only: readonly RowOutcome[] | null = null,
 ): AsyncGenerator<StoredReportRow[], void, undefined> {
   const [row] = await ledger.db.query<{ last_row: number }>('select last_row from imports where number = $1', [number]);
-  // By windows of row numbers, since a page "of the next thousand" is sorted out of all that is left where statistics lack.
+  // By windows of row numbers: without statistics, a limit would make the store sort all remaining rows.
   for (let after = 0; after < (row?.last_row ?? 0); after += pageRows) {
     const page = await readPage(ledger, number, after);
     const rows = only === null ? page : page.filter(({ outcome }) => only.includes(outcome));

@@ -19,33 +19,36 @@ export interface ImportProgress {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly file: string;
-  /** As it was given to `beginImport`. */
+  /** As passed to `beginImport`. */
   readonly mapping: unknown;
   readonly requestedBy: string | null;
-  /** The id of the named token with which it was asked for; null: with none. */
+  /** Id of the named token of the request; null: none. */
   readonly requestedToken: string | null;
   readonly canary: number | null;
-  /** `waiting` until `waitUntil`, for `waitReason`; `paused` for `pauses`; `cancelling`: what is under way is settled. */
+  /**
+   * `waiting` until `waitUntil` for `waitReason`; `paused` because of `pauses`; `cancelling` while requests in progress
+   * are settled.
+   */
   readonly state: 'staging' | 'running' | 'waiting' | 'paused' | 'cancelling' | 'done' | 'cancelled';
   readonly waitReason: 'quota' | 'throttled' | 'credential' | 'failing' | 'otherImport' | null;
   readonly waitUntil: Date | null;
-  /** Of the import, or of its workspace: who or what, and what to do about it. */
+  /** Pauses of the import or its workspace, with cause and remedy. */
   readonly pauses: readonly ImportPause[];
-  /** Requests in a row without an answer that says something. */
+  /** Consecutive requests without a usable answer. */
   readonly failures: number;
-  /** Why the last request brought nothing; null: it did, or there was none. */
+  /** Why the last request failed; null: it succeeded, or there was none. */
   readonly failure: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
-  /** Of all rows of the file, by outcome. While staging, of those staged so far. */
+  /** Rows of the file by outcome; while staging, of the rows staged so far. */
   readonly counts: Readonly<Record<RowOutcome, number>>;
   readonly rows: number;
-  /** Made so far. */
+  /** Requests made so far. */
   readonly requests: number;
-  /** At least so many are still to be made. */
+  /** Minimum number of requests still to be made. */
   readonly requestsLeft: number;
-  /** Registrants in one request at present. */
+  /** Registrants per request at present. */
   readonly chunkSize: number;
 }
 
@@ -58,18 +61,18 @@ export interface ImportPause {
   readonly since: Date;
 }
 
-/** How an import stands; undefined when there is none with this id. */
+/** Returns the progress of an import; undefined if no import has this id. */
 export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
   return (await withCounts(ledger, await readRows(ledger, id)))[0];
 }
 
-/** One row at most; none for what is no id. */
+/** Returns at most one row; none for an invalid id. */
 async function readRows(ledger: Ledger, id: string): Promise<ImportRow[]> {
   if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) return [];
   return await ledger.db.query<ImportRow>(`${importRows} where i.id = $1::uuid`, [id]);
 }
 
-/** What decides whether an import goes on, and how. */
+/** The part of the progress that decides how an import continues. */
 export interface ImportStanding extends Pick<
   ImportProgress,
   'workspace' | 'canary' | 'pauses' | 'failures' | 'startedAt' | 'endedAt'
@@ -77,7 +80,7 @@ export interface ImportStanding extends Pick<
   readonly isCancelling: boolean;
 }
 
-/** As `readImport`, without what became of the rows: those of a long import take tens of milliseconds to count. */
+/** Like `readImport`, without the counts, which take tens of milliseconds for a long import. */
 export async function readStanding(ledger: Ledger, id: string): Promise<ImportStanding | undefined> {
   const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
@@ -89,12 +92,12 @@ export async function readStanding(ledger: Ledger, id: string): Promise<ImportSt
 export interface ImportsWanted {
   /** Null: of all workspaces. */
   readonly workspace: string | null;
-  /** The number of the last one of the part before; null: from the newest. */
+  /** Number of the last import of the previous page; null: start with the newest. */
   readonly before: number | null;
   readonly limit: number;
 }
 
-/** Newest first. As many statements for a hundred as for one. */
+/** Lists imports, newest first, with a constant number of statements. */
 export async function listImports(
   ledger: Ledger,
   { workspace, before, limit }: ImportsWanted,
@@ -176,7 +179,7 @@ async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<P
   );
 }
 
-/** Of those that were read, the ones that hold this import. */
+/** Returns the pauses that apply to this import. */
 function pausesOf(row: ImportRow, pauses: readonly PauseRow[]): ImportPause[] {
   if (row.state !== 'running') return [];
   const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
@@ -233,7 +236,7 @@ function stateOf(row: ImportRow, isPaused = false, isWaiting = false): ImportPro
 }
 
 interface OutcomeCount {
-  /** Null: of a row that was claimed and has none of its own. */
+  /** Null: a claimed row without an outcome of its own. */
   readonly outcome: RowOutcome | null;
   readonly count: number;
 }
@@ -250,7 +253,10 @@ async function readOutcomes(
   );
 }
 
-/** Rows without an outcome of their own are created as far as chunks say so; the rest waits, or was cancelled. */
+/**
+ * Counts rows by outcome. Rows without their own outcome are created if their chunk is; the rest is waiting or
+ * cancelled.
+ */
 function countOutcomes(
   { state }: ImportRow,
   counted: readonly OutcomeCount[],
@@ -264,7 +270,7 @@ function countOutcomes(
   return counts;
 }
 
-/** Imports that ended after an instant, oldest first. @param known numbers of those that are left out */
+/** Returns imports that ended after an instant, oldest first. @param known numbers of imports to leave out */
 export async function endedImports(
   ledger: Ledger,
   { after, known }: { readonly after: Date; readonly known: readonly number[] },
@@ -283,13 +289,13 @@ export async function endedImports(
   return imports;
 }
 
-/** The id of the import that people know by this number. */
+/** Returns the id of the import with this number. */
 export async function importIdOf(ledger: Ledger, number: number): Promise<string | undefined> {
   const [row] = await ledger.db.query<{ id: string }>('select id from imports where number = $1', [number]);
   return row?.id;
 }
 
-/** Asks for the end of an import; what is on its way is settled first. @returns false when it has ended already */
+/** Requests the cancellation of an import; requests in progress are settled first. @returns false if it has ended */
 export async function askToCancel(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
   const rows = await ledger.db.query(
     `update imports set cancel_asked_at = coalesce(cancel_asked_at, now()), cancel_asked_by = coalesce(cancel_asked_by, $2)
@@ -299,7 +305,7 @@ export async function askToCancel(ledger: Ledger, id: string, by: string | null)
   return rows.length > 0;
 }
 
-/** The imports that a workflow should be running for. */
+/** Returns the imports that need a running workflow. */
 export async function runningImports(ledger: Ledger): Promise<{ id: string; workspace: string }[]> {
   return await ledger.db.query(
     `select i.id, p.workspace from imports i join pigeonholes p on p.ref = i.ref where i.state = 'running' order by i.number`,

@@ -1,41 +1,41 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { claimable, standing, told } from '../ledger/registrant-standing.js';
 
-/** What became of a row. */
+/** The outcome of a row. See README.md for the transitions. */
 export type RowOutcome =
-  /** The service created it, and said so. */
+  /** The service created it and confirmed that. */
   | 'created'
-  /** It was sent without an answer, and is there: the service refused it as a duplicate when it was sent again. */
+  /** It exists: the answer was lost, and the service refused the second attempt as a duplicate. */
   | 'confirmed'
-  /** It was there before. */
+  /** It existed before the import. */
   | 'existing'
-  /** Its code was there before, with other data: to be changed in the dashboard. */
+  /** Its code existed with other data: change it in the dashboard. */
   | 'conflict'
   /** The service refused it. */
   | 'rejected'
-  /** It may or may not be there; the service gave no answer that tells. */
+  /** It may or may not exist; no answer of the service tells. */
   | 'unknown'
-  /** It is still to be sent, or an import that is running holds its code. */
+  /** It is still to be sent, or a running import holds its code. */
   | 'waiting'
-  /** Something was wrong with it in the file: it was never sent. */
+  /** It has a problem in the file and was never sent. */
   | 'invalid'
   /** The import ended before it was sent. */
   | 'cancelled';
 
 export interface ReportRow {
-  /** As a spreadsheet counts; 1 is the header. */
+  /** Row number as in a spreadsheet; 1 is the header. */
   readonly row: number;
-  /** What was sent, or would have been, by field. */
+  /** The values that were, or would have been, sent, by field. */
   readonly profile: Readonly<Record<string, string>>;
   readonly outcome: RowOutcome;
-  /** The field that is complained of, as the service or the file names it. */
+  /** The field of the problem, as the service or the file names it. */
   readonly field: string | null;
-  /** The service's words, or the problems of the file. May quote the row: it is for the person whose file it is. */
+  /** The service's message, or the problems of the file. May quote the row, because it is for the owner of the file. */
   readonly message: string | null;
   readonly requestId: string | null;
 }
 
-/** A row as it is stored: hashed, its profile as canonical text. */
+/** A row as stored: with hashes, its profile as canonical JSON. */
 export interface HashedRow {
   readonly row: number;
   readonly codeHash: Buffer;
@@ -43,7 +43,7 @@ export interface HashedRow {
   readonly profile: string;
 }
 
-/** The rows of a statement's parameters $3 to $6, as a table `n`. */
+/** SQL for the rows in parameters $3 to $6, as a table `n`. */
 export const givenRows = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
 
 export function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uint8Array[], string[]] {
@@ -55,7 +55,7 @@ export function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array
   ];
 }
 
-/** Who claims, and the round in which what it claims is sent. */
+/** The import that claims codes, and the round in which it sends them. */
 export interface Claimer {
   readonly ref: number;
   readonly number: number;
@@ -63,8 +63,8 @@ export interface Claimer {
 }
 
 /**
- * Claims the codes that nobody has, of an import whose row the caller has locked.
- * @returns the numbers of the rows that are this import's now
+ * Claims unclaimed codes for an import whose row the caller has locked.
+ * @returns the numbers of the claimed rows
  */
 export async function claimFreeCodes(
   tx: Queryable,
@@ -83,11 +83,12 @@ export async function claimFreeCodes(
 }
 
 /**
- * What becomes of rows whose codes another import holds or held: given-up codes, and rejected ones with other data,
- * change hands; of the rest the ledger tells. The import that loses a row keeps it in its report.
+ * Handles rows whose codes another import holds or held. Abandoned codes, and rejected ones with other data, move to
+ * this import; the other rows receive the outcome known to the ledger. The import that loses a row keeps it in its
+ * report.
  *
- * The statement judges by one snapshot and claims only what still stands as judged; what another import was quicker to
- * take waits, and is looked at again.
+ * The statement decides on one snapshot and claims only rows that have not changed since. Rows that another import has
+ * just claimed wait and are reviewed later.
  */
 export async function claimHeldCodes(
   tx: Queryable,

@@ -17,7 +17,7 @@ async function staging(db: Database): Promise<{ ledger: Ledger; number: number }
   return { ledger, number: await beginImport(ledger, about) };
 }
 
-/** So many batches of three rows, from row 2 on; the last row of each has something wrong with it. */
+/** Returns N batches of three rows, from row 2 on; the last row of each is invalid. */
 function* batches(count: number): Generator<StagedRow[]> {
   for (let row = 2; row < 2 + 3 * count; row += 3) {
     yield [
@@ -28,7 +28,7 @@ function* batches(count: number): Generator<StagedRow[]> {
   }
 }
 
-/** The store, whose statements the test lets through, and how many were under way at most. */
+/** A store whose statements the test releases, and the highest number in progress. */
 function watched(db: Database, before: () => Promise<void>): { db: Database; most: () => number } {
   let underWay = 0;
   let most = 0;
@@ -56,7 +56,7 @@ describe.each(kinds)('staging a file on %s', (kind) => {
     ]);
   });
 
-  it('has three batches under way at once, and no more', async () => {
+  it('has three batches in progress at the same time, and no more', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     const slow = watched(db, () => new Promise((resolve) => setImmediate(resolve)));
@@ -64,7 +64,7 @@ describe.each(kinds)('staging a file on %s', (kind) => {
     expect(slow.most()).toBe(3);
   });
 
-  it('ends with the first failure, with nothing under way, and reads no more of the file', async () => {
+  it('ends with the first failure, with nothing in progress, and stops reading the file', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     let read = 0;
@@ -87,7 +87,7 @@ describe.each(kinds)('staging a file on %s', (kind) => {
     expect(await db.query('select count(*) as rows from registrants')).toEqual(atTheEnd);
   });
 
-  it('lets it be known that somebody goes on with it', async () => {
+  it('records that the import is still being staged', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     const touchedAgo = async (): Promise<boolean> => {

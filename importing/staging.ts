@@ -7,30 +7,31 @@ import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import { abandonedAfterMs } from '../ledger/registrant-standing.js';
 
-/** A row that may be sent: texts under the names of fields. */
+/** A row that may be sent: texts by field. */
 export interface RowToSend {
-  /** Of the file; 1 is its header. */
+  /** Row of the file; 1 is its header. */
   readonly row: number;
   readonly profile: { readonly attendeeCode: string; readonly [field: string]: string };
 }
 
-/** A row with which something is wrong: kept for the report, never sent. */
+/** A row with problems: stored for the report, never sent. */
 export interface RowToReport {
   readonly row: number;
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly object[];
 }
 
-/** What the ledger keeps of a file's row. */
+/** A row as it is staged in the ledger. */
 export type StagedRow = RowToSend | RowToReport;
 
 /**
- * Stores a batch of a file's rows, at most some thousands, and claims their codes. Rows of a code that another import
- * holds are told what stands of it; see `claimHeldCodes`. Row numbers may not repeat within an import. Several batches
- * of one import may be under way at once.
+ * Stores a batch of at most some thousand rows and claims their codes. Rows whose code another import holds receive its
+ * outcome; see `claimHeldCodes`. Row numbers must be unique within an import. Several batches of one import may run at
+ * the same time.
  *
- * Its commits do not wait for the disk: should the store lose its last moments, `startImport` misses the rows.
- * @throws {LedgerError} kind `stale` when the import is no longer being staged
+ * Its commits do not wait for the disk. If the store loses the last transactions, `startImport` notices the missing
+ * rows.
+ * @throws {LedgerError} kind `stale` if the import is no longer being staged
  */
 export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
   const sendable = rows.filter((row): row is RowToSend => 'profile' in row);
@@ -41,23 +42,23 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   if (invalid.length > 0) await stageInvalid(ledger, number, invalid);
 }
 
-/** Two that take over the same codes at once can lock them in different orders; one of them then begins anew. */
-const mostTries = 5;
+/** Two imports that take over the same codes can lock them in different orders; one of them then retries. */
+const maxTries = 5;
 
 async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- again only where the store has rolled it back for another's sake
+      // oxlint-disable-next-line no-await-in-loop -- repeats only if the store rolled it back because of a conflict
       return await work();
     } catch (error) {
-      if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === mostTries) throw error;
+      if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === maxTries) throw error;
     }
   }
 }
 
 /**
- * The import, held against whoever would discard it, as a row `held`; none when it is no longer being staged. Batches
- * beside each other do not wait for one another, so when it was last touched is written once a minute and not by each.
+ * SQL that locks the import against being discarded, as a row `held`; no row if it is no longer being staged.
+ * Concurrent batches do not wait for each other, because `touched_at` is written only once a minute.
  */
 const whileStaging = `held as materialized (
     select i.ref from imports i
@@ -66,7 +67,9 @@ const whileStaging = `held as materialized (
     update imports set touched_at = now() where number = $1 and state = 'staging' and touched_at < now() - interval '1 minute'
   )`;
 
-/** Claims the codes that nobody has, in one statement. @returns the rows whose codes somebody has, or had and is forgotten */
+/**
+ * Claims unclaimed codes in one statement. @returns the rows whose codes are claimed or belong to a forgotten person
+ */
 async function claimFree(
   ledger: Ledger,
   number: number,
@@ -89,7 +92,7 @@ async function claimFree(
   return { ref, held: rows.filter(({ row }) => !own.has(row)) };
 }
 
-/** @returns those that are refused: whoever had the code is forgotten */
+/** @returns the refused rows, whose codes belong to forgotten people */
 async function stageHeld(
   ledger: Ledger,
   { ref, number }: { ref: number; number: number },
@@ -107,10 +110,10 @@ async function stageHeld(
   });
 }
 
-/** Nothing of the row is kept: who was forgotten does not come back by the next file. */
+/** Stores none of the row's values, so that a forgotten person does not return with the next file. */
 function refusedRow({ row }: HashedRow): RowToReport {
   const message =
-    'this person was forgotten on request: take the row out of the file, or lift that with "pigeonpost erasures lift"';
+    'this person was forgotten on request: remove the row from the file, or lift the erasure with "pigeonpost erasures lift"';
   return { row, values: {}, problems: [{ row, column: null, code: 'forgotten', message }] };
 }
 
@@ -135,7 +138,7 @@ function noLongerStaged(): LedgerError {
   return new LedgerError('stale', 'the import is no longer being staged: import the file again');
 }
 
-/** Rows as the ledger stores and compares them, in their order. */
+/** Returns rows as the ledger stores and compares them, in the same order. */
 export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow[] {
   return rows.map(({ row, profile }) => {
     const canonical = canonicalJson(profile);
@@ -148,13 +151,13 @@ export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow
   });
 }
 
-/** Bytes of a code's hash that order rows: as many as a number holds. */
+/** Bytes of a code's hash used for ordering: as many as fit into a number. */
 const orderBytes = 6;
 
 /**
- * The same rows in the one order in which everybody claims codes: two that claim the same ones at once would else wait
- * for each other. By the beginning of the hash alone, in a fifth of the time that comparing it whole takes; the few that
- * share it are left to the store, which rolls one of two back that wait for each other.
+ * Returns the rows in the order in which all imports claim codes, so that two of them do not deadlock. Ordering by the
+ * start of the hash takes a fifth of the time of comparing whole hashes. For the few codes that share it, the store
+ * resolves the deadlock by a rollback.
  */
 export function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
   return rows
@@ -164,15 +167,15 @@ export function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
 }
 
 /**
- * Batches under way at once. One keeps the store busy while the next is read and hashed here; the third covers the
- * moments in which either has to wait for the other (decision 0025).
+ * Concurrent batches. One keeps the store busy while the next is read and hashed; the third bridges the moments in
+ * which one side waits for the other (decision 0025).
  */
 const batchesAtOnce = 3;
 
 /**
- * Stages a file's rows batch by batch; the next ones are read while the store takes in those before.
- * @returns how many rows were staged: `startImport` asks for it
- * @throws as `stageRows`, and as `batches`; nothing is under way any more then
+ * Stages a file's rows batch by batch, reading the next batches while the store writes.
+ * @returns the number of staged rows, which `startImport` needs
+ * @throws as `stageRows` and `batches`; no batch is in progress then
  */
 export async function stageAll(
   ledger: Ledger,
@@ -190,7 +193,7 @@ export async function stageAll(
       underWay.add(one);
       staged += batch.length;
       if (underWay.size >= batchesAtOnce) await Promise.race(underWay);
-      if (failures.length > 0) break; // told at once, and not at the end of what may be a slow upload
+      if (failures.length > 0) break; // fail immediately, not at the end of a slow upload
     }
   } finally {
     await Promise.all(underWay);
@@ -200,10 +203,10 @@ export async function stageAll(
 }
 
 /**
- * Registrants in one request, until a service says that it takes fewer. At a usual 200 to 300 bytes a row that is a body
- * of 300 kB, a third of the megabyte at which gateways begin to refuse; 20,000 registrants take 20 requests of the plan,
- * and where the service takes no more than 500 that costs one refused request, once for a workspace. More would bring
- * the body near to that megabyte, and a bad row that is not named would take more than 12 requests to find.
+ * Registrants per request until the service shows that it accepts fewer. At 200 to 300 bytes a row, the body has 300
+ * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests; a limit of 500 costs one
+ * refused request per workspace. More rows would bring the body close to a megabyte, and finding an unnamed bad row
+ * would take more than 12 requests.
  */
 export const firstChunkSize = 1000;
 
@@ -211,18 +214,18 @@ export interface NewImport {
   /** UUID, chosen by the caller. */
   readonly id: string;
   readonly ref: number;
-  /** The file's name, without its folder. */
+  /** The file's name without a folder. */
   readonly file: string;
-  /** Which column went where, as the caller describes it. */
+  /** The mapping of columns, as the caller describes it. */
   readonly mapping: object;
   readonly requestedBy: string | null;
-  /** The id of the named token with which it was asked for; absent or null: with none. */
+  /** Id of the named token of the request; absent or null: none. */
   readonly requestedToken?: string | null;
-  /** Send so many rows and end; null: all. */
+  /** Send this number of rows and end; null: all. */
   readonly canary: number | null;
 }
 
-/** Opens an import, whose rows are then staged. @returns its number */
+/** Creates an import, whose rows are then staged. @returns its number */
 export async function beginImport(ledger: Ledger, input: NewImport): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
     `insert into imports (id, ref, file, mapping, requested_by, canary, chunk_size, requested_token)
@@ -245,9 +248,9 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 }
 
 /**
- * Everything is staged: the import may be sent from now on. A second call changes nothing.
- * @param staged as many as were staged: a batch whose commit the store has lost (see `stageRows`) is found missing
- * @throws {LedgerError} kind `stale` when it was given up in between, or rows are missing
+ * Marks an import as completely staged, so that it may be sent. A second call changes nothing.
+ * @param staged number of staged rows, to notice a batch whose commit the store has lost (see `stageRows`)
+ * @throws {LedgerError} kind `stale` if it was abandoned meanwhile, or rows are missing
  */
 export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {
   const rows = await ledger.db.query(
@@ -268,7 +271,7 @@ export async function startImport(ledger: Ledger, number: number, staged: number
   }
 }
 
-/** Forgets an import that was never started, with all that was staged; its codes are free again. */
+/** Deletes an import that was never started, with its staged rows; its codes are free again. */
 export async function discardImport(ledger: Ledger, number: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     const open = await tx.query(`delete from imports where number = $1 and state = 'staging' returning number`, [
@@ -280,7 +283,7 @@ export async function discardImport(ledger: Ledger, number: number): Promise<voi
   });
 }
 
-/** Forgets what processes left in staging when they ended. @returns how many imports that were */
+/** Deletes imports that dead processes left in staging. @returns their number */
 export async function discardAbandonedImports(ledger: Ledger): Promise<number> {
   const rows = await ledger.db.query<{ number: number }>(
     `select number from imports where state = 'staging' and touched_at < now() - interval '${abandonedAfterMs} milliseconds'`,

@@ -18,14 +18,14 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { hashRows, type RowToSend } from '../staging.js';
 import { standing } from '../../ledger/registrant-standing.js';
 
-/** Messages may name other rows, so a file can have a group for each row. */
+/** Limit of groups. Messages may name other rows, so that a file can have one group per row. */
 const maxGroups = 100;
 
 type To = Pick<Collaborators, 'config' | 'ledger'>;
 
 export interface CheckTerms extends ReadingTerms {
   readonly target: ImportTarget;
-  /** Only so many rows would be sent; null: all. */
+  /** Number of rows that would be sent; null: all. */
   readonly canary: number | null;
 }
 
@@ -39,13 +39,12 @@ const meaning: Readonly<Record<Earlier, keyof PlannedCounts>> = {
 
 const told = {
   conflict: 'an earlier import has created this code with other data; change it in the dashboard of the service',
-  rejected: 'the service has refused this very row before; correct it',
+  rejected: 'the service has refused this row before; correct it',
 } as const;
 
 /**
- * What an import of this file would do, as file, ledger and quota stand. Reads the whole file, writes nothing, sends
- * nothing.
- * @throws {RegistrantFileError} when the file cannot be used
+ * Returns what an import of this file would do now. Reads the whole file, writes nothing, sends nothing.
+ * @throws {RegistrantFileError} if the file cannot be used
  */
 export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, terms: CheckTerms): Promise<ImportCheck> {
   const { target } = terms;
@@ -123,16 +122,16 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
 }
 
 /**
- * What an import would do with a row, as the ledger stands:
+ * What an import would do with a row, judging by the ledger:
  * - `new` it would be sent
- * - `sameCreated` an earlier import created it, or found it there, with this very data: nothing is sent
- * - `otherData` the code is there with other data: to be changed in the dashboard
- * - `sameRejected` the service has refused this very row before: nothing is sent
- * - `claimedElsewhere` an import that is running has it
+ * - `sameCreated` an earlier import created it, or found it, with the same data: nothing is sent
+ * - `otherData` the code exists with other data: change it in the dashboard
+ * - `sameRejected` the service has refused the same row before: nothing is sent
+ * - `claimedElsewhere` a running import holds it
  */
 export type Earlier = 'new' | 'sameCreated' | 'otherData' | 'sameRejected' | 'claimedElsewhere';
 
-/** For each row, in their order. Reads only; at most some thousands at a time. */
+/** Returns the result for each row, in order. Reads only; call it with at most some thousand rows. */
 export async function compareWithEarlier(ledger: Ledger, ref: number, rows: readonly RowToSend[]): Promise<Earlier[]> {
   const hashed = hashRows(ledger.hash, rows);
   const found = await ledger.db.query<{ n: number; same: boolean; standing: string }>(
@@ -158,7 +157,7 @@ function meaningOf(stands: string, same: boolean): Earlier {
       return same ? 'sameRejected' : 'new';
     case 'waiting':
       return 'claimedElsewhere';
-    default: // given up, or its outcome never got known: it would be sent
+    default: // abandoned, or its outcome is unknown: it would be sent
       return 'new';
   }
 }

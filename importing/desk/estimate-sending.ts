@@ -4,19 +4,19 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { type QuotaState, readQuotas } from '../../work/asking/quota.js';
 import { firstChunkSize } from '../staging.js';
 
-/** A service may be much faster, and is hardly slower; how fast it is shows once the import runs. */
+/** Assumed time per request. The service may be much faster and is rarely slower. */
 const requestMs = 1000;
 
 export interface SendingTerms {
   readonly rows: number;
   readonly rowsPerRequest: number;
-  /** Undefined: no request was made with this key yet. */
+  /** Undefined: no request was made with this key so far. */
   readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetTold' | 'waitMs'> | undefined;
-  /** Of the quota; null: not known. */
+  /** Length of the quota window; null: not known. */
   readonly windowMs: number | null;
 }
 
-/** What sending takes of the quota and of time, if nothing else used the key. Pure. @param now epoch ms */
+/** Estimates the requests and time of sending, if nothing else uses the key. Pure. @param now epoch ms */
 export function estimateSending(
   { rows, rowsPerRequest: most, quota, windowMs }: SendingTerms,
   now: number,
@@ -48,7 +48,7 @@ export function estimateSending(
   }
 }
 
-/** The same by what the ledger knows. */
+/** Estimates sending from the quota in the ledger. */
 export async function readSendingEstimate(
   { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
   workspace: string,
@@ -62,7 +62,7 @@ export async function readSendingEstimate(
   return estimateSending({ rows, rowsPerRequest: most, quota, windowMs }, now);
 }
 
-/** Registrants that a new import into this pigeonhole would put into one request. */
+/** Returns the registrants per request of a new import. */
 export async function rowsPerRequest(ledger: Ledger, workspace: string): Promise<number> {
   const [row] = await ledger.db.query<{ rows: number | null }>(
     'select least($2::int, registrants_at_once) as rows from workspaces where name = $1',
@@ -71,7 +71,7 @@ export async function rowsPerRequest(ledger: Ledger, workspace: string): Promise
   return row?.rows ?? firstChunkSize;
 }
 
-/** How long a window of this key's quota lasts; null: the service has not told yet. */
+/** Returns the window of this key's quota; null: the service has not reported it yet. */
 export async function quotaWindowMs(ledger: Ledger, fingerprint: string): Promise<number | null> {
   const [row] = await ledger.db.query<{ window_ms: number | null }>(
     'select case when window_told then window_ms end as window_ms from quotas where fingerprint = $1',

@@ -12,10 +12,10 @@ type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
 const askMs = 20_000;
 
 /**
- * The pigeonhole that a person means, as the service has it now; where the service cannot be asked, as it was seen last.
- * It need not be one that a sync reads.
+ * Finds a pigeonhole by its name, as the service has it now, or as last seen if the service cannot be reached. It need
+ * not be part of a sync.
  * @param name ID, or WORKSPACE/ID
- * @throws {ImportRefusal} when it is not known, or nothing can be imported into it now
+ * @throws {ImportRefusal} if it is unknown, or nothing can be imported into it now
  */
 export async function findTarget(to: To, name: string): Promise<ImportTarget> {
   const [id, named] = name.split('/').toReversed() as [string, string | undefined];
@@ -34,7 +34,7 @@ async function findAnywhere(to: To, workspaces: readonly string[], id: string): 
       // oxlint-disable-next-line no-await-in-loop -- a handful
       found.push(await findIn(to, workspace, Number(id)));
     } catch (error) {
-      // What stands in the way in one workspace says nothing of the others; but it may be the one that is meant.
+      // A problem in one workspace does not affect the others, but that workspace may be the intended one.
       if (!(error instanceof ImportRefusal)) throw error;
       if (error.kind !== 'unknown') {
         throw new ImportRefusal(error.kind, `${error.message}; or write WORKSPACE/${id}`, { cause: error });
@@ -89,13 +89,13 @@ async function judge(to: To, workspace: string, pigeonholeId: number, error: Api
   throw new ImportRefusal('stopped', error.message, { cause: error });
 }
 
-/** What the ledger knows: enough to take a file in, whose sending waits for the service by itself. */
+/** Returns the pigeonhole from the ledger. That is enough to stage a file; sending waits for the service. */
 async function asLastSeen(to: To, workspace: string, pigeonholeId: number, cause: Error): Promise<ImportTarget> {
   const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
   if (seen === undefined) {
     throw new ImportRefusal(
       'unreachable',
-      `pigeonhole ${workspace}/${pigeonholeId} is not known here, and the service cannot be asked for it: ${cause.message}`,
+      `pigeonhole ${workspace}/${pigeonholeId} is unknown, and the service cannot be reached: ${cause.message}`,
       { cause },
     );
   }
@@ -103,7 +103,7 @@ async function asLastSeen(to: To, workspace: string, pigeonholeId: number, cause
   return { ...target, asOf: seen.seenAt.toISOString() };
 }
 
-/** @throws {ImportRefusal} when its registrants are switched off */
+/** @throws {ImportRefusal} if its registrants are switched off */
 function toTarget(workspace: string, pigeonholeId: number, pigeonhole: object): Omit<ImportTarget, 'asOf'> {
   const fields: Readonly<Record<string, unknown>> = { ...pigeonhole };
   const text = (name: string): string | null => (typeof fields[name] === 'string' ? fields[name] : null);
@@ -125,10 +125,10 @@ function toTarget(workspace: string, pigeonholeId: number, pigeonhole: object): 
 }
 
 function notKnown(what: string, cause?: Error): ImportRefusal {
-  return new ImportRefusal('unknown', `${what}: look at its address in the dashboard of the service`, { cause });
+  return new ImportRefusal('unknown', `${what}: check its address in the dashboard of the service`, { cause });
 }
 
-/** A pigeonhole as the service's own list showed it last, as canonical JSON; undefined: it never did. */
+/** Returns a pigeonhole as last listed by the service, as canonical JSON; undefined: never. */
 export async function lastSeenPigeonhole(
   ledger: Ledger,
   workspace: string,

@@ -17,65 +17,68 @@ import { outcomesForAPerson, storedColumns, viewImport, viewReportRow } from './
 import { handleRequest } from '../../work/handle-request.js';
 
 export interface ImportsWanted {
-  /** Null: of all workspaces. */
+  /** Null: all workspaces. */
   readonly workspace: string | null;
   readonly before: number | null;
   readonly limit: number;
 }
 
-/** What the process that serves the API does with registrant files. */
+/** The API's operations on registrant files. */
 export interface ImportDesk {
-  /** Where a file would go, asked of the service. @throws {ImportRefusal} */
+  /** Looks the target up in the service. @throws {ImportRefusal} */
   target(pigeonhole: string): Promise<ImportTarget>;
   /**
-   * What an import would do; writes nothing.
+   * Returns what an import would do; writes nothing.
    * @throws {ImportRefusal}
-   * @throws {RegistrantFileError} when the file cannot be used
+   * @throws {RegistrantFileError} if the file cannot be used
    */
   check(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportCheck>;
-  /** CSV: rows and the codes that they are given where they have none. Throws as `check`. */
+  /** Yields a CSV with the rows and their codes, generated if missing. Throws as `check`. */
   generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string>;
   /**
-   * Takes a file in and begins to send it. Throws as `check`; then nothing has begun.
-   * @param token the id of the named token of whoever asks; absent or null: they have none
+   * Stages a file and starts to send it. Throws as `check`; then nothing has started.
+   * @param token id of the caller's named token; absent or null: none
    */
   start(request: ImportRequest, bytes: AsyncIterable<Uint8Array>, token?: string | null): Promise<ImportView>;
-  /** Newest first. @param wanted which, and after which: by number, which is the id that people know */
+  /** Lists imports, newest first. @param wanted which workspace, and the number to continue from */
   list(wanted: ImportsWanted): Promise<ImportView[]>;
   find(id: string): Promise<ImportView | undefined>;
-  /** The id of the named token that started an import; null: it was started with none. @throws {ImportRefusal} */
+  /** Returns the id of the named token that started an import; null: none. @throws {ImportRefusal} */
   tokenOf(id: string): Promise<string | null>;
   /**
-   * In the order of the file; with `problems` only rows that need a person.
-   * @param shows `outcomes`: without the service's own words, which may quote a cell
+   * Yields report rows in the order of the file; with `problems`, only rows that need a person.
+   * @param shows `outcomes`: without the service's messages, which may quote a cell
    */
   report(
     id: string,
     only: 'problems' | 'all',
     shows: 'everything' | 'outcomes',
   ): AsyncIterable<readonly ImportReportRow[]>;
-  /** The same as a CSV file that can be corrected and imported again. */
+  /** Yields the report as a CSV that can be corrected and imported again. */
   reportCsv(id: string): AsyncIterable<string>;
-  /** @throws {ImportRefusal} when there is nothing to do it to */
+  /** @throws {ImportRefusal} if the import is unknown or has ended */
   act(id: string, action: ImportAction): Promise<ImportView>;
-  /** @param workspace null: of all of them */
+  /** @param workspace null: all workspaces */
   mappings(workspace: string | null): Promise<SavedMapping[]>;
 }
 
 export interface DeskParts {
   readonly editions: InUse;
   readonly ledger: Ledger;
-  /** Starts or wakes the workflow of an import, by its UUID. */
+  /** Starts or wakes the workflow of an import by its UUID. */
   readonly wake: (id: string) => Promise<void>;
   readonly log: Log;
 }
 
-/** What this process does with registrant files: for the API. People know an import by its number. */
+/** Creates the API's operations on registrant files. People identify an import by its number. */
 export function createImportDesk({ editions, ledger, wake, log }: DeskParts): ImportDesk {
-  // What was asked stands in the ledger, where it is found without being told: nobody is to hear that it has failed.
+  // The request is in the ledger, where the reconciler finds it, so a failed wake-up is not an error for the caller.
   const tryToWake = (id: string): Promise<void> =>
     wake(id).catch((error: unknown) =>
-      log.warn({ import: id, error: error instanceof Error ? error.name : 'unknown' }, 'an import could not be woken'),
+      log.warn(
+        { import: id, error: error instanceof Error ? error.name : 'unknown' },
+        'could not wake the workflow of an import',
+      ),
     );
   const known = async (number: string): Promise<ImportProgress | undefined> => {
     const id = /^[1-9]\d{0,8}$/.test(number) ? await importIdOf(ledger, Number(number)) : number;
@@ -149,7 +152,7 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
   };
 }
 
-/** The report of an import as a file. @param mapping as it was stored with it */
+/** Yields the report of an import as CSV. @param mapping as stored with the import */
 export async function* importReportCsv(
   ledger: Ledger,
   number: number,
@@ -171,12 +174,12 @@ export async function* importReportCsv(
   );
 }
 
-/** Nobody means to fill an event that is over. @throws {ImportRefusal} */
+/** Refuses an event that has ended, unless forced. @throws {ImportRefusal} */
 export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTarget, force: boolean): void {
   if (status !== 'ended' || force) return;
   throw new ImportRefusal(
     'wrong',
-    `pigeonhole ${workspace}/${pigeonholeId}${name === null ? '' : ` (${name})`} is over: import with --force to fill it all the same`,
+    `pigeonhole ${workspace}/${pigeonholeId}${name === null ? '' : ` (${name})`} has ended: use --force to import anyway`,
   );
 }
 
@@ -206,8 +209,8 @@ async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>[
 }
 
 /**
- * Writes what a person asks of an import into the ledger; the workflow is to be woken afterwards.
- * @throws {ImportRefusal} when it has ended
+ * Records a person's request about an import in the ledger; wake the workflow afterwards.
+ * @throws {ImportRefusal} if it has ended
  */
 export async function actOnImport(
   ledger: Ledger,

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 
-/** What the API tells of imports of registrants. Of people only what belongs to whoever imports the file. */
+/** API schemas of imports. They contain personal data only from the caller's own file. */
 
-/** Where a file is imported to. */
+/** The target of an import. */
 export const importTargetSchema = z
   .object({
     workspace: z.string(),
     pigeonholeId: z.int(),
-    name: z.string().nullable().describe('Null, as the others below: the service does not say.'),
+    name: z.string().nullable().describe('Null, as for the fields below: the service does not report it.'),
     startDate: z.string().nullable().describe('YYYY-MM-DD.'),
     endDate: z.string().nullable().describe('YYYY-MM-DD.'),
     status: z.string().nullable(),
@@ -15,38 +15,36 @@ export const importTargetSchema = z
     asOf: z
       .string()
       .nullable()
-      .describe('When the service said so, where it could not be asked just now; null: it was.'),
+      .describe('When the service last reported this, if it cannot be reached now; null: just now.'),
   })
   .openapi('ImportTarget');
 export type ImportTarget = z.infer<typeof importTargetSchema>;
 
-/** How a file was read. */
+/** The format in which a file was read. */
 const importedFileSchema = z.object({
   name: z.string(),
   format: z.string(),
   encoding: z.string().nullable(),
   delimiter: z.string().nullable(),
   sheet: z.string().nullable(),
-  contentHash: z
-    .string()
-    .describe("Of the bytes, under the ledger's key: says that a file is the one that was looked at."),
+  contentHash: z.string().describe("Keyed hash of the file's bytes. Identifies the file that was checked."),
 });
 export type ImportedFile = z.infer<typeof importedFileSchema>;
 
-/** What becomes of a column. */
+/** The mapping of one column. */
 const importColumnSchema = z.object({
   column: z.string(),
-  property: z.string().nullable().describe('The profile field; null: it is not sent.'),
+  property: z.string().nullable().describe('The profile field; null: the column is not sent.'),
   guessed: z.boolean(),
   known: z
     .boolean()
     .nullable()
-    .describe('Whether the field was seen on attendees or in earlier imports; null: there is nothing to compare with.'),
-  sample: z.string().nullable().describe('The first row that can be sent, under this column; null: there is none.'),
+    .describe('Whether the field was seen on attendees or in earlier imports; null: nothing to compare with.'),
+  sample: z.string().nullable().describe('The value of this column in the first row that can be sent; null: none.'),
 });
 export type ImportColumn = z.infer<typeof importColumnSchema>;
 
-/** Something about a cell or a row, without its text. */
+/** A problem of a cell or a row, without its text. */
 const importProblemSchema = z.object({
   row: z.int().describe('1 is the header.'),
   column: z.string().nullable().describe('Null: the whole row.'),
@@ -55,50 +53,50 @@ const importProblemSchema = z.object({
 });
 export type ImportProblem = z.infer<typeof importProblemSchema>;
 
-/** The rows of which the same is said. */
+/** Rows with the same problem. */
 const problemGroupSchema = z.object({
   column: z.string().nullable().describe('Null: the whole row.'),
   code: z.string(),
   message: z.string(),
   rows: z.int(),
-  firstRows: z.array(z.int()).readonly().describe('The first 3 of them, in the order of the file.'),
+  firstRows: z.array(z.int()).readonly().describe('The first 3 rows, in the order of the file.'),
   worksWithoutColumn: z.boolean().describe('The whole column is probably wrong, and the rows can be sent without it.'),
 });
 export type ProblemGroup = z.infer<typeof problemGroupSchema>;
 
-/** How many rows of a file have one and the same problem. */
+/** The number of rows with the same problem. */
 const problemCountSchema = z.object({ code: z.string(), column: z.string().nullable(), rows: z.int() });
 export type ProblemCount = z.infer<typeof problemCountSchema>;
 
-/** What an import would do, by rows. Their sum is the file. */
+/** Rows by what an import would do with them. They add up to the file. */
 const plannedCountsSchema = z.object({
   send: z.int().describe('To be sent.'),
-  existing: z.int().describe('An earlier import has created them, with the same data.'),
+  existing: z.int().describe('An earlier import has created them with the same data.'),
   conflict: z
     .int()
-    .describe('An earlier import has created their code with other data, which cannot be changed from here.'),
-  rejected: z.int().describe('The service has refused the very same data before.'),
-  elsewhere: z.int().describe('Another import, which has not ended, has their code.'),
-  invalid: z.int().describe('Not sent, because of what is wrong with them.'),
+    .describe('An earlier import has created their code with other data, which only the dashboard can change.'),
+  rejected: z.int().describe('The service has refused the same data before.'),
+  elsewhere: z.int().describe('Another import that has not ended holds their code.'),
+  invalid: z.int().describe('Not sent, because they have problems.'),
 });
 export type PlannedCounts = z.infer<typeof plannedCountsSchema>;
 
-/** What sending takes of the quota, as it stands. */
+/** The requests and time that sending takes. */
 const sendingEstimateSchema = z.object({
   requests: z.int(),
   rowsPerRequest: z.int().describe('At most.'),
-  left: z.int().nullable().describe('Requests that are left now; null: not known.'),
-  limit: z.int().nullable().describe('Requests of a quota window; null: not known.'),
-  resetAt: z.string().nullable().describe('When a window begins in which there are requests again; null: not known.'),
-  waits: z.int().nullable().describe('How often the quota will be waited for; null: not known.'),
+  left: z.int().nullable().describe('Requests left in the window; null: not known.'),
+  limit: z.int().nullable().describe('Requests per quota window; null: not known.'),
+  resetAt: z.string().nullable().describe('When the next quota window starts; null: not known.'),
+  waits: z.int().nullable().describe('Number of waits for a new quota window; null: not known.'),
   doneAt: z
     .string()
     .nullable()
-    .describe("When it is done, at the pace of a request a second; null: not known, since a window's length is not."),
+    .describe("Estimated end, at one request per second; null: not known, because a window's length is not."),
 });
 export type SendingEstimate = z.infer<typeof sendingEstimateSchema>;
 
-/** What an import would do with a file; nothing was written and nothing sent. */
+/** The result of a check; nothing was written or sent. */
 export const importCheckSchema = z
   .object({
     target: importTargetSchema,
@@ -106,31 +104,31 @@ export const importCheckSchema = z
     columns: z.array(importColumnSchema).readonly(),
     rows: z.int(),
     counts: plannedCountsSchema,
-    canary: z.int().nullable().describe('Only so many of `counts.send` would be sent now; null: all.'),
-    generatedCodes: z.int().describe('Rows without a code that would be given one.'),
+    canary: z.int().nullable().describe('Number of `counts.send` that would be sent now; null: all.'),
+    generatedCodes: z.int().describe('Rows without a code that would receive one.'),
     problems: z.array(importProblemSchema).readonly(),
-    problemsLeftOut: z.int().describe('So many more than `problems` holds.'),
+    problemsLeftOut: z.int().describe('Number of further problems that `problems` does not contain.'),
     problemGroups: z
       .array(problemGroupSchema)
       .readonly()
       .describe('The first 100 groups of `problems` with the same sentence, in the order of the file.'),
-    problemCounts: z.array(problemCountSchema).readonly().describe('Of all problems, most frequent first.'),
+    problemCounts: z.array(problemCountSchema).readonly().describe('Counts of all problems, most frequent first.'),
     noteCounts: z
       .array(problemCountSchema)
       .readonly()
-      .describe('Of what is sent and worth knowing, such as white space that was cut off.'),
+      .describe('Counts of changes to values that are sent, such as removed white space.'),
     estimate: sendingEstimateSchema,
   })
   .openapi('ImportCheck');
 export type ImportCheck = z.infer<typeof importCheckSchema>;
 
 /**
- * What became of a row.
- * - `created`; `confirmed`: created, as a duplicate complaint has shown after a lost answer
- * - `existing`: it was there already; `conflict`: its code was there, with other data
- * - `rejected` by the service; `invalid`: never sent, because of what is wrong with it
- * - `unknown`: whether it is there could not be found out
- * - `waiting` for its turn; `cancelled` before it
+ * The outcome of a row.
+ * - `created`; `confirmed`: created, proven by a duplicate error after a lost answer
+ * - `existing`: it existed before; `conflict`: its code existed with other data
+ * - `rejected` by the service; `invalid`: never sent, because it has problems
+ * - `unknown`: no answer tells whether it exists
+ * - `waiting` to be sent; `cancelled` before it was sent
  */
 export const importOutcomes = [
   'created',
@@ -158,19 +156,16 @@ export const importViewSchema = z
     pigeonholeId: z.int(),
     file: z.string(),
     state: importStateSchema,
-    reason: z
-      .string()
-      .nullable()
-      .describe('Of `waiting` and `paused`: why, as a sentence for a person; null otherwise.'),
-    until: z.string().nullable().describe('Of `waiting`: when it goes on.'),
-    pausedBy: z.enum(['person', 'cause']).nullable().describe('Of `paused`: a person has, or a cause.'),
+    reason: z.string().nullable().describe('The reason for `waiting` and `paused`, as a sentence; null otherwise.'),
+    until: z.string().nullable().describe('When a `waiting` import continues.'),
+    pausedBy: z.enum(['person', 'cause']).nullable().describe('Whether a person or a cause paused the import.'),
     requestedBy: z.string().nullable(),
     startedAt: z.string(),
     endedAt: z.string().nullable(),
     rows: z.int(),
     counts: importCountsSchema,
-    canary: z.int().nullable().describe('So many rows were asked for; null: all.'),
-    requests: z.int().describe('Made so far.'),
+    canary: z.int().nullable().describe('Number of requested rows; null: all.'),
+    requests: z.int().describe('Requests made so far.'),
   })
   .openapi('Import');
 export type ImportView = z.infer<typeof importViewSchema>;
@@ -180,22 +175,22 @@ export const importReportRowSchema = z
   .object({
     row: z.int(),
     outcome: z.enum(importOutcomes),
-    code: z.string().nullable().describe('Of `invalid`: what is wrong; of others a word for the outcome.'),
-    column: z.string().nullable().describe('The column in the file, or else the profile field.'),
-    optionalColumn: z.boolean().describe('Whether the rows could be sent without this column.'),
+    code: z.string().nullable().describe('The problem of an `invalid` row; otherwise the outcome.'),
+    column: z.string().nullable().describe('The column in the file, otherwise the profile field.'),
+    optionalColumn: z.boolean().describe('Whether rows can be sent without this column.'),
     message: z.string().nullable(),
     requestId: z.string().nullable(),
   })
   .openapi('ImportReportRow');
 export type ImportReportRow = z.infer<typeof importReportRowSchema>;
 
-/** Columns and their fields, kept under a name for the next event. */
+/** A named mapping of columns to fields, for the next event. */
 export const savedMappingSchema = z
   .object({
     workspace: z
       .string()
       .nullable()
-      .describe('Where it can be used; null: everywhere, since it was saved before mappings had a workspace.'),
+      .describe('The workspace that can use it; null: all, because it was saved before mappings had a workspace.'),
     name: z.string(),
     columns: z.record(z.string(), z.string().nullable()).readonly().describe('Null: the column is not sent.'),
     savedAt: z.string(),

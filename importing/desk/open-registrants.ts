@@ -10,20 +10,20 @@ export interface ReadingTerms {
   readonly file: FileOptions;
   readonly wishes: ColumnWishes;
   readonly knownFields: readonly string[];
-  /** Given: rows without a code are given one. */
+  /** If present, codes are generated for rows without one. */
   readonly codeKey?: Uint8Array | undefined;
 }
 
 export interface OpenedRegistrants {
   readonly file: RegistrantFile;
   readonly mapping: ColumnMapping;
-  /** The first row that can be sent, by column; as far as rows were read. */
+  /** The first row that can be sent, by column, among the rows read so far. */
   readonly sample: () => Readonly<Record<string, string>> | null;
   /** Read once, in order. */
   readonly rows: AsyncIterable<readonly CheckedRow[]>;
 }
 
-/** Opens a file and finds out what its columns are. @throws {RegistrantFileError} */
+/** Opens a file and maps its columns. @throws {RegistrantFileError} */
 export async function openRegistrants(
   bytes: AsyncIterable<Uint8Array>,
   { file: options, wishes, knownFields, codeKey }: ReadingTerms,
@@ -50,10 +50,10 @@ export async function openRegistrants(
   };
 }
 
-/** Bytes that are hashed as they pass. */
+/** A stream of bytes that hashes what passes through it. */
 export interface HashedBytes {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** SHA-256 in hex, of everything: reads what has not been read, since a table may end before its file does. */
+  /** Returns the SHA-256 of all bytes in hex. Reads the rest of the source, because a table may end before its file. */
   digest(): Promise<string>;
 }
 
@@ -66,10 +66,10 @@ export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
     return piece;
   };
   return {
-    // Without `return`: who stops reading must not end the source, whose rest is hashed.
+    // No `return`: a reader that stops must not close the source, because the rest is still to be hashed.
     bytes: { [Symbol.asyncIterator]: () => ({ next }) },
     async digest() {
-      // oxlint-disable-next-line no-await-in-loop -- one after another, as they come
+      // oxlint-disable-next-line no-await-in-loop -- sequential by nature
       while ((await next()).done !== true);
       return hash.digest('hex');
     },

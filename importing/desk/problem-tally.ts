@@ -1,16 +1,16 @@
 import type { ImportProblem, ProblemCount, ProblemGroup } from './import-views.js';
 
-/** So many are kept word for word; a file with more is mended by its first thousands. */
-const mostKept = 100_000;
+/** Problems kept in full; a person with more starts with the first ones. */
+const maxKept = 100_000;
 
-/** Problems of a file, kept up to a number, and counted by kind and column. */
+/** Collects the problems of a file up to a maximum and counts all by kind and column. */
 export class ProblemTally {
   readonly kept: ImportProblem[] = [];
   readonly #counts = new Map<string, { code: string; column: string | null; rows: number }>();
   #leftOut = 0;
 
   add({ row, column, code, message }: ImportProblem): void {
-    if (this.kept.length < mostKept) this.kept.push({ row, column, code, message });
+    if (this.kept.length < maxKept) this.kept.push({ row, column, code, message });
     else this.#leftOut += 1;
     const key = JSON.stringify([code, column]);
     const count = this.#counts.get(key);
@@ -18,21 +18,21 @@ export class ProblemTally {
     else count.rows += 1;
   }
 
-  /** So many were added that are not kept. */
+  /** Number of added problems that are not kept. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** The most frequent first. */
+  /** Counts, most frequent first. */
   get counts(): ProblemCount[] {
     return [...this.#counts.values()].toSorted((a, b) => b.rows - a.rows);
   }
 }
 
 const maxFirstRows = 3;
-/** From this number of rows on it is the column that is wrong, and hardly each of its cells. */
+/** From this number of rows on, probably the column is wrong and not each cell. */
 const minRowsForHint = 10;
-/** What goes away when the column is not sent. Other codes are about the row, its code or its name. */
+/** Problems that disappear if the column is not sent. Other codes concern the row, its code or its name. */
 const codesOfColumns: ReadonlySet<string> = new Set([
   'rejected',
   'control-character',
@@ -45,7 +45,7 @@ const codesOfColumns: ReadonlySet<string> = new Set([
 
 type Grouped = Pick<ProblemGroup, 'column' | 'code' | 'message'> & { readonly optionalColumn: boolean };
 
-/** Collects problems by column and sentence. Memory grows only with the number of different sentences. */
+/** Groups problems by column and sentence. Memory grows only with the number of different sentences. */
 export class ProblemGroups {
   readonly #groups = new Map<string, { readonly group: Grouped; readonly firstRows: number[]; rows: number }>();
 
@@ -58,7 +58,7 @@ export class ProblemGroups {
     if (known.firstRows.length < maxFirstRows) known.firstRows.push(row);
   }
 
-  /** In the order in which they were first seen. */
+  /** The groups in order of first appearance. */
   get all(): ProblemGroup[] {
     return [...this.#groups.values()].map(({ group: { optionalColumn, ...group }, firstRows, rows }) => ({
       ...group,

@@ -2,9 +2,9 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { ImportRefusal } from './import-request.js';
 import { type MappingWishes, parseMapping } from '../files/column-mapping.js';
 
-/** Columns of a file and the fields that they are sent as, kept under a name for the next event. */
+/** A named mapping of columns to fields, for the next event. */
 export interface StoredMapping {
-  /** Empty: saved before mappings had one, when there were several workspaces. */
+  /** Empty: saved before mappings had a workspace. */
   readonly workspace: string;
   readonly name: string;
   /** Null: the column is not sent. */
@@ -12,7 +12,7 @@ export interface StoredMapping {
   readonly savedAt: Date;
 }
 
-/** Keeps a mapping under a name; an earlier one of that name is replaced, in this workspace only. */
+/** Saves a mapping under a name and replaces an earlier one of the same workspace. */
 export async function saveMapping(
   ledger: Ledger,
   {
@@ -31,7 +31,7 @@ export async function saveMapping(
   );
 }
 
-/** The workspace's own mapping of that name, else one from before mappings had a workspace. */
+/** Returns the workspace's mapping of that name, otherwise one saved before mappings had a workspace. */
 export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
   const [row] = await ledger.db.query<Row>(
     `select * from (
@@ -43,7 +43,7 @@ export async function findMapping(ledger: Ledger, workspace: string, name: strin
   return row && stored(row);
 }
 
-/** By name. @param workspace null: of all workspaces, and those from before mappings had one */
+/** Lists mappings by name. @param workspace null: all, including those without a workspace */
 export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
   const rows = await ledger.db.query<Row>(
     `select * from (
@@ -67,19 +67,19 @@ function stored({ workspace, name, columns, saved_at: savedAt }: Row): StoredMap
   return { workspace, name, columns: JSON.parse(columns) as StoredMapping['columns'], savedAt };
 }
 
-/** What somebody wants of a file's columns. */
+/** The requested mapping of a file's columns. */
 export interface ColumnWishes {
-  /** Columns that the file has to have. */
+  /** Columns that the file must have. */
   readonly own: MappingWishes;
-  /** Of a saved mapping: columns that this file lacks do not matter. */
+  /** Columns of a saved mapping; the file may lack them. */
   readonly saved: MappingWishes;
 }
 
 /**
- * @param workspace whose saved mappings can be named
+ * @param workspace workspace whose saved mappings can be used
  * @param map each `COLUMN=FIELD`, `COLUMN=`, or the name of a saved mapping
  * @throws {RegistrantFileError} kind `mapping`
- * @throws {ImportRefusal} when no mapping is saved under the name
+ * @throws {ImportRefusal} if no mapping has the name
  */
 export async function columnWishes(ledger: Ledger, workspace: string, map: readonly string[]): Promise<ColumnWishes> {
   const own = parseMapping(map.filter((each) => each.includes('=')));
@@ -91,7 +91,7 @@ export async function columnWishes(ledger: Ledger, workspace: string, map: reado
   return { own, saved };
 }
 
-/** @throws {ImportRefusal} when no mapping is saved under the name */
+/** @throws {ImportRefusal} if no mapping has the name */
 export async function savedColumns(ledger: Ledger, workspace: string, name: string): Promise<MappingWishes> {
   const mapping = await findMapping(ledger, workspace, name);
   if (mapping !== undefined) return mapping.columns;

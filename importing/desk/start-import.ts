@@ -13,25 +13,25 @@ export interface StartTerms extends ReadingTerms {
   readonly target: ImportTarget;
   readonly canary: number | null;
   readonly requestedBy: string | null;
-  /** The id of the named token with which it was asked for; null: with none. */
+  /** Id of the named token of the request; null: none. */
   readonly requestedToken: string | null;
-  /** What the file's content hash has to be, in hex, when somebody has looked at it; null: nobody has. */
+  /** Expected content hash in hex, if a person has checked the file; null: not checked. */
   readonly content: string | null;
-  /** Keep the mapping under this name; null: do not. */
+  /** Name under which to save the mapping; null: do not save it. */
   readonly saveMapping: string | null;
-  /** `refuse`: nobody is there to confirm fields that were never seen, but where they were named on purpose. */
+  /** `refuse`: no person can confirm unknown fields, so only explicitly named ones are accepted. */
   readonly strangeFields: 'accept' | 'refuse';
 }
 
-/** As it is stored with an import, for its report: in the order of the file. */
+/** The mapping as stored with an import for its report, in the order of the file. */
 export interface StoredColumns {
   readonly columns: readonly { readonly column: string; readonly property: string | null }[];
 }
 
 /**
- * Takes a file into the ledger, row by row; once all of it is there and is what was looked at, it may be sent.
- * @throws {RegistrantFileError} when the file cannot be used
- * @throws {ImportRefusal} when it is not what was looked at; after any error nothing of it is left in the ledger
+ * Stages a file in the ledger. It may be sent once it is complete and matches the checked content.
+ * @throws {RegistrantFileError} if the file cannot be used
+ * @throws {ImportRefusal} if it is not the checked file. After any error, the ledger keeps nothing of it
  */
 export async function startImport(
   { ledger, log }: Pick<Collaborators, 'ledger' | 'log'>,
@@ -50,18 +50,18 @@ export async function startImport(
     const staged = await stageAll(ledger, number, rows);
     const content = ledger.hash.file(await hashed.digest());
     if (terms.content !== null && terms.content !== content.toString('hex')) {
-      throw new ImportRefusal('stopped', 'the file has changed since it was looked at: import it again');
+      throw new ImportRefusal('stopped', 'the file has changed since it was checked: check and import it again');
     }
     await beginSending(ledger, number, staged);
     log.info(
       { import: id, number, workspace: target.workspace, pigeonhole: target.pigeonholeId, rows: staged },
-      'import begun',
+      'import started',
     );
   } catch (error) {
     await discardImport(ledger, number).catch((failure: unknown) =>
       log.warn(
         { import: id, error: failure instanceof Error ? failure.name : 'unknown' },
-        'staged rows are left to be cleared',
+        'staged rows could not be deleted; the reconciler will delete them',
       ),
     );
     throw error;
@@ -77,13 +77,13 @@ export async function startImport(
 }
 
 function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {
-  if (knownFields.length === 0) return; // there is nothing to compare with
+  if (knownFields.length === 0) return; // nothing to compare with
   const named = { ...wishes.saved, ...wishes.own };
   const strange = unknownFields(mapping, knownFields).filter(({ column }) => !Object.hasOwn(named, column));
   if (strange.length === 0) return;
   const fields = strange.map(({ property }) => property).join(', ');
   throw new ImportRefusal(
     'wrong',
-    `these fields were never seen at this pigeonhole, and the service would ignore them without a word: ${fields}; name their columns in "map" of pigeonpost.yaml, or remove them`,
+    `this pigeonhole has no such fields, and the service would silently ignore them: ${fields}; name their columns in "map" of pigeonpost.yaml, or remove them`,
   );
 }

@@ -84,7 +84,7 @@ describe('an import as people see it', () => {
     [
       'still runs while it is being cancelled',
       { state: 'cancelling' },
-      { state: 'running', reason: 'being cancelled: what is under way is settled first' },
+      { state: 'running', reason: 'being cancelled: requests in progress are settled first' },
     ],
   ])('%s', (_, given, expected) => {
     expect(viewImport(progressOf(given))).toMatchObject(expected);

@@ -4,7 +4,7 @@ import type { ImportProgress } from '../read-import.js';
 import { codeProperty } from '../files/field-words.js';
 import type { StoredColumns } from './start-import.js';
 
-/** An import as people are shown it. Pure. */
+/** Returns an import for the API. Pure. */
 export function viewImport(progress: ImportProgress): ImportView {
   const { number, workspace, pigeonholeId, file, state, pauses, requestedBy, waitUntil, startedAt, endedAt } = progress;
   const person = pauses.find(({ pausedBy }) => pausedBy === 'person');
@@ -29,14 +29,14 @@ export function viewImport(progress: ImportProgress): ImportView {
 
 const waits: Readonly<Record<NonNullable<ImportProgress['waitReason']>, string>> = {
   quota: 'quota used up',
-  throttled: 'the service asks to slow down',
+  throttled: 'the service limits the request rate',
   credential: 'the service refuses the API key',
   failing: 'the service does not answer',
-  otherImport: 'another import has the rest of these codes',
+  otherImport: 'another import holds the remaining codes',
 };
 
 function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): string | null {
-  if (state === 'cancelling') return 'being cancelled: what is under way is settled first';
+  if (state === 'cancelling') return 'being cancelled: requests in progress are settled first';
   if (state === 'paused') {
     return pauses
       .map(({ scope, pausedBy, detail, actor }) =>
@@ -51,12 +51,12 @@ function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): strin
 }
 
 const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
-  conflict: 'the code is there with other data; change it in the dashboard of the service',
-  unknown: 'whether it is there could not be found out; look in the dashboard of the service',
-  rejected: 'the service has refused it, and gave no reason',
+  conflict: 'the code exists with other data; change it in the dashboard of the service',
+  unknown: 'no answer tells whether it exists; look it up in the dashboard of the service',
+  rejected: 'the service refused it without a reason',
 };
 
-/** A row of the report, one line for each of its problems. Pure. */
+/** Returns a row of the report, with one line per problem. Pure. */
 export function viewReportRow(
   { row, outcome, field, message, requestId, problems }: StoredReportRow,
   { columns }: StoredColumns,
@@ -80,7 +80,7 @@ function isOptional(column: string | null, columns: StoredColumns['columns']): b
   return found !== undefined && found.property !== codeProperty;
 }
 
-/** Of a row that was staged by this or an earlier version. */
+/** Whether a stored value, possibly from an earlier version, is a problem. */
 function isProblem(value: unknown): value is { column: string | null; code: string; message: string } {
   return (
     typeof value === 'object' &&
@@ -94,11 +94,14 @@ function isProblem(value: unknown): value is { column: string | null; code: stri
   );
 }
 
-/** The columns that were stored with an import. */
+/** Returns the columns stored with an import. */
 export function storedColumns(mapping: unknown): StoredColumns {
   const columns = typeof mapping === 'object' && mapping !== null && 'columns' in mapping ? mapping.columns : [];
   return { columns: Array.isArray(columns) ? (columns as StoredColumns['columns']) : [] };
 }
 
-/** Not at the service as the file has them, and nothing more happens by itself. */
+/**
+ * Outcomes that need a person: the service does not have the row as in the file, and nothing more happens
+ * automatically.
+ */
 export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

@@ -27,18 +27,18 @@ import { importReportCsv, refuseEnded } from '../desk/import-desk.js';
 import { profileFieldsOf } from '../desk/profile-fields.js';
 import { startImport } from '../desk/start-import.js';
 
-/** What stands in the way of a file passes, or a person sees to it: it is looked at again after so long. */
+/** Pause before a file that could not be imported is tried again. */
 const againMs = 60_000;
 
-/** A file that this process has looked at: by its look, so that it is not hashed at every look. */
+/** A file that this process has seen, so that it is not hashed again while its metadata is unchanged. */
 interface KnownFile {
   readonly look: FileLook;
   readonly file: DroppedFile;
-  /** Nothing is left to be done with it, as long as it looks the same and is read in this way; null: something is. */
+  /** The reading under which nothing is left to do, while the file is unchanged; null: something is left. */
   settledUnder: string | null;
 }
 
-/** Where a file was found, and how the files there are read: see `readingOf`. */
+/** Where a file was found, and how files there are read: see `readingOf`. */
 interface Found {
   readonly place: DropPlace;
   readonly reading: string;
@@ -46,27 +46,27 @@ interface Found {
 
 export interface DropFolderParts {
   readonly editions: InUse;
-  /** Starts the workflow of an import, by its UUID. */
+  /** Starts the workflow of an import by its UUID. */
   readonly wake: (id: string) => Promise<void>;
 }
 
 /**
- * Imports what is put into the folders of `imports:`, each file once, by its content, and writes its report beside it.
- * What was done with a file stands in the ledger, so that a restart, or another process that sees the same folder, does
- * nothing twice; what is remembered here only saves work.
+ * Imports the files in the folders of `imports:`, each once by its content, and writes its report beside it. The ledger
+ * records what was done with a file, so that neither a restart nor another process with the same folder repeats it. The
+ * fields here only save work.
  */
 export class DropFolders {
   readonly #settled = new SettledFiles();
   readonly #known = new Map<string, KnownFile>();
-  /** Files, pigeonholes included, that are not looked at before. */
+  /** Time before which a file is not tried again. */
   readonly #notBefore = new Map<string, number>();
-  /** What stands in the way of which file, as it was told last: it is told once. */
+  /** The last reported problem of a file, so that it is reported once. */
   readonly #told = new Map<string, string>();
   readonly #missing = new Set<string>();
 
   constructor(private readonly parts: DropFolderParts) {}
 
-  /** Looks once, and does what is to be done; one file after another. @param nowMs by a clock that never jumps */
+  /** Checks the folders once and processes their files one after another. @param nowMs by a clock that never jumps */
   async look(nowMs: number): Promise<void> {
     await this.parts.editions.use(async (to) => {
       if (to.config.imports.length === 0) return;
@@ -112,13 +112,14 @@ export class DropFolders {
       if (this.#told.get(look.path) === sentence) return;
       this.#told.set(look.path, sentence);
       to.log.warn({ place: place.pigeonhole, refused: nameOf(error) }, 'a dropped file has to wait');
-      await tellProblem(look.path, `${sentence}\nIt is looked at again by itself.\n`).catch((failure: unknown) =>
-        to.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'nothing can be written into a drop folder'),
+      await tellProblem(look.path, `${sentence}\npigeonpost will try again automatically.\n`).catch(
+        (failure: unknown) =>
+          to.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'cannot write into a drop folder'),
       );
     }
   }
 
-  /** @returns nothing is left to be done with the file */
+  /** @returns whether nothing is left to do with the file */
   async #carryOn(
     to: Collaborators,
     { place, reading }: Found,
@@ -158,7 +159,7 @@ export class DropFolders {
   ): Promise<void> {
     const { ledger } = to;
     try {
-      const begun = await readImport(ledger, id); // by a process that ended before it could say so
+      const begun = await readImport(ledger, id); // by a process that ended before it recorded it
       if (begun?.state === 'staging') await discardImport(ledger, begun.number);
       if (begun === undefined || begun.state === 'staging')
         await this.#import(to, place, { path, id, contentHash: file.contentHash });
@@ -193,7 +194,7 @@ export class DropFolders {
       canary: null,
       requestedBy: 'drop folder',
       requestedToken: null,
-      content: Buffer.from(contentHash).toString('hex'), // another one would be kept from being imported by this one's claim
+      content: Buffer.from(contentHash).toString('hex'), // this claim would block the import of a different file
       saveMapping: null,
       strangeFields: 'refuse',
     });
@@ -209,11 +210,11 @@ export class DropFolders {
   #noteMissing(to: Collaborators, folder: string, code: string): void {
     if (this.#missing.has(folder)) return;
     this.#missing.add(folder);
-    to.log.warn({ folder, code }, 'a drop folder cannot be read: make it, or check its permissions');
+    to.log.warn({ folder, code }, 'a drop folder cannot be read: create it, or check its permissions');
   }
 }
 
-/** @returns false while the import has not ended */
+/** @returns false if the import has not ended */
 async function writeReport({ ledger }: Collaborators, path: string, importId: string): Promise<boolean> {
   const progress = await readImport(ledger, importId);
   if (progress === undefined || (progress.state !== 'done' && progress.state !== 'cancelled')) return false;
@@ -226,18 +227,17 @@ async function tellProblem(path: string, text: string): Promise<void> {
 }
 
 async function wishesOf({ ledger }: Collaborators, { map, workspace }: ImportFolder): Promise<ColumnWishes> {
-  // Both are for whatever comes: a file may lack a column of which it has no need.
+  // Both are for any file, so a file may lack some of the columns.
   return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, workspace, map) : (map ?? {}) };
 }
 
 /**
- * All of `imports:` and of the mapping it names that decides whether a file can be used: one that could not be is tried
- * again when this changes.
+ * Returns the settings that decide whether a file can be used. An unusable file is tried again when they change.
  */
 async function readingOf({ ledger }: Collaborators, { map, pigeonhole, workspace }: ImportFolder): Promise<string> {
   const columns =
     typeof map === 'string' ? ((await findMapping(ledger, workspace, map))?.columns ?? null) : (map ?? {});
-  // After an erasure every file is looked at again: a report that told of the person is written anew.
+  // After an erasure, every file is processed again, so that reports are rewritten without the person.
   const cleared = await countCleared(ledger);
   return JSON.stringify([
     columns,
@@ -246,7 +246,7 @@ async function readingOf({ ledger }: Collaborators, { map, pigeonhole, workspace
   ]);
 }
 
-/** A sub-folder of a pigeonhole that the pattern does not mean. @throws {ImportRefusal} */
+/** Refuses a sub-folder whose pigeonhole does not match the pattern. @throws {ImportRefusal} */
 function refuseOthers({ pigeonhole }: ImportFolder, { name, pigeonholeId }: ImportTarget): void {
   if (typeof pigeonhole === 'number' || (name !== null && new RegExp(pigeonhole.name).test(name))) return;
   throw new ImportRefusal(
@@ -255,12 +255,12 @@ function refuseOthers({ pigeonhole }: ImportFolder, { name, pigeonholeId }: Impo
   );
 }
 
-/** Another look at the same file would find the same. */
+/** Whether a repetition with the same file would fail in the same way. */
 function isUnusable(error: unknown): error is RegistrantFileError | ImportRefusal {
   return error instanceof RegistrantFileError || (error instanceof ImportRefusal && error.kind === 'wrong');
 }
 
-/** Undefined: it is no matter of this file. */
+/** Returns the sentence for the error file; undefined if the error does not concern this file. */
 function sentenceFor(error: unknown): string | undefined {
   if (error instanceof ImportRefusal) return error.message;
   if (!isOfFile(error)) return undefined;
@@ -271,7 +271,7 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException {
   return typeof error === 'object' && error !== null && 'code' in error && 'syscall' in error && 'path' in error;
 }
 
-/** What a log may hold: a message could name the file. */
+/** Returns a name for the log; the message could contain the file's name. */
 function nameOf(error: unknown): string {
   return isOfFile(error) ? (error.code ?? error.name) : error instanceof Error ? error.name : 'unknown';
 }

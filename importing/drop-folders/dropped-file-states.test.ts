@@ -31,7 +31,7 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
     expect(await claim(2)).toMatchObject({ state: 'claimed' }); // it is to be read in another way
   });
 
-  it('that was given back in order is not counted', async () => {
+  it('that was released properly is not counted', async () => {
     for (let look = 0; look < 5; look += 1) {
       expect(await claim()).toMatchObject({ state: 'claimed' });
       await giveBackDroppedFile(ledger, file, 'process');

@@ -7,26 +7,26 @@ export interface DroppedFile {
 }
 
 export type DroppedState =
-  /** It is this process's to import, under this id; an earlier try may have begun it. */
+  /** This process imports it under this id; an earlier attempt may have started. */
   | { readonly state: 'claimed'; readonly importId: string }
-  /** Another process is about to import it. */
+  /** Another process imports it. */
   | { readonly state: 'elsewhere' }
   | { readonly state: 'importing' | 'reported'; readonly importId: string }
   | { readonly state: 'unusable'; readonly problem: string };
 
-/** Longer than taking in a file takes; a process that ended meanwhile is not waited for longer. */
+/** Longer than staging a file takes. After this time, the process counts as dead. */
 const claimMs = 15 * 60_000;
 
-/** Processes that may end while they have the same file, before it is taken for the reason. */
-const mostClaims = 3;
+/** Processes that may die while they read a file before the file is considered the cause. */
+const maxClaims = 3;
 
-const endsItsReaders = `pigeonpost ended ${mostClaims} times while it read this file, so the file is set aside: save the list again, as CSV if it is a workbook, and drop that file`;
+const endsItsReaders = `pigeonpost ended ${maxClaims} times while it read this file, so it is not read again: save the list as a new CSV file and drop that`;
 
 /**
- * Takes a file on, unless it was taken on before: one process gets it, also of several on one database. A file that
- * could not be used is taken on again when it is to be read in another way. The claim is committed before the file is
- * read: one that has ended several processes is not read again.
- * @param take.importId for the import, if it becomes one; UUID
+ * Claims a file, unless it was claimed before. Of several processes on one database, one gets it. An unusable file can
+ * be claimed again when the settings for reading it change. The claim is committed before the file is read, so that a
+ * file that has crashed several processes is not read again.
+ * @param take.importId UUID for the import, if there will be one
  */
 export async function claimDroppedFile(
   ledger: Ledger,
@@ -45,7 +45,7 @@ export async function claimDroppedFile(
     [ref, contentHash, take.termsHash, take.importId, take.owner],
   );
   const [claim] = claimed;
-  if (claim !== undefined && claim.claims <= mostClaims) return { state: 'claimed', importId: claim.import };
+  if (claim !== undefined && claim.claims <= maxClaims) return { state: 'claimed', importId: claim.import };
   if (claim !== undefined) {
     await settleDroppedFile(ledger, { ref, contentHash }, { state: 'unusable', problem: endsItsReaders });
     return { state: 'unusable', problem: endsItsReaders };
@@ -60,12 +60,12 @@ export async function claimDroppedFile(
       return { state: row.state, importId: row.import };
     case 'unusable':
       return { state: 'unusable', problem: row.problem ?? '' };
-    default: // claimed by another, or given back a moment ago: looked at again soon
+    default: // claimed by another process, or just released: checked again soon
       return { state: 'elsewhere' };
   }
 }
 
-/** What became of a file that this process has claimed. */
+/** Records the result for a file that this process has claimed. */
 export async function settleDroppedFile(
   ledger: Ledger,
   { ref, contentHash }: DroppedFile,
@@ -79,7 +79,7 @@ export async function settleDroppedFile(
   ]);
 }
 
-/** Gives a claim back: it could not be imported now, and is tried again. */
+/** Releases a claim: the file could not be imported now and is tried again. */
 export async function giveBackDroppedFile(
   ledger: Ledger,
   { ref, contentHash }: DroppedFile,
@@ -92,7 +92,7 @@ export async function giveBackDroppedFile(
   );
 }
 
-/** An orderly start: what a process of an embedded store had claimed before is claimed by nobody. */
+/** Releases all claims at the start of an embedded store, which has only one process. */
 export async function freeDroppedFiles(ledger: Ledger): Promise<void> {
   await ledger.db.query(`update dropped_files set claimed_until = now() where state = 'claimed'`);
 }

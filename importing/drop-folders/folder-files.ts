@@ -14,9 +14,8 @@ export interface DropPlace {
 }
 
 /**
- * The folders that the configuration names, as far as they are there; where a pattern chooses, each sub-folder that is
- * called like an id.
- * @param onMissing told of a folder that cannot be read
+ * Returns the existing configured folders; with a pattern, each sub-folder whose name is an id.
+ * @param onMissing called for a folder that cannot be read
  */
 export async function findDropPlaces(
   config: Pick<Config, 'imports' | 'folder'>,
@@ -36,7 +35,7 @@ export async function findDropPlaces(
   return places.flat();
 }
 
-/** The files of a place that could be somebody's list, in the order of their names. */
+/** Returns the files of a folder that may be lists of registrants, by name. */
 export async function findDroppedFiles(
   { folder }: DropPlace,
   onMissing: (folder: string, code: string) => void,
@@ -48,7 +47,7 @@ export async function findDroppedFiles(
   const looks = await Promise.all(
     names.map(async (name): Promise<FileLook | undefined> => {
       const path = join(folder, name);
-      const found = await stat(path).catch(() => undefined); // it was taken away this moment
+      const found = await stat(path).catch(() => undefined); // it was just removed
       return found && { path, bytes: found.size, modifiedMs: found.mtimeMs, inode: found.ino };
     }),
   );
@@ -56,8 +55,8 @@ export async function findDroppedFiles(
 }
 
 /**
- * The bytes of such a file. Whoever may write into the folder can put something else in its place after it was found:
- * a link to a file that is not theirs is not followed, and a pipe is not waited for.
+ * Reads such a file. A user with write access may have replaced it since: links to other files are not followed, and
+ * pipes are not waited for.
  */
 export async function* readDroppedFile(path: string): AsyncGenerator<Buffer, void, undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -73,19 +72,19 @@ async function entriesOf(folder: string, onMissing: (folder: string, code: strin
   }
 }
 
-/** What is written beside a file that was imported, or could not be. */
+/** Suffixes of the files written beside an imported or unusable file. */
 export const reportEnding = '.report.csv';
 export const errorEnding = '.error.txt';
 
-/** What programs leave while they write, and hidden files. Excel's lock begins with `~$`, LibreOffice's with `.~lock`. */
+/** Temporary and hidden files. Excel's lock starts with `~$`, LibreOffice's with `.~lock`. */
 const unfinished = /^(?:\.|~)|~$|\.(?:tmp|part|partial|crdownload|filepart|download|swp|bak)$/i;
 
-/** Whether a file in a drop folder is somebody's list, by its name: not what this program or another one left there. Pure. */
+/** Whether the name of a file in a drop folder is that of a list, not of a report or temporary file. Pure. */
 export function isDroppedName(name: string): boolean {
   return !name.endsWith(reportEnding) && !name.endsWith(errorEnding) && !unfinished.test(name);
 }
 
-/** What a file looks like from outside: another of these is another content, or soon will be. */
+/** Metadata of a file. If any of it changes, the content has changed or will soon. */
 export interface FileLook {
   readonly path: string;
   readonly bytes: number;
@@ -93,17 +92,17 @@ export interface FileLook {
   readonly inode: number;
 }
 
-/** A copy over a slow line pauses for less. */
+/** Longer than the pauses of a copy over a slow connection. */
 const settleMs = 3000;
 
 /**
- * Tells which files are whole: those that have looked the same for some seconds. By a clock that never jumps, since
- * the times that a file carries may be another machine's.
+ * Finds complete files: those whose metadata has not changed for 3 s, by a clock that never jumps, because file times
+ * may come from another machine.
  */
 export class SettledFiles {
   #seen = new Map<string, { readonly look: FileLook; readonly sinceMs: number }>();
 
-  /** @param files all that are there now; of others nothing is remembered */
+  /** @param files all files that exist now; others are dropped from memory */
   whole(files: readonly FileLook[], nowMs: number): FileLook[] {
     const seen = new Map<string, { readonly look: FileLook; readonly sinceMs: number }>();
     for (const look of files) {
@@ -119,7 +118,7 @@ function isSame(a: FileLook, b: FileLook): boolean {
   return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs && a.inode === b.inode;
 }
 
-/** Whether a file's report, or why it could not be used, stands beside it. */
+/** Whether the report or error file of a file exists. */
 export async function standsBeside(path: string, what: 'report' | 'error'): Promise<boolean> {
   return await access(placeOf(path, what)).then(
     () => true,
@@ -127,16 +126,16 @@ export async function standsBeside(path: string, what: 'report' | 'error'): Prom
   );
 }
 
-/** Writes the one and takes the other away: a file has a report or an error. Whole, or not at all. */
+/** Writes a report or error file atomically and removes the other. */
 export async function writeBeside(
   path: string,
   what: 'report' | 'error',
   parts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
   const place = placeOf(path, what);
-  const draft = `${place}.${randomUUID()}.tmp`; // several processes may write it, of whose ids two can be the same
+  const draft = `${place}.${randomUUID()}.tmp`; // several processes may write it, and in containers their process ids may be equal
   try {
-    const { mode } = await stat(path); // people's data: for whoever may read the file itself
+    const { mode } = await stat(path); // personal data: readable by the same users as the file itself
     await pipeline(parts, createWriteStream(draft, { mode: mode & 0o666 }));
     await rename(draft, place);
   } finally {

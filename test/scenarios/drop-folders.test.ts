@@ -194,7 +194,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     put('people.csv', 'attendeeCode,Name', 'A1,Ada');
     const look = lookedAt(open());
     await look();
-    expect(read('people.csv.error.txt')).toMatch(/switched off[^]*looked at again by itself/);
+    expect(read('people.csv.error.txt')).toMatch(/switched off[^]*try again automatically/);
     await set.patch('pigeonholes', 101, { registrants: true });
     await look();
     expect([await codes(set), names()]).toEqual([['A1'], ['people.csv', 'people.csv.report.csv']]);

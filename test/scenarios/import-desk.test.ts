@@ -53,7 +53,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(state).toBe('running');
     expect((await desk.act(id, { do: 'pause' })).state).toBe('paused');
     expect((await desk.act(id, { do: 'resume' })).state).toBe('running');
-    expect(scene.logText().match(/could not be woken/g)).toHaveLength(3);
+    expect(scene.logText().match(/could not wake/g)).toHaveLength(3);
   });
 
   it('is imported, told row by row, and sends nothing when it comes again', async () => {
