@@ -32,7 +32,7 @@ async function aDayPasses(stage: Stage): Promise<void> {
 
 const story = (scene: Scene, key: number): string[] => archived(scene, 'attendees', key).map(({ type }) => type);
 
-/** What a walk has stored counts as known at the next one, which then need not look at it. */
+/** Items stored by one walk are known in the next one, which can then skip them. */
 describe.each(kinds)('what is gone, on %s', (kind) => {
   it.each([
     ['is refused a page', { kind: 'error', code: 4502 }],
@@ -54,7 +54,7 @@ describe.each(kinds)('what is gone, on %s', (kind) => {
   it('is missed although it was there for the poll alone that came before the sweep', async () => {
     const { stage, scene } = await sweptStage(kind, 'descending');
     await stage.put('attendees', attendee(260));
-    // The poll reads the first page from the head; then the first of its rows goes, before the sweep comes by.
+    // The poll reads the first page from the start; then the first of its rows is deleted, before the sweep reads it.
     await stage.fault({
       kind: 'changeDuringWalk',
       list: 'attendees',

@@ -53,7 +53,7 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   importEnded: true,
 };
 
-/** A process that looks whenever a test says so; what is over is told at the second look that finds it so. */
+/** A process that checks on demand; it reports the end of a condition at the second check that finds it over. */
 function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
   const server = { ...to.config.server, publicUrl: 'https://pigeonpost.example.com' };
   const alerts: Config['alerts'] = {
@@ -137,7 +137,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told()).toEqual(['alert.raised sink-paused hooks', 'alert.recovered sink-paused hooks']);
     expect([posted().length, mail.taken.length]).toEqual([2, 2]);
     const all = JSON.stringify([hook.taken, posted(), mail.taken]) + scene.logText();
-    expect(all).not.toMatch(/Person 1|person1|code-1/); // what a vendor said stands in no alert
+    expect(all).not.toMatch(/Person 1|person1|code-1/); // no alert contains the vendor's own words
   });
 
   it('reach a receiver that failed once it is there again, in their order, and held nobody else up', async () => {

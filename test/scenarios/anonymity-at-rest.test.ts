@@ -11,7 +11,7 @@ const stages = useStages();
 const people = Array.from({ length: 12 }, (_, index) => 501 + index);
 const votedAt = '2026-11-21T09:30:00.000Z';
 
-/** What a thief of the database has: every value of every table, text as bytes too. */
+/** Everything that a thief of the database gets: every value of every table, bytes also as text. */
 async function everyValue(stage: Stage): Promise<Buffer[]> {
   const columns = await stage.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -94,7 +94,7 @@ describe.each(kinds)('anonymity against a reader of the whole database, on %s', 
     expect(guessed).toEqual([]);
   });
 
-  it('holds between tables: no value of an anonymous row stands in a row that names a person', async () => {
+  it('holds between tables: no value of an anonymous row is in a row that names a person', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(501));
     await stage.put('sessions', session(1));

@@ -7,7 +7,7 @@ import { archived, everyone, pigeonhole, type Stage, useStages } from '../kit/st
 
 const stages = useStages();
 
-/** What must not be found anywhere: an attendee whose every field is unmistakable. */
+/** An attendee with unmistakable values in every field; no output may contain them. */
 const nameless = { id: 77_001_177, code: 'CODE-NEVER-SHOWN', name: 'Nadia Nowhere', email: 'nadia@never.example' };
 
 /** Every text in the ledger's rows about interactions, as PostgreSQL shows it. */

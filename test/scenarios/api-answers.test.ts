@@ -15,7 +15,7 @@ import { type Stage, useStages } from '../kit/stage.js';
 const stages = useStages();
 const environment = { SCENE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
 
-/** What these people are called, and where they are reached. */
+/** Names and addresses of these people. */
 const personal = /Person \d|example\.com|code-\d/;
 
 interface Served {

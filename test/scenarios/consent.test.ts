@@ -60,7 +60,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(stage.received('attendees')).toHaveLength(1);
   });
 
-  it('tells a sink that is to forget of a withdrawal once, and of the person anew when they agree again', async () => {
+  it('sends one withdrawal to a sink that erases, and the person again when they consent again', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(2));
     const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`);
@@ -125,7 +125,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(shown()).toBeNull();
   });
 
-  it('wakes a sink of records that is sent no attendees, and no log, when somebody withdraws', async () => {
+  it('wakes a sink of records that receives no attendees, and no log, when an attendee withdraws', async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink();
     await stage.put('sessions', session(1));
@@ -171,7 +171,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
   it('shows nobody whose own record was not read yet, also where everyone but the refused is accepted', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
-    await stage.put('poll-mcq-votes', pollVote(51, { id: 770077007, anonymous: false }, 1)); // attendee 770077007 stands in no list
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 770077007, anonymous: false }, 1)); // attendee 770077007 is in no list
     const allButRefused = 'consent: { accept: [obtained, not-asked, not-known] }';
     const scene = await stage.webhookScene(allButRefused);
     await scene.settle();

@@ -14,7 +14,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const never = new AbortController().signal;
 
-/** What happens at the service between two turns. People, questions and votes are few, so that they meet often. */
+/** Mutations in the service between two cycles. People, questions and votes are few, so that they often coincide. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('sign-in' as const), id: fc.integer({ min: 1, max: 6 }), name: fc.nat(3) }),
   fc.record({

@@ -61,7 +61,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     ]);
   });
 
-  it('that come back within a walk are noticed, also when the first page of the walk was known', async () => {
+  it('that repeat within a walk are noticed, also when the first page of the walk was known', async () => {
     const { stage, scene } = await readList({});
     await sweep(stage, scene);
     await stage.db.query(

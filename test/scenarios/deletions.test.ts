@@ -40,8 +40,8 @@ async function deletedKeys(stage: Stage, list: string): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-describe.each(kinds)('what is gone at the service, on %s', (kind) => {
-  it('is deleted when a second answer confirms it, and counts on when it comes back', async () => {
+describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
+  it('is deleted when a second answer confirms it, and its revisions continue when it returns', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));
     const scene = await stage.scene();
@@ -77,7 +77,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
   });
 
   it.each([
-    ['by the next poll of a live list of questions, where it has stood for a while', '2 minutes', 1],
+    ['by the next poll of a live list of questions, if it was in the list for a while', '2 minutes', 1],
     ['by the poll after that, where it has only just appeared', '0 minutes', 2],
   ])('is deleted %s', async (_, age, pollsNeeded) => {
     const stage = await stages.open(kind);
@@ -260,7 +260,7 @@ describe.each(kinds)('what is gone at the service, on %s', (kind) => {
     expect([woken, await deletedKeys(stage, 'attendees')]).toEqual([['archive'], '12345678'.split('')]);
   });
 
-  it('stays when a person says so, and is held anew only after it was seen again', async () => {
+  it('stays when an operator says so, and is held again only after it was seen again', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(20));
     const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });

@@ -49,7 +49,7 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     expect(streams.length).toBeGreaterThan(0);
   });
 
-  it('asks for a known pigeonhole by its id while the list does not show it, follows its status, and goes on reading it', async () => {
+  it('requests a known pigeonhole by its id while the list lacks it, follows its status, and continues to read it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.scene();

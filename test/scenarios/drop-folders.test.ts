@@ -9,7 +9,7 @@ import { type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
-/** Later than a file needs to be taken for whole, and than what stood in the way is looked at again. */
+/** Longer than the wait until a file counts as complete, and than the wait before an obstacle is checked again. */
 const laterMs = 70_000;
 
 /** Looks until whatever is whole was dealt with. By a clock of its own: nothing is waited for. */
@@ -55,7 +55,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(read('people.csv.report.csv')).toMatch(/"2","created",.*"'007","Ada"\r\n"3","invalid","Ticket"/);
   });
 
-  it('imports each content once, whatever it is called and however often the process begins anew', async () => {
+  it('imports each content once, whatever its name and however often the process restarts', async () => {
     const set = await stages.open(kind);
     const { open, put, names } = await dropping(set);
     put('people.csv', 'attendeeCode,Name', 'A1,Ada');
@@ -89,7 +89,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
-  it('goes on with an import whose process ended before it could say that it had begun', async () => {
+  it('continues an import whose process died before it could record the start', async () => {
     const set = await stages.open(kind);
     const { open, put, names } = await dropping(set);
     put('people.csv', 'attendeeCode,Name', 'A1,Ada');
@@ -102,7 +102,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
-  it('says once what is wrong with a file, and looks at it again when it is to be read in another way', async () => {
+  it('reports once what is wrong with a file, and checks it again when its settings change', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names, scene } = await dropping(set);
     put('binary.csv', '\u0000\u0001\u0002PNG\u0000');
@@ -165,7 +165,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
-  it('takes a file that another has taken the place of for what it is, and the first for new when it comes back', async () => {
+  it('treats a file that replaces another as a new one, and the first as new when it returns', async () => {
     const set = await stages.open(kind);
     const { put, scene } = await dropping(set);
     const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
@@ -187,7 +187,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1', 'A2']);
   });
 
-  it('waits with a file while nothing can be imported, says why, and goes on by itself', async () => {
+  it('waits with a file while no import is possible, says why, and continues automatically', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names } = await dropping(set);
     await set.patch('pigeonholes', 101, { registrants: false });
@@ -216,7 +216,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
-  it('that is not there is told once in the log, and others are looked into', async () => {
+  it('that is missing is logged once, and other folders are read', async () => {
     const set = await stages.open(kind);
     const { put, scene, names } = await dropping(set);
     const folders = dropFoldersIn(scene, set.folder, [

@@ -9,10 +9,10 @@ const stages = useStages();
 const attendees = 20;
 const perPage = 4;
 
-type Way = (client: WatchedClient) => PigeonholeClient['page'];
+type Interception = (client: WatchedClient) => PigeonholeClient['page'];
 
-/** A whole read of a list whose pages go another way. */
-async function readBy(kind: (typeof kinds)[number], way: Way): Promise<Stage> {
+/** Reads a whole list whose page requests are intercepted. */
+async function readBy(kind: (typeof kinds)[number], interception: Interception): Promise<Stage> {
   const stage = await stages.open(kind, { pigeonholes: 1 });
   await stage.control('PATCH', 'knobs', { maxPerPage: perPage });
   await stage.control(
@@ -28,9 +28,9 @@ async function readBy(kind: (typeof kinds)[number], way: Way): Promise<Stage> {
     })),
   );
   const client = watchedClient(stage.sandbox.baseUrl);
-  const asWanted = way(client);
+  const intercepted = interception(client);
   const page: PigeonholeClient['page'] = (list, options) =>
-    list.list === 'attendees' ? asWanted(list, options) : client.page(list, options);
+    list.list === 'attendees' ? intercepted(list, options) : client.page(list, options);
   const scene = await stage.scene({
     client: { ...client, page },
     sinks: { archive: '{ type: file, folder: ./archive, lists: [attendees] }' },
@@ -48,7 +48,7 @@ async function stored(stage: Stage): Promise<{ items: number; failed: number }> 
 }
 
 describe.each(kinds)('the page after, asked for by the end of a body, on %s', (kind) => {
-  it('is under way before the page is read, and no page is asked for twice', async () => {
+  it('is in progress before the page is read, and no page is requested twice', async () => {
     const asked: string[] = [];
     // A page is held back until the one behind it has been asked for: read first, it would never come.
     const stage = await readBy(kind, (client) => async (list, options = {}) => {

@@ -162,7 +162,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(JSON.stringify(stored)).not.toMatch(/:51|:53/);
   });
 
-  it('tells everyone what else was offered, ten minutes after they were told last', async () => {
+  it('updates the number of offers for everyone, ten minutes after the last update', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2));

@@ -14,7 +14,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const never = new AbortController().signal;
 
-/** Who waits for an answer to the request for attendees, and how it goes on. */
+/** Effect of an error in reading attendees: the stream or the whole workspace waits, within these bounds. */
 type Effect =
   | { readonly who: 'stream'; readonly atLeastMs: number; readonly atMostMs: number }
   | { readonly who: 'workspace'; readonly reason: string; readonly atLeastMs: number; readonly atMostMs: number };
@@ -102,7 +102,7 @@ async function smallStage(kind: (typeof kinds)[number]): Promise<{ stage: Stage;
   return { stage, scene };
 }
 
-/** How long something waits: from an instant before it began, at least, and from now on, at most. */
+/** Bounds of a wait: at least from an instant before it started, at most from now on. */
 interface Wait {
   readonly sinceMs: number;
   readonly leftMs: number;

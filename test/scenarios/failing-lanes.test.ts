@@ -138,7 +138,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     expect(sink.records.size).toBe(15);
   });
 
-  it('keeps no sink from beginning anew after an outage, though each pigeonhole begins with one', async () => {
+  it('keeps no sink from restarting after an outage, though each pigeonhole starts with a failing item', async () => {
     const stage = await stages.open(kind, { pigeonholes: 3, sessions: 5 });
     const sink = new StateSink();
     let isDown = true;

@@ -177,7 +177,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered' or attempts <> 1`)).toEqual([]);
   });
 
-  it('is paused by HTTP 410, is sent nothing then, and goes on where it was when a person resumes it', async () => {
+  it('is paused by HTTP 410, receives nothing then, and continues where it was when an operator resumes it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(5));
     const scene = await stage.webhookScene();

@@ -55,7 +55,7 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
   );
 });
 
-/** What a store in use looks like to the planner, before a pigeonhole is read that its statistics do not know. */
+/** Gives the planner the statistics of a store in use, before a pigeonhole is read that they do not cover. */
 async function fillOtherPigeonhole(db: Database): Promise<void> {
   await db.script(`
     insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)

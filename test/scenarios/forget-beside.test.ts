@@ -53,8 +53,8 @@ async function marked({ db }: Stage): Promise<string[]> {
   return rows.filter((row) => row.includes('MARK')).map((row) => row.slice(0, 60));
 }
 
-describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind) => {
-  it('is a replay without them, be it under way or asked for later, and no dead letter of theirs is left', async () => {
+describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
+  it('is a replay without the person, whether in progress or requested later, and no dead letter of theirs is left', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene(everyone, { sinks: { archive: file('archive') } });
@@ -88,7 +88,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect(await marked(stage)).toEqual([]);
   });
 
-  it('is a new sink that is told nothing of them, and one that is there again, which takes back what it was told', async () => {
+  it('is a new sink that receives nothing of the person, and a restored one that takes back what it received', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     await (await stage.webhookScene()).settle();
@@ -123,7 +123,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect(await stage.db.query('select 1 from erasing')).toEqual([]);
   });
 
-  it('is retention, before which they are found by what it leaves, and after which nothing of them comes back', async () => {
+  it('is retention, which still lets the person be found before it runs, and restores nothing of them after it', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.scene();
@@ -156,7 +156,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect(await openErasures(scene.ledger)).toEqual([]);
   });
 
-  it('is a sink that somebody resumes after days, which is looked at often again; the log counts every place', async () => {
+  it('is a sink that is resumed after days and is then checked often again; the log counts every place', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.scene();
@@ -179,7 +179,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect(scene.logText()).toContain(`"a person is forgotten","erasure":"${erasure}","places":${places}`);
   });
 
-  it('is somebody else with their address, who is kept and counted; by the address everybody is meant who has it', async () => {
+  it('is another person with their address, who is kept and counted; a request by address means everyone who has it', async () => {
     const stage = await stages.open(kind);
     const Email = 'Shared@example.com';
     await stage.put('attendees', attendee(11, { Email }), attendee(12, { Email: 'shared@EXAMPLE.com ' }), attendee(13));
@@ -205,7 +205,7 @@ describe.each(kinds)('what goes on beside somebody’s forgetting, on %s', (kind
     expect((await dumpLedger(stage.db)).toLowerCase()).not.toContain('shared@');
     expect(await outcomesOf(scene, all)).not.toHaveProperty('others');
 
-    // A record of its own, with an id and a code that nobody had: a person may come back under an address.
+    // A new record with a new id and a new code: a person may return under the same address.
     await stage.put('attendees', attendee(14, { Email }));
     await stage.pollsAreDue();
     await scene.settle();

@@ -15,7 +15,7 @@ import { until } from '../until.js';
 const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
-/** Of the statements by which a delivery notes what it is about to send: a batch of new changes, and any other. */
+/** The statements by which a delivery records what it is about to send: a batch of new changes, and any other. */
 const beginnings = [
   'insert into begun_batches (sink_id, ref',
   'insert into deliveries (sink_id, ref, configuration, sequence',
@@ -46,12 +46,12 @@ async function beginsBatch(stage: Stage): Promise<Moment> {
   return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && params[1] === rows[0]!.ref;
 }
 
-/** What was received last of each item, as `<list> <key>` and the kind of change. */
+/** The last change received for each item, as `<list> <key>` and the kind of change. */
 function lastOf(stage: Stage): Map<string, string> {
   return new Map(stage.received().map(({ change }) => [`${change.list} ${change.key}`, change.type]));
 }
 
-/** Whoever was told of the person has to be told that they are gone, and a receipt has to say so. */
+/** Every sink that received the person must receive their deletion, and a receipt must record it. */
 async function expectTakenBack(stage: Stage, scene: Scene, erasure: string): Promise<void> {
   const told = stage.received().some((receipt) => JSON.stringify(receipt).includes('MARK'));
   const last = lastOf(stage);

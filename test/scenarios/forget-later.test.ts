@@ -81,7 +81,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect(archive(scene).filter(({ list }) => list === 'votes')).toHaveLength(5);
   });
 
-  it('leaves their words in no vote that is gone, and in no file of a sink that was told of votes alone', async () => {
+  it('leaves their words in no deleted vote, and in no file of a sink that received only votes', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(11), attendee(12), attendee(13));
@@ -134,13 +134,13 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
   });
 
-  // The embedded store has one connection: nothing can be under way there.
+  // The embedded store has one connection: no other statement can be in progress.
   (kind === 'embedded' ? it.skip : it)('is waited for while its page is being written', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(11), attendee(12));
     const scene = await stage.scene();
     await scene.settle();
-    await stage.db.query(`delete from deliveries`); // nobody was told, so nothing else is waited for
+    await stage.db.query(`delete from deliveries`); // no sink received them, so the erasure waits for nothing else
     const id = await askToForget(scene, { by: 'id', text: '11' });
     await stage.db.query(`update items set erased = true where list = 'attendees' and key = '11'`);
     let begun = (): void => undefined;

@@ -37,7 +37,7 @@ describe.each(kinds)('people who are forgotten, on %s', (kind) => {
       for (const [index, who] of names.entries()) {
         for (const deed of deeds(who, index)) await stage.put(...said(who, deed));
       }
-      // Somebody else's vote repeats the words of the question that it is about.
+      // Another person's vote repeats the words of its question.
       const theirs = 100 + names.indexOf('withdrawing');
       await stage.put('votes', {
         attendeeId: people.turning,

@@ -28,7 +28,7 @@ async function standingOf({ ledger, to: { config } }: Scene) {
 }
 
 describe.each(kinds)('an object that HubSpot does not allow, on %s', (kind) => {
-  it('waits and says why, while the sink goes on, and follows when the scope is granted', async () => {
+  it('waits and says why, while the sink continues, and follows when the scope is granted', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1, {}), attendee(2, {}));
     const scene = await stage.scene({

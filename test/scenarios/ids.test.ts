@@ -7,7 +7,7 @@ import { archived, everyone, pigeonhole, type Stage, useStages } from '../kit/st
 
 const stages = useStages();
 
-/** Where every sequence of the schema stands. */
+/** Current value of every sequence of the schema. */
 async function sequences(db: Database): Promise<Record<string, number>> {
   const names = await db.query<{ name: string }>(
     `select quote_ident(sequencename) as name from pg_sequences where schemaname = 'public' order by 1`,
@@ -64,7 +64,7 @@ describe.each(kinds)('ids, on %s', (kind) => {
     expect(await sequences(stage.db)).toEqual(before);
   });
 
-  it('of streams go on beyond the integers', async () => {
+  it('of streams continue beyond the integers', async () => {
     const stage = await stages.open(kind);
     await put(stage);
     await stage.db.script('alter table streams alter column id restart with 2147483646');

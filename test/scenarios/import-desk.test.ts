@@ -8,13 +8,13 @@ const stages = useStages();
 
 const newest = { workspace: null, before: null, limit: 10 };
 
-/** Where somebody is already, so that it is known which fields people have. */
+/** Adds one attendee, so that the profile fields are known. */
 async function withSomebody(set: Stage): Promise<void> {
   await set.put('attendees', { id: 1, registrantId: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'ada@example.com' });
 }
 
 describe.each(kinds)('a file of registrants on %s', (kind) => {
-  it('is looked at without writing or creating anything', async () => {
+  it('is checked without writing or creating anything', async () => {
     const set = await stages.open(kind);
     await withSomebody(set);
     const desk = deskIn(await set.scene());
@@ -45,7 +45,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(await posts(set)).toBe(0);
   });
 
-  it('is imported, paused and resumed although Temporal cannot be told, since the ledger knows', async () => {
+  it('is imported, paused and resumed although Temporal cannot be reached, because the ledger holds the state', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const desk = deskIn(scene, async () => await Promise.reject(new Error('no connection')));
@@ -56,7 +56,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(scene.logText().match(/could not wake/g)).toHaveLength(3);
   });
 
-  it('is imported, told row by row, and sends nothing when it comes again', async () => {
+  it('is imported, reported row by row, and sends nothing when it is imported again', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const lines = ['attendeeCode,Name', 'A1,Ada', 'A2,Bo', ',Cy', `A4,${'n'.repeat(256)}`];
@@ -79,7 +79,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     });
   });
 
-  it('comes back as a report that can be corrected and imported as it is', async () => {
+  it('returns as a report that can be corrected and imported as it is', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const { id } = await desk.start(requestOf(), bytesOf('Ticket,Name', '007,=Ada', ',Bo'));
@@ -93,7 +93,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     ]);
   });
 
-  it('is not begun when it is no longer what was looked at', async () => {
+  it('is not started when it differs from the file that was checked', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const { file } = await desk.check(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));

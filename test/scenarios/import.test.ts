@@ -83,7 +83,7 @@ describe.each(kinds)('an import on %s', (kind) => {
   it.each([
     { moment: 'before its requests', arrives: false },
     { moment: 'behind its requests', arrives: true },
-  ])('takes up at once what a process left under way that died $moment', async ({ arrives }) => {
+  ])('immediately continues what a process that died $moment left in progress', async ({ arrives }) => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
@@ -121,7 +121,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
   });
 
-  it('started twice at once makes one set of registrants, and both are told the truth', async () => {
+  it('started twice at the same time creates one set of registrants, and both callers get the same answer', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const changed = people(30).map((person, index) => (index < 5 ? { ...person, Name: 'Changed' } : person));
@@ -196,7 +196,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, id)).toEqual({ created: 5 });
   });
 
-  it('is not begun when the store holds fewer rows than were given to it', async () => {
+  it('is not started when the store holds fewer rows than it received', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const ref = await refOf(scene.ledger, 'acme', 101);
@@ -224,7 +224,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(waiting.counts.created).toBe(1000);
   });
 
-  it('stops at once where registrants are off, says what to switch on, and goes on when a person resumes it', async () => {
+  it('stops immediately where registrants are off, says what to switch on, and continues when an operator resumes it', async () => {
     const set = await stages.open(kind, { registrants: false });
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
@@ -232,7 +232,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const paused = await progress(scene, id);
     expect(paused).toMatchObject({ state: 'paused', pauses: [{ cause: 'registrantsOff', scope: 'import' }] });
     expect(paused.pauses[0]!.detail).toMatch(/enable registrant profiles in the dashboard/);
-    expect(await posts(set)).toBeLessThanOrEqual(3); // as many as are under way at once
+    expect(await posts(set)).toBeLessThanOrEqual(3); // the number of concurrent requests
     expect(await turn(scene, id)).toMatchObject({ state: 'paused', reason: 'registrantsOff' });
     expect(await posts(set)).toBe(0);
     await set.patch('pigeonholes', 101, { registrants: true });
@@ -241,7 +241,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, id)).toEqual({ created: 1200 });
   });
 
-  it('pauses the workspace when the key is refused, and goes on when the service takes it again', async () => {
+  it('pauses the workspace when the key is refused, and continues when the service accepts it again', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.control('POST', 'keys', { accepted: ['another'] });

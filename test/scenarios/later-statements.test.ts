@@ -7,7 +7,7 @@ import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-database.js';
 
-/** What is stored already and no statement has a reason to read. */
+/** Pages that are already stored and that no statement has a reason to read. */
 const stored = 20_000;
 /** The slices of these statements hold at most 1,000 rows, each with a few look-ups. */
 const most = { rows: 8000, pages: 15_000 };

@@ -11,7 +11,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const many = Array.from({ length: 40 }, (_, index) => index + 1);
 
-/** A sink whose `send` in the pigeonhole waits, once it has sent, until the test lets it go on. */
+/** A sink whose `send` in the pigeonhole waits, once it has sent, until the test releases it. */
 function holdable(inner: Sink): { sink: Sink; begun: () => boolean; letGo: () => void } {
   let begun = false;
   let letGo!: () => void;

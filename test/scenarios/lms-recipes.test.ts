@@ -8,7 +8,7 @@ import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
 /*
- * Recipes of docs/ for an LMS, as they stand there but for the addresses, against a Canvas and an LRS that hold records
+ * Recipes of docs/ for an LMS, unchanged except for the addresses, against a Canvas and an LRS that hold records
  * already: a teacher's grades, and statements of another system about the same people.
  */
 
@@ -57,7 +57,7 @@ const grades = (): string[] =>
     .map(({ assignmentId, userId, score, graderId }) => `${assignmentId} ${userId - 1000} ${score} ${graderId}`)
     .toSorted();
 
-/** Who is said to have done what, less what another system has said. */
+/** Statements as actor and verb, without those of another system. */
 const told = (): string[] =>
   lrs.store.all
     .filter(({ id }) => id !== foreign.id && lrs.store.voiderOf(id) === undefined)

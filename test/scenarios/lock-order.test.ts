@@ -38,7 +38,7 @@ function slowed(inner: Database, seed: number): Database {
   return delayedDatabase(inner, () => passes(random() * 4));
 }
 
-/** What a turn failed with; being overtaken by another holder is no failure. */
+/** Failure of a cycle; a lease lost to another holder is no failure. */
 async function failureOf(turn: () => Promise<unknown>): Promise<string[]> {
   try {
     await turn();
@@ -57,7 +57,7 @@ interface Pair {
   readonly sinkId: number;
 }
 
-/** What runs beside each other: `first` is held before a statement until `second` waits for it, or is over. */
+/** Two concurrent steps: `first` is held before a statement until `second` waits for it or has ended. */
 const pairs: readonly {
   readonly name: string;
   readonly moment: string;

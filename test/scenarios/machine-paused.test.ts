@@ -31,7 +31,7 @@ const pauses: [string, (clocks: JumpingClocks) => void][] = [
   ['that its wall clock does not show', (clocks) => (clocks.monotonicAheadMs += 60_000)],
 ];
 
-/** A sink that stops in the middle of `send`, after some of its calls, until the test lets it go on. */
+/** A sink that stops in the middle of `send`, after some of its calls, until the test releases it. */
 function stoppable(inner: Sink): { sink: Sink; isStopped: () => boolean; letGo: () => void } {
   let stopped = false;
   let letGo!: () => void;

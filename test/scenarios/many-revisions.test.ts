@@ -13,7 +13,7 @@ describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
     const { ledger } = await stage.scene();
     const ref = 1;
     await stage.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 101), ('acme', 102)`);
-    // Both withheld throughout, as someone who refuses is: what was told before is looked for in vain.
+    // Both are always withheld, as for a person who refuses: there is no earlier delivery to find.
     for (const [pigeonhole, key, before] of [
       [ref, `'1'`, 'g - 1'],
       [ref + 1, '(g % 500)::text', 'g - 500'],
@@ -42,7 +42,7 @@ describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
       expect(rows).toHaveLength(100);
       return took;
     };
-    // It took two hundred times as long when each looked at all before it. Whatever else the machine does, one of many
+    // It took two hundred times as long when each change checked all earlier ones. Whatever else the machine does, one of many
     // tries is not held up by it.
     const isAsFast = async (): Promise<boolean> => (await msFor(ref)) < 20 * (await msFor(ref + 1)) + 20;
     let tries = 1;

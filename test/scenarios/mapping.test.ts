@@ -11,7 +11,7 @@ import { type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 const environment = { SCENE_KEY: 'sandbox-key', HUBSPOT_TOKEN: 'hubspot-token' };
-/** Fails for whoever has a number in the place of a nickname. */
+/** Fails for every attendee whose nickname is a number. */
 const failing = '$uppercase(item.Nick)';
 const mended = '$uppercase($string(item.Nick))';
 
@@ -45,7 +45,7 @@ async function sceneWith(stage: Stage, firstname: string): Promise<Scene> {
   return await stage.scene({ sinks: { crm: crm(firstname) }, environment });
 }
 
-/** Of everyone with a nickname, what stands in the CRM. */
+/** First names of the contacts in the CRM. */
 function firstNames(): unknown[] {
   const { account } = hubspot;
   return account.portal.all(account.contacts).map(({ values }) => values.get('firstname'));
@@ -59,7 +59,7 @@ async function putPeople(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (kind) => {
-  it('delivers the others, parks these under one cause, and one command drains them once it is mended', async () => {
+  it('delivers the others, parks these under one cause, and one command drains them once it is fixed', async () => {
     const stage = await stages.open(kind);
     await putPeople(stage);
     const before = await sceneWith(stage, failing);
@@ -72,11 +72,11 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     expect(group!.detail).toMatch(/line \d+ of the configuration\) for attendees:\d+ failed/);
 
     expect(await redriveDeadLetters(before.ledger, { sink: 'crm' })).toMatchObject({ changes: 3 });
-    await before.settle(); // nothing is mended, so they are parked again
+    await before.settle(); // nothing is fixed, so they are parked again
     expect((await deadLetterGroups(before.ledger, {}))[0]).toMatchObject({ changes: 3 });
 
     const after = await sceneWith(stage, mended);
-    await after.settle(); // applying the mended mapping is that command
+    await after.settle(); // applying the fixed mapping is that command
     expect(await deadLetterGroups(after.ledger, {})).toEqual([]);
     expect(firstNames()).toHaveLength(300);
     expect(firstNames().filter((name) => name === '7')).toHaveLength(3);

@@ -90,7 +90,7 @@ function deedsOf(lines: readonly string[], who: Person): string[] {
   return lines.filter((line) => shows(line, who) && !isOwnRecord(line));
 }
 
-/** Of someone who agrees, it may be sent: a contact, a lead, a row, an attendance. */
+/** Records that may be sent for a person who consents: a contact, a lead, a row, an attendance. */
 function isOwnRecord(line: string): boolean {
   switch (sinkOf(line)) {
     case 'crm':

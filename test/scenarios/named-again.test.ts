@@ -15,7 +15,7 @@ async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
 }
 
 describe.each(kinds)('what a question may say of its author, on %s', (kind) => {
-  it('is told again when the session that allows it is back', async () => {
+  it('is delivered again when the session that allows it is back', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
     await stage.put('attendees', attendee(1));
@@ -33,7 +33,7 @@ describe.each(kinds)('what a question may say of its author, on %s', (kind) => {
     expect(archived(scene, 'questions', 1).at(-1)!.data).toHaveProperty('attendeeId', 1);
   });
 
-  it('is nothing any more when what said so is gone, and is told again when that is back', async () => {
+  it('is withheld when its evidence is deleted, and is delivered again when that is back', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));

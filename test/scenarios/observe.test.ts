@@ -92,7 +92,7 @@ describe.each(kinds)('a sink that observes, on %s', (kind) => {
     expect((await sinkStatus(back)).approval).toBeNull();
   });
 
-  it('counts anew when it is told other things', async () => {
+  it('restarts its counts when its configuration changes', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.scene(sinks('observe'));

@@ -51,7 +51,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     expect(row!.n).toBe(9);
   });
 
-  it('are those of their requests, and count no more when they are given back', async () => {
+  it('belong to their requests, and no longer count when they are returned', async () => {
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);

@@ -152,7 +152,7 @@ describe('an event file', () => {
     }
   }
 
-  it('waits for the quota without using it, and goes on', async () => {
+  it('waits for the quota without using it, and continues', async () => {
     const stage = await stages.open(kind!, {
       quota: { limit: 6, windowSeconds: 3600, headers: true, retryAfter: false },
     });
@@ -296,7 +296,7 @@ describe('an event file', () => {
     expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
   });
 
-  it('makes nothing anew that was deleted at the service, until a person says so', async () => {
+  it('creates nothing again that was deleted in the service, until an operator says so', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await applyAll(stage, scene, summit);

@@ -45,7 +45,7 @@ async function watchedScene(stage: Stage): Promise<{ scene: Scene; client: Watch
   return { client, scene: await stage.scene({ client, sinks }) };
 }
 
-/** Takes turns until the workspace waits or nothing is due; throws what a turn throws, as an attempt that failed. */
+/** Runs cycles until the workspace waits or nothing is due; throws the error of a cycle, like a failed attempt. */
 async function readOn(scene: Scene, pigeonholeId = 101): Promise<'waiting' | 'read'> {
   if ((await scene.discover()).state === 'waiting') return 'waiting';
   for (;;) {
@@ -136,7 +136,7 @@ describe('a quota of 200 requests a window, told by headers, and a demand for 60
   });
 });
 
-describe.each(kinds)('a quota that was told and is told no more, on %s', (kind) => {
+describe.each(kinds)('a quota that the service no longer reports, on %s', (kind) => {
   it('is waited for no longer: a plan without one would be waited for until a window ends that nobody counts', async () => {
     const stage = await busyStage(kind, 60);
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: true } });
@@ -176,7 +176,7 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     expect(await ratingsRead(stage)).toBe(60);
   });
 
-  it('is probed, too, where what is left is kept for imports, which may go on using it', async () => {
+  it('is probed, too, where the rest is reserved for imports, which may continue to use it', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
@@ -196,7 +196,7 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
   });
 });
 
-/** How long nothing is requested with the key. */
+/** Time for which nothing is requested with the key. */
 async function waitMs(stage: Stage): Promise<number> {
   const [row] = await stage.db.query<{ ms: number }>(
     `select (extract(epoch from wait_until - now()) * 1000)::float8 as ms from quotas where wait_until is not null`,
@@ -223,7 +223,7 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
       expect([window, client.startedAt.filter((at) => at > first!)]).toEqual([window, []]);
       const { codes } = await spent(stage);
       expect(codes['200']).toBe(100);
-      expect(codes['8000']).toBeLessThanOrEqual(4); // those that were under way at once
+      expect(codes['8000']).toBeLessThanOrEqual(4); // the concurrent requests
       expect(await readOn(scene)).toBe('waiting');
       expect((await spent(stage)).total).toBe(0);
       client.refusedAt.length = 0;
@@ -292,7 +292,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     expect(requests.slice(-4).map(({ inFlight }) => inFlight)).toEqual([1, 1, 1, 1]);
   });
 
-  it('serves live polls before idle ones, and those before sweeps, but for a floor', async () => {
+  it('serves live polls before idle ones, and those before sweeps, except for a minimum share', async () => {
     const stage = await busyStage(kind, 16);
     await stage.control('PATCH', 'knobs', { quota: { limit: 1000, windowSeconds: 36_000, headers: true } });
     const scene = await stage.scene({ sinks });

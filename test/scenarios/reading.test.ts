@@ -90,7 +90,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('walks again at once when a cursor is refused in the middle of a walk that began at the first page', async () => {
+  it('restarts a walk immediately if a cursor is refused in the middle of a walk from the first page', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...people(25));
@@ -110,7 +110,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('walks again when the last page lacks the item that stood there last', async () => {
+  it('walks again when the last page lacks the item that was last', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.remove('attendees', 25);
     await stage.put('attendees', attendee(26));
@@ -120,7 +120,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('trusts an ascending stream no more once it comes in another order, and loses nothing', async () => {
+  it('no longer trusts an ascending stream once its order changes, and loses nothing', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     expect(await orderOf(stage, 'attendees')).toBe('ascending');
     await stage.control('POST', 'lists/attendees', { order: 'descending' });
@@ -153,7 +153,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     ]);
   });
 
-  it('goes on with the other streams while one cannot be read, and resumes its walk where it was', async () => {
+  it('continues with the other streams while one cannot be read, and resumes its walk where it was', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1));

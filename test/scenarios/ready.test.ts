@@ -11,7 +11,7 @@ import { everyone, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
-/** What these people are called, and where they are reached. */
+/** Names and addresses of these people. */
 const personal = /Person \d|Guest \d|example\.com|code-\d|P0000/;
 
 async function ask({ to }: Scene, path = '/api/pigeonholes/101/ready'): Promise<{ status: number; text: string }> {

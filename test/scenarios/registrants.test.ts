@@ -42,7 +42,7 @@ async function withheld(stage: Stage): Promise<unknown[]> {
 }
 
 describe.each(kinds)('registrants, on %s', (kind) => {
-  it('are told of once they are imported, and of their sign-in once they came', async () => {
+  it('are reported once they are imported, and their sign-in once they arrive', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
     await scene.settle();
@@ -72,7 +72,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(stage.received('registrants').map(({ change }) => (change as Change).revision)).toEqual([1, 1, 2]);
   });
 
-  it('are those who are there, whoever of the file was refused or had no part in it', async () => {
+  it('are the existing ones, whichever row of the file was refused or left out', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
     await scene.settle();
@@ -117,7 +117,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(item()).toEqual({ ...people(1)[0], ...nobodyYet, consent: 'not-known' });
   });
 
-  it('have the consent of who came with their code, and of whoever has refused', async () => {
+  it('have the consent of the attendee who arrived with their code, and of every attendee who refused', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(
       `consent: { accept: [obtained] }, onConsentWithdrawn: forget, lists: [registrants, attendees]`,
@@ -165,7 +165,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
   it.each([
     ['a turn comes at once', registrants, [{ workspace: 'acme', pigeonholeId: 101 }]],
     ['no turn comes', 'lists: [attendees]', []],
-  ])('are told of when their import ends: %s where sinks have %s', async (_, lists, turns) => {
+  ])('are delivered when their import ends: %s where sinks have %s', async (_, lists, turns) => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${lists}`);
     await scene.settle();
@@ -180,7 +180,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(told).toEqual(turns);
   });
 
-  it('are made for nobody who does not ask for them, and for whoever asks later, without what is dropped', async () => {
+  it('are derived only for sinks that accept them, also later, without the discarded fields', async () => {
     const stage = await stages.open(kind);
     const before = await stage.webhookScene(everyone);
     await before.settle();

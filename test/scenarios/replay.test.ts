@@ -20,7 +20,7 @@ const stages = useStages();
 const never = new AbortController().signal;
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
-/** What the counts that are kept say otherwise than the deliveries themselves. */
+/** Differences between the stored counts and the deliveries themselves. */
 const countedAnew = `select * from (
     select sink_id, ref, list, state, case when state = 'delivered' then '' else coalesce(reason, '') end as reason,
       count(*) as n from deliveries where state = 'dead' or (state in ('delivered', 'withheld') and replay = 0)
@@ -217,7 +217,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     ]);
   });
 
-  it('judges consent anew, and tells no one who has refused since', async () => {
+  it('applies the present consent, and sends no person who has refused since', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 4);
     const scene = await stage.webhookScene('consent: { accept: [obtained] }');

@@ -21,7 +21,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     await stage.control('POST', 'keys', { accepted: ['sandbox-key'] });
     await stage.put('attendees', attendee(1));
     await stage.db.query(`update streams set due_at = now() + interval '1 hour'`);
-    expect((await scene.read(place)).state).toBe('waiting'); // mended at the service, and nobody has said so here
+    expect((await scene.read(place)).state).toBe('waiting'); // fixed in the service, but not yet reported here
 
     const importId = '6f1dcb6e-3c1f-4f0e-9f6e-0a3f5a1c2b3d';
     await stage.db.query(

@@ -27,7 +27,7 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
     const before = archived(scene, 'attendees').length;
 
     await keepRetention(to, 'acme', never);
-    expect(await dumpLedger(stage.db)).toContain('MARK-name'); // the event goes on
+    expect(await dumpLedger(stage.db)).toContain('MARK-name'); // the event continues
     await stage.db.query(
       `update pigeonholes set ended_at = now() - interval '20 days', created_at = now() - interval '40 days'`,
     );

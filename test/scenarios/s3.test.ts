@@ -88,7 +88,7 @@ describe('the s3 sink under the delivery engine', () => {
     );
   });
 
-  it('waits for the end of a window without taking turns meanwhile', async () => {
+  it('waits for the end of a window without running cycles meanwhile', async () => {
     const stage = await stages.open('embedded');
     const scene = await sceneOf(stage, '1h');
     await ask(stage, scene, 11);

@@ -167,7 +167,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     expect(details[1]).toBe(details[0]);
   });
 
-  it('that gives a secret the place of a plain key of another type is told a stand-in', async () => {
+  it('receives a placeholder if it replaces a plain key of another type by a secret', async () => {
     const { url, lines } = await served(kind);
     const other = changed(
       changed(lines, 'type: postgres, url', 'type: webhook, secret: "${HOOK_SECRET}", url'),

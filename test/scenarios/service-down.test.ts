@@ -26,7 +26,7 @@ async function watchFor({ to }: Scene, seconds: number): Promise<void> {
 }
 
 describe.each(kinds)('a service that stops answering, on %s', (kind) => {
-  it('is named in the status 5 s after it began to hang, and no longer once it answers; what failed is due then', async () => {
+  it('is named in the status 5 s after it starts to hang, and no longer once it answers; failed reads are due then', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));

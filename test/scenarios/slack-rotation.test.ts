@@ -9,7 +9,7 @@ import { qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** So many times faster than Slack that a test of a whole pigeonpost takes seconds. */
+/** Factor by which time is faster than Slack's, so that a test of a whole pigeonpost takes seconds. */
 const times = 500;
 const limits = { postsPerSecond: times, postBurst: 10, postsPerMinute: 300 * times, tier3PerMinute: 50 * times };
 

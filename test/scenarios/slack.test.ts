@@ -16,7 +16,7 @@ import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** So many times faster than Slack that a test of a whole pigeonpost takes seconds; a limit is a limit all the same. */
+/** Factor by which time is faster than Slack's, so that a test takes seconds; the limits still apply. */
 const times = 500;
 const redacted = 'This message has been withdrawn.';
 
@@ -43,13 +43,13 @@ afterEach(async () => {
 /** A pigeonpost that can be made to die at the end of a send: the messages are posted, and it never says so. */
 interface MortalScene {
   readonly scene: Scene;
-  /** Takes turns, and resolves when it has hung itself up; what `end` does is what the end of a process does. */
+  /** Runs cycles, and resolves when the process has stopped at its own request; `end` acts like the end of a process. */
   dieWhilePosting(): Promise<{ end(): Promise<void> }>;
 }
 
-/** How far the clock of the sinks is ahead of the wall's: a lost answer is looked up a minute later. */
+/** Time by which the sinks' clock is ahead of the wall clock: a lost answer is looked up a minute later. */
 let aheadMs = 0;
-/** Where the sinks' clock stands still, if it does. */
+/** Time at which the sinks' clock is stopped, if it is. */
 let stoppedAtMs: number | undefined;
 const clock: Clock = { ...systemClock, now: () => stoppedAtMs ?? systemClock.now() };
 
@@ -101,7 +101,7 @@ async function slackScene(stage: Stage, message: object = {}): Promise<MortalSce
       });
       return {
         end: async () => {
-          Object.assign(scene, { deliver: () => end }); // nothing of it goes on, its other lanes neither
+          Object.assign(scene, { deliver: () => end }); // nothing of it continues, its other lanes neither
           kill();
           await turns;
         },
@@ -110,7 +110,7 @@ async function slackScene(stage: Stage, message: object = {}): Promise<MortalSce
   };
 }
 
-/** By question, as it stands in Slack. */
+/** Messages in Slack, by question. */
 function shown(): Record<string, string[]> {
   const texts: Record<string, string[]> = {};
   for (const { metadata, text } of slack.workspace.channels.get(DEFAULT_CHANNEL)!.all) {
@@ -167,7 +167,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect([kept.length, JSON.stringify(kept).includes('Person')]).toEqual([1, false]);
   });
 
-  it('of somebody who is forgotten are redacted, signed or not, and of theirs nothing is left in Slack or the ledger', async () => {
+  it('of an erased person are redacted, signed or not, and nothing of theirs is left in Slack or the ledger', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(7, { Name: 'MARK-name' }), attendee(8));
@@ -191,7 +191,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect((await stage.db.query('select key from sink_objects')).length).toBe(1);
   });
 
-  it('are told a count that waits, and a text that does not wait for it', async () => {
+  it('receive a new count after a wait, and a new text without one', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', qnaQuestion(1, { id: 7, anonymous: true }, 1));
@@ -238,7 +238,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state in ('sending', 'waiting', 'retry')`)).toEqual([]);
   });
 
-  it('that a process posted before it died are edited, not posted again, once a mapping that fails is mended', async () => {
+  it('that a process posted before it died are edited, not posted again, once a failing mapping is fixed', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', ...[1, 2].map((id) => qnaQuestion(id, { id: 7, anonymous: true }, 1)));

@@ -17,7 +17,7 @@ async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
 }
 
 describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
-  it('is given back what it made of the item, and the person, the session and the pigeonhole around it', async () => {
+  it('receives its own object of the item, and the person, the session and the pigeonhole around it', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     const around: unknown[] = [];
@@ -40,7 +40,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     expect(sink.records.get('attendees:1')).toMatchObject({ revision: 2, object: { id: 'remote-attendees:1' } });
   });
 
-  it('is not told again of an item whose outcome nobody knows before it has looked, while others go on', async () => {
+  it('looks up an item with an unknown outcome before it is sent again, while others continue', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     let isLost = true;
@@ -148,7 +148,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     ]);
   });
 
-  it('drains its dead letters by cause once they are mended, and keeps the newer of two', async () => {
+  it('drains its dead letters by cause once they are fixed, and keeps the newer of two', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) =>

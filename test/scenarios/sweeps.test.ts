@@ -23,7 +23,7 @@ const answer = (id: number, sessionId: number, attendeeId = 5) => ({
 });
 
 describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
-  it('miss what a poll found just before they began, and what was gone before they came to it', async () => {
+  it('miss what a poll found just before they started, and what was deleted before they reached it', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...people(25));
@@ -154,7 +154,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(row!.in_s).toBeLessThan(10);
   });
 
-  it('go on where the service does not take a filter', async () => {
+  it('continue where the service does not accept a filter', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
     await stage.put('sessions', session(1, { anonymousResponses: false }));

@@ -59,7 +59,7 @@ async function drain({ stage, scene }: Play): Promise<void> {
   }
 }
 
-describe.each(kinds)('what was sent of somebody who withdraws, on %s', (kind) => {
+describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) => {
   it('is taken back though the removal fails at first and the record changes meanwhile', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     await at.scene.settle();
@@ -117,7 +117,7 @@ describe.each(kinds)('what was sent of somebody who withdraws, on %s', (kind) =>
   });
 });
 
-describe.each(kinds)('what somebody did who may be shown no more, on %s', (kind) => {
+describe.each(kinds)('interactions of a person who is no longer visible, on %s', (kind) => {
   it('loses them where nobody knew yet what became of it', async () => {
     const at = await play(kind, obtained);
     at.crm.answer = (operation) => {
@@ -171,7 +171,7 @@ describe.each(kinds)('what somebody did who may be shown no more, on %s', (kind)
     expect(at.person()).toBe('Ann');
   });
 
-  it('loses them where consent came and went before their record was looked at', async () => {
+  it('loses them where consent was given and withdrawn before their record was read', async () => {
     const crm = new StateSink({ batchSize: 1 });
     const at = await play(kind, refused, '', crm);
     await at.scene.settle();
@@ -213,7 +213,7 @@ describe.each(kinds)('what somebody did who may be shown no more, on %s', (kind)
   });
 });
 
-describe.each(kinds)('what somebody did who may be shown now, on %s', (kind) => {
+describe.each(kinds)('interactions of a person who becomes visible, on %s', (kind) => {
   it('is shown with them where several states of their record were withheld until the sink accepted it', async () => {
     const at = await play(kind, refused);
     await at.scene.settle();

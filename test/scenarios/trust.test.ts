@@ -6,7 +6,7 @@ import type { Scene } from '../kit/scene.js';
 import { archive, archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { truthOf } from '../kit/truth.js';
 
-// What the peers lose, repeat or wrongly delete, each with the time that it takes until it is told.
+// Data that the peers lose, repeat or wrongly delete, each with the time until it is delivered.
 
 const stages = useStages();
 const ids = (count: number, from = 1, step = 1) => Array.from({ length: count }, (_, index) => from + index * step);
@@ -83,7 +83,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     expectOnceAndNoDeletion(scene, 'attendees');
   });
 
-  it('takes nothing for gone that stayed while rows around it went and came back in the middle of sweeps', async () => {
+  it('deletes nothing that stayed while rows around it were deleted and restored in the middle of sweeps', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10, cursor: 'offset' });
     await stage.put('attendees', ...ids(100, 10, 10).map((id) => attendee(id)));

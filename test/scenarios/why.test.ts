@@ -9,8 +9,8 @@ const stages = useStages();
 const obtainedAlone = 'consent: { accept: [obtained] }';
 const asked = { list: null, pigeonhole: null, key: null, limit: 20, configuration: {}, changedFrom: null };
 
-describe.each(kinds)('whoever asks about an item, on %s', (kind) => {
-  it('is told where it was read, what the sink answered to each revision, and nothing of what it says', async () => {
+describe.each(kinds)('the explanation of an item, on %s', (kind) => {
+  it('shows where it was read, the sink’s answer to each revision, and none of its contents', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2));
     const scene = await stage.webhookScene(obtainedAlone);

@@ -19,7 +19,7 @@ jest.mock('../../ledger/withdrawals.js', () => {
 const stages = useStages();
 
 describe.each(kinds)('withdrawals of consent, on %s', (kind) => {
-  it('are counted in a turn in which somebody withdraws, and in no other', async () => {
+  it('are counted in a cycle in which a person withdraws, and in no other', async () => {
     counted.length = 0;
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3, { consent: { obtained: false } }));

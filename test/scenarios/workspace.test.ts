@@ -30,7 +30,7 @@ const waitIsOver = `update workspaces set wait_until = now() where wait_until > 
 const quotaWaitIsOver = `update quotas set wait_until = now() where wait_until > now()`;
 
 describe.each(kinds)('a workspace, on %s', (kind) => {
-  it('waits as a whole when its quota is used up, asks nothing meanwhile, and goes on by itself', async () => {
+  it('waits as a whole when its quota is used up, requests nothing meanwhile, and continues automatically', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', ...[1, 2, 3, 4, 5, 6].map((id) => session(id)));
     await stage.put('attendees', attendee(1));
@@ -44,7 +44,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
 
     const refused = (await stage.requests()).filter(({ code }) => code === 8000);
     expect(refused.length).toBeGreaterThanOrEqual(1);
-    expect(refused.length).toBeLessThanOrEqual(4); // those that were under way at once, and none after them
+    expect(refused.length).toBeLessThanOrEqual(4); // the concurrent requests, and none after them
     const turn = await scene.read(place);
     expect(turn).toMatchObject({ state: 'waiting', reason: 'quota', pages: 0 });
     expect(turn.nextDueInMs).toBeGreaterThan(0);

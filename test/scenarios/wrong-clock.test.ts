@@ -40,7 +40,7 @@ function revisions(stage: Stage, list: string): (readonly [string, number, strin
   return all.toSorted(([key, revision], [other, later]) => revision - later || key.localeCompare(other));
 }
 
-/** How far each instant of a column lies in the database's future, in minutes; those of the past as 0. */
+/** Minutes by which each instant of a column is in the database's future; 0 for the past. */
 async function minutesAhead(stage: Stage, table: string, column: string): Promise<number[]> {
   const rows = await stage.db.query<{ minutes: number }>(
     `select distinct greatest(0, round(extract(epoch from ${column} - clock_timestamp()) / 60))::int4 as minutes

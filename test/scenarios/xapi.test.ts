@@ -21,7 +21,7 @@ async function sceneOf(stage: Stage, more = ''): Promise<Scene> {
   return await stage.scene({ sinks: { lms: lms.replaceAll('\n', ' ') }, environment: { LRS_SECRET: 's3cret' } });
 }
 
-/** What stands at the LRS, as `<who> <verb> <what>`. */
+/** Statements in the LRS, as `<who> <verb> <what>`. */
 function told(): string[] {
   return lrs
     .valid()
@@ -37,7 +37,7 @@ function told(): string[] {
 }
 
 describe.each(kinds)('an LRS, on %s', (kind) => {
-  it('is told what each person did, nothing of who stays anonymous, and credit where it is due', async () => {
+  it('receives what each person did, nothing of anonymous people, and credit where it is due', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2), attendee(3, { signInTime: null }));
@@ -55,7 +55,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     ]);
   });
 
-  it('is told to forget what has become anonymous, and the credit that it was evidence for', async () => {
+  it('is asked to erase what has become anonymous, and the credit for which it was evidence', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));
@@ -70,7 +70,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(told()).toEqual(['code-1 answered questions/51', 'code-1 answered questions/53']);
   });
 
-  it('is told of a person once they consent, and no more when they withdraw', async () => {
+  it('receives a person once they consent, and no longer when they withdraw', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1, { consent: { obtained: false } }));
@@ -102,7 +102,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(told()).toEqual(all);
   });
 
-  it('is told what somebody did whose record was read only after it', async () => {
+  it('receives interactions of a person whose record was read only later', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('poll-mcq-votes', pollVote(51, by(1), 1));
