@@ -111,7 +111,7 @@ export const candidateJoins = `cross join lateral (select * from items where ref
 
 /** An unsettled change of the item holds its later ones. */
 const heldByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
-  and d.key = c.key and d.state in ('waiting', 'sending', 'retry')) as held`;
+  and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
 
 export interface LaneRange {
   readonly sinkId: number;
@@ -141,7 +141,7 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
   const until = Math.min(range.newest, range.after + mostLookedAt);
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
-       ${heldByOpen}, 0 as replay,
+       case when c.previous_sequence is null then false else ${heldByOpen} end as held, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -173,7 +173,7 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
   const until = Math.min(range.until, range.after + mostLookedAt);
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
-       ${heldByOpen}, $7::int4 as replay,
+       ${heldByOpen} as held, $7::int4 as replay,
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])

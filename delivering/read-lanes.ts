@@ -69,9 +69,9 @@ export async function laneStates(
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        join progress on progress.sink_id = l.sink_id
        cross join lateral (select least(
-         (select min(c.found_at) from changes c where c.ref = l.ref and c.sequence > l.watermark
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence > l.watermark
             and c.sequence <= l.watermark + ${mostLookedAt}
-            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))),
+            and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) order by c.sequence limit 1),
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${mostLookedAt} + 1)
        ) as found_at) oldest
