@@ -1,11 +1,11 @@
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
-import { underOwnSignal } from '../network/within-deadline.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
+import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
+import { RestClient } from '../rest/rest-client.js';
 import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkCanvas } from './check.js';
-import { type CallBudget, CanvasClient } from './client.js';
+import { CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
 import { type CanvasOperation, GradeTask, outcomeOf } from './operation.js';
 import type { Creations } from './find-assignment.js';
@@ -15,8 +15,7 @@ import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 /** Grades of one job. Each is read before and after it, so more would not fit into a lane's cycle. */
 const BATCH_SIZE = 50;
 const CONNECTIONS = 8;
-const CONNECT_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Time that a `send` waits for the rate limit and for jobs before it returns. */
 const PATIENCE_MS = 40_000;
 /** Canvas limits cost, not requests. This many cheap requests cost less than its bucket loses in the time. */
@@ -38,10 +37,16 @@ export function createCanvasSink(
 ): Sink<CanvasOperation> {
   const clock = tuning.clock ?? systemClock;
   const url = new URL(config.baseUrl);
-  const dispatcher = createDispatcher(url, environment.network, {
+  const rest = new RestClient({
+    url,
+    name: 'Canvas',
+    network: environment.network,
     allowPrivateAddresses: mayReachPrivate(url, config),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
+    requestTimeoutMs: tuning.requestTimeoutMs,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    requestIdHeaders: ['x-request-context-id'],
+    now: tuning.now,
   });
   const { per10s } = environment.limits ?? {};
   // Shared by all lanes and all sinks with this token, because the bucket belongs to the token.
@@ -58,22 +63,14 @@ export function createCanvasSink(
   const client = new CanvasClient({
     baseUrl: config.baseUrl,
     token: config.token,
-    dispatcher,
+    rest,
     limiter,
-    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    now: tuning.now ?? Date.now,
   });
   const creations = shared('assignments', (): Creations => new Map());
   const planner = new Planner(config.records, environment);
 
-  const withBudget = async <Result>(
-    signal: AbortSignal,
-    work: (budget: CallBudget) => Promise<Result>,
-  ): Promise<Result> => {
-    const untilMs = clock.now() + (tuning.patienceMs ?? PATIENCE_MS);
-    const patienceMs = (): number => Math.max(0, untilMs - clock.now());
-    return await underOwnSignal(signal, (own) => work({ signal: own, patienceMs }));
-  };
+  const withBudget = <Result>(signal: AbortSignal, work: (budget: CallBudget) => Promise<Result>): Promise<Result> =>
+    withCallBudget(signal, tuning.patienceMs ?? PATIENCE_MS, work, clock);
 
   const carryOut = (
     operations: readonly CanvasOperation[],
@@ -109,7 +106,7 @@ export function createCanvasSink(
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
     recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
     tryNow: () => limiter.reopen(),
-    close: () => dispatcher.close(),
+    close: () => rest.close(),
   };
 }
 

@@ -1,7 +1,8 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { GradeKeys } from './config.js';
-import type { CallBudget, CanvasClient, Reply } from './client.js';
+import type { CanvasClient, Reply } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { pathPart, referenceValue } from './grade-rules.js';
 import type { MappingView } from '../mapping/mapping-view.js';

@@ -1,29 +1,18 @@
-import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
 import { fieldsOf, type Result } from '../sink.js';
-import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
-import { headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
-import { withinDeadline } from '../network/within-deadline.js';
-import { classifyAnswer, holdBackMs, type CanvasAnswer } from './classify.js';
+import type { CallBudget } from '../rest/call-budget.js';
+import type { RestAnswer, RestClient } from '../rest/rest-client.js';
+import { classifyAnswer, holdBackMs } from './classify.js';
 import { type Submission, pathPart } from './grade-rules.js';
 
 interface ClientOptions {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly token: Secret;
-  readonly dispatcher: Dispatcher;
+  readonly rest: RestClient;
   /** Shared by all lanes: the bucket belongs to the token. */
   readonly limiter: RollingLimiter;
-  readonly requestTimeoutMs: number;
-  /** Unix time in ms. */
-  readonly now: () => number;
-}
-
-export interface CallBudget {
-  readonly signal: AbortSignal;
-  /** Milliseconds from now that a request may wait for a permit. */
-  readonly patienceMs: () => number;
 }
 
 export type Reply =
@@ -37,9 +26,6 @@ export type Reply =
   /** `processed`: whether the call may have taken effect. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
-/** Maximum bytes read of an answer. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
 const NO_ROOM_WAIT_MS = 5_000;
 
 /** Calls Canvas' REST API within the rate limit of the token. Never throws. */
@@ -47,7 +33,7 @@ export class CanvasClient {
   readonly host: string;
 
   constructor(private readonly options: ClientOptions) {
-    this.host = new URL(options.baseUrl).host;
+    this.host = options.rest.host;
   }
 
   /** @param path from `/api/v1` on, its parts encoded */
@@ -59,9 +45,9 @@ export class CanvasClient {
     return this.#call('POST', path, body, budget);
   }
 
-  async #call(method: 'GET' | 'POST', path: string, body: object | undefined, budget: CallBudget): Promise<Reply> {
-    const { limiter, requestTimeoutMs: timeoutMs } = this.options;
-    const permit = await limiter.take(budget.signal, budget.patienceMs());
+  async #call(method: 'GET' | 'POST', path: string, json: object | undefined, budget: CallBudget): Promise<Reply> {
+    const { limiter, rest, baseUrl, token } = this.options;
+    const permit = await limiter.take(budget.signal, budget.remainingMs());
     if (permit === undefined) {
       const detail = 'the rate limit of this token in Canvas is used up for now';
       const result: Result = budget.signal.aborted
@@ -70,18 +56,20 @@ export class CanvasClient {
       return { kind: 'failed', result, processed: 'no' };
     }
     try {
-      const exchange = (signal: AbortSignal): Promise<CanvasAnswer> => this.#exchange(method, path, body, signal);
-      return this.#judge(await withinDeadline(budget.signal, timeoutMs, exchange));
-    } catch (error) {
-      const detail = noAnswerSentence(error, { host: this.host, name: 'Canvas', timeoutMs });
-      return { kind: 'failed', processed: neverArrived(error) ? 'no' : 'maybe', result: { kind: 'retry', detail } };
+      const headers = { authorization: `Bearer ${token.reveal()}` };
+      const answer = await rest.call({ method, url: `${baseUrl}/api/v1${path}`, headers, json }, budget.signal);
+      if (answer.kind === 'answer') return this.#judge(answer);
+      const processed = answer.mayHaveArrived ? 'maybe' : 'no';
+      return { kind: 'failed', processed, result: { kind: 'retry', detail: answer.detail } };
     } finally {
       permit.done();
     }
   }
 
-  #judge(answer: CanvasAnswer): Reply {
-    const verdict = classifyAnswer(answer);
+  #judge(answer: RestAnswer): Reply {
+    const waitMs = holdBackMs(answer.headers['x-rate-limit-remaining']);
+    if (waitMs > 0) this.options.limiter.close(waitMs);
+    const verdict = classifyAnswer({ ...answer, text: answer.text ?? '' });
     switch (verdict.kind) {
       case 'ok':
         return { kind: 'ok', body: fieldsOf(answer.body), list: Array.isArray(answer.body) ? answer.body : [] };
@@ -95,40 +83,6 @@ export class CanvasClient {
       default:
         return { kind: verdict.kind, status: answer.status, requestId: answer.requestId };
     }
-  }
-
-  async #exchange(
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | undefined,
-    signal: AbortSignal,
-  ): Promise<CanvasAnswer> {
-    const { baseUrl, dispatcher, token, limiter, now } = this.options;
-    const answer = await request(`${baseUrl}/api/v1${path}`, {
-      method,
-      dispatcher,
-      signal,
-      headers: {
-        authorization: `Bearer ${token.reveal()}`,
-        accept: 'application/json',
-        'user-agent': 'pigeonpost',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    const header = (name: string): string | undefined => headerText(answer.headers[name]);
-    const waitMs = holdBackMs(header('x-rate-limit-remaining'));
-    if (waitMs > 0) limiter.close(waitMs);
-    const text = await readText(answer.body, MAX_ANSWER_BYTES);
-    const requestId = header('x-request-context-id');
-    return {
-      status: answer.statusCode,
-      body: parsedJson(text),
-      text: text ?? '',
-      retryAfter: header('retry-after'),
-      requestId: requestId !== undefined && /^[\w-]{1,64}$/.test(requestId) ? requestId : undefined,
-      answeredAtMs: now(),
-    };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Result, Fields } from '../sink.js';
-import type { CallBudget, CanvasClient } from './client.js';
+import type { CanvasClient } from './client.js';
+import type { CallBudget } from '../rest/call-budget.js';
 
 type JobState =
   | { readonly kind: 'running' }
@@ -38,7 +39,7 @@ export async function followJob(
 ): Promise<JobState> {
   for (let look = 0; ; look += 1) {
     const waitMs = POLL_AFTER_MS[Math.min(look, POLL_AFTER_MS.length - 1)]!;
-    if (budget.signal.aborted || budget.patienceMs() < waitMs) return { kind: 'running' };
+    if (budget.signal.aborted || budget.remainingMs() < waitMs) return { kind: 'running' };
     await wait(waitMs, budget.signal, clock);
     const state = await readJob(client, progress, budget);
     if (state.kind !== 'running') return state;

@@ -1,26 +1,15 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
-import { noAnswerSentence } from '../network/failure-sentence.js';
-import {
-  answeredAtMs,
-  headerText,
-  parsedJson,
-  readText,
-  LONGEST_RETRY_AFTER_MS,
-  retryAfterMs,
-} from '../network/read-answer.js';
+import { retryAfterMs } from '../network/read-answer.js';
 import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
-import { withinDeadline } from '../network/within-deadline.js';
 import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
+import { RestClient } from '../rest/rest-client.js';
 import type { Result, SinkEnvironment } from '../sink.js';
 import type { HttpConfig } from './config.js';
 import type { PlannedRequest } from './operation.js';
 import { addressOf, bodyText } from './write-request.js';
 
 export const CONNECTIONS = 8;
-const CONNECT_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Longest wait for a turn among the requests that `limits` allows. */
 const LONGEST_TURN_MS = 10_000;
@@ -51,42 +40,44 @@ export class HttpClient {
   readonly host: string;
   readonly #config: HttpConfig;
   readonly #baseUrl: string;
-  readonly #dispatcher: Dispatcher;
-  readonly #tokenDispatcher: Dispatcher | undefined;
+  readonly #rest: RestClient;
+  readonly #tokenHost: RestClient | undefined;
   readonly #tokens: TokenSource | undefined;
   readonly #limiters: readonly RollingLimiter[];
   readonly #now: () => number;
-  readonly #timeoutMs: number;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(config: HttpConfig, environment: SinkEnvironment, tuning: HttpTuning = {}) {
     this.#config = config;
     this.#baseUrl = typeof config.baseUrl === 'string' ? config.baseUrl : config.baseUrl.reveal();
     this.#now = tuning.now ?? Date.now;
-    this.#timeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     this.host = new URL(this.#baseUrl).host;
-    const dispatcherFor = (url: URL): Dispatcher =>
-      createDispatcher(url, environment.network, {
+    const clientFor = (url: URL): RestClient =>
+      new RestClient({
+        url,
+        network: environment.network,
         allowPrivateAddresses: mayReachPrivate(url, config),
-        connectTimeoutMs: CONNECT_TIMEOUT_MS,
         connections: CONNECTIONS,
+        requestTimeoutMs: tuning.requestTimeoutMs,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
+        now: tuning.now,
       });
-    this.#dispatcher = dispatcherFor(new URL(this.#baseUrl));
+    this.#rest = clientFor(new URL(this.#baseUrl));
     const { auth } = config;
     if (auth.type === 'oauth') {
       const tokenUrl = new URL(auth.tokenUrl);
-      this.#tokenDispatcher = dispatcherFor(tokenUrl);
+      this.#tokenHost = clientFor(tokenUrl);
       this.#tokens = new TokenSource({
         tokenUrl,
         grant: auth.grant,
-        dispatcher: this.#tokenDispatcher,
+        dispatcher: this.#tokenHost.dispatcher,
         name: tokenUrl.host,
         keys:
           auth.grant.kind === 'jwt-bearer'
             ? '"auth.privateKey" and "auth.claims"'
             : '"auth.clientId" and "auth.clientSecret"',
         now: this.#now,
-        timeoutMs: this.#timeoutMs,
+        ...(tuning.requestTimeoutMs !== undefined && { timeoutMs: tuning.requestTimeoutMs }),
       });
     }
     this.#limiters = limitersOf(config, environment);
@@ -103,7 +94,7 @@ export class HttpClient {
   /** Whether the receiver can be reached: the status of HEAD, which changes nothing. */
   async reach(signal: AbortSignal): Promise<Answer | NoAnswer> {
     const head: Exchange = { method: 'HEAD', url: new URL(this.#baseUrl), headers: {} };
-    return await this.#exchangeInTime(head, signal);
+    return await this.#exchange(head, signal);
   }
 
   tryNow(): void {
@@ -113,7 +104,7 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#dispatcher.close(), this.#tokenDispatcher?.close()]);
+    await Promise.all([this.#rest.close(), this.#tokenHost?.close()]);
   }
 
   async #callOnce(
@@ -139,7 +130,7 @@ export class HttpClient {
         if (permit === undefined) return unsent;
         permits.push(permit);
       }
-      const answer = await this.#exchangeInTime(this.#write(planned, token, idempotencyKey), signal);
+      const answer = await this.#exchange(this.#write(planned, token, idempotencyKey), signal);
       if (answer.kind === 'answer' && [429, 503].includes(answer.status) && answer.afterMs !== undefined) {
         this.#quietUntilMs = Math.max(this.#quietUntilMs, this.#now() + answer.afterMs);
       }
@@ -173,34 +164,13 @@ export class HttpClient {
     return { method, url, headers, body: bodyText(body, encoding) };
   }
 
-  async #exchangeInTime(exchange: Exchange, signal: AbortSignal): Promise<Answer | NoAnswer> {
-    const timeoutMs = this.#timeoutMs;
-    try {
-      return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(exchange, own));
-    } catch (error) {
-      const detail = noAnswerSentence(error, { host: this.host, name: this.host, timeoutMs });
-      return noAnswer({ kind: 'retry', detail });
-    }
-  }
-
-  async #exchange({ url, ...options }: Exchange, signal: AbortSignal): Promise<Answer> {
-    const answer = await request(url, {
-      ...options,
-      headers: { accept: 'application/json', 'user-agent': 'pigeonpost', ...options.headers },
-      dispatcher: this.#dispatcher,
-      signal,
-    });
-    const text = await readText(answer.body, MAX_ANSWER_BYTES);
-    const headers: Record<string, string> = {};
-    for (const name of Object.keys(answer.headers)) headers[name] = headerText(answer.headers[name]) ?? '';
-    const asked = retryAfterMs(headers['retry-after'], answeredAtMs(headers['date'], this.#now));
-    return {
-      kind: 'answer',
-      status: answer.statusCode,
-      body: parsedJson(text) ?? text,
-      headers,
-      afterMs: asked === undefined ? undefined : Math.min(asked, LONGEST_RETRY_AFTER_MS),
-    };
+  async #exchange(exchange: Exchange, signal: AbortSignal): Promise<Answer | NoAnswer> {
+    const answer = await this.#rest.call(exchange, signal);
+    if (answer.kind === 'no-answer') return noAnswer({ kind: 'retry', detail: answer.detail });
+    const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, value ?? '']));
+    const body = answer.body ?? answer.text;
+    const afterMs = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
+    return { kind: 'answer', status: answer.status, body, headers, afterMs };
   }
 }
 

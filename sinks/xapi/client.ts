@@ -1,28 +1,15 @@
-import { request, type Dispatcher } from 'undici';
-import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
-import { CutShort, withinDeadline } from '../network/within-deadline.js';
+import { CutShort } from '../network/within-deadline.js';
 import { TokenFailure } from '../rest/oauth.js';
+import type { RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
 import type { Authorization } from './authorization.js';
 
-/** Maximum bytes read of an answer: a statement or a list of ids. Our statements have a few KiB. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Longest wait of a request for a permit of the account. */
 const MAX_PERMIT_WAIT_MS = 15_000;
 
-export interface LrsAnswer {
-  readonly kind: 'answer';
-  readonly status: number;
-  /** Parsed JSON of a success; undefined if it is not JSON or incomplete. */
-  readonly body: unknown;
-  readonly retryAfter: string | undefined;
-  /** Unix time in ms by the LRS's clock, or ours if the answer has no date. */
-  readonly answeredAtMs: number;
-  /** The request id of the LRS or a proxy before it, for its operator. */
-  readonly requestId: string | undefined;
-}
+/** `body` is undefined unless the status is 200. */
+export type LrsAnswer = Pick<RestAnswer, 'kind' | 'status' | 'body' | 'retryAfter' | 'answeredAtMs' | 'requestId'>;
 
 /** No answer arrived. */
 export interface LrsSilence {
@@ -39,8 +26,7 @@ interface LrsOptions {
   /** Without a trailing slash. */
   readonly endpoint: URL;
   readonly authorization: Authorization;
-  readonly dispatcher: Dispatcher;
-  readonly requestTimeoutMs: number;
+  readonly rest: RestClient;
   /** Unix time in ms. */
   readonly now: () => number;
   /** Limits of the account, if configured. */
@@ -141,52 +127,29 @@ export class Lrs {
   }
 
   async #askNow(call: Call, signal: AbortSignal): Promise<{ header: string; answer: LrsAnswer | LrsSilence }> {
-    const { requestTimeoutMs: timeoutMs, authorization } = this.#options;
-    let header = '';
+    const { rest, authorization } = this.#options;
+    let header: string;
     try {
       header = await authorization.header(signal);
-      return { header, answer: await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, header, own)) };
     } catch (error) {
-      if (error instanceof TokenFailure) {
-        const { result } = error;
-        return { header, answer: { kind: 'silence', detail: error.message, mayHaveArrived: false, result } };
+      const answer = { kind: 'silence', mayHaveArrived: false } as const;
+      if (error instanceof CutShort) {
+        return { header: '', answer: { ...answer, detail: 'stopped before the LRS answered' } };
       }
-      const isUnsent = neverArrived(error) || (header === '' && error instanceof CutShort);
-      const detail = noAnswerSentence(error, { host: this.host, name: 'the LRS', timeoutMs });
-      return { header, answer: { kind: 'silence', detail, mayHaveArrived: !isUnsent } };
+      if (!(error instanceof TokenFailure)) throw error;
+      return { header: '', answer: { ...answer, detail: error.message, result: error.result } };
     }
-  }
-
-  async #exchange({ method, url, body, version }: Call, header: string, signal: AbortSignal): Promise<LrsAnswer> {
-    const { dispatcher, now } = this.#options;
-    const answer = await request(url, {
-      method,
-      dispatcher,
-      signal,
-      headers: {
-        authorization: header,
-        ...(version !== undefined && { 'x-experience-api-version': version }),
-        accept: 'application/json',
-        'user-agent': 'pigeonpost',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body }),
-    });
-    const status = answer.statusCode;
-    const said = (name: string): string | undefined => headerText(answer.headers[name]);
-    const found: Omit<LrsAnswer, 'body'> = {
-      kind: 'answer',
-      status,
-      retryAfter: said('retry-after'),
-      answeredAtMs: answeredAtMs(answer.headers.date, now),
-      requestId: requestIdOf(said('x-request-id') ?? said('x-amzn-requestid')),
+    const { method, url, body, version } = call;
+    const headers = {
+      authorization: header,
+      ...(version !== undefined && { 'x-experience-api-version': version }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
     };
-    if (status === 200) {
-      const text = await readText(answer.body, MAX_ANSWER_BYTES).catch(() => undefined); // it may break off
-      return { ...found, body: parsedJson(text) };
-    }
-    await answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
-    return { ...found, body: undefined };
+    // The body of a success may break off: the status says that the LRS has stored the statements.
+    const request = { method, url, headers, statusDecides: true, ...(body !== undefined && { body }) };
+    const answer = await rest.call(request, signal);
+    if (answer.kind === 'no-answer') return { header, answer: { ...answer, kind: 'silence' } };
+    return { header, answer: { ...answer, body: answer.status === 200 ? answer.body : undefined } };
   }
 }
 
@@ -196,11 +159,6 @@ interface Call {
   readonly body?: string | undefined;
   /** Undefined if the resource needs none. */
   readonly version: XapiVersion | undefined;
-}
-
-/** Accepts nothing but an id, since it is shown to people. */
-function requestIdOf(header: string | undefined): string | undefined {
-  return header !== undefined && /^[\w.:=-]{1,128}$/.test(header) ? header : undefined;
 }
 
 /** The value of `X-Experience-API-Version`. Unknown LRSs get 1.0.3, which most accept. */

@@ -1,6 +1,7 @@
 import { underOwnSignal } from '../network/within-deadline.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
+import { RestClient } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
@@ -16,7 +17,8 @@ import { sendOperations } from './send.js';
 const BATCH_SIZE = 100;
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** A statement of pigeonpost has a few KiB. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** A `send` starts no request after this time, so that it ends well within a lane's lease. */
 const START_WINDOW_MS = 30_000;
 
@@ -33,10 +35,16 @@ export function createXapiSink(
   tuning: XapiTuning = {},
 ): Sink<XapiOperation> {
   const endpoint = new URL(config.endpoint);
-  const dispatcher = createDispatcher(endpoint, environment.network, {
+  const rest = new RestClient({
+    url: endpoint,
+    name: 'the LRS',
+    network: environment.network,
     allowPrivateAddresses: mayReachPrivate(endpoint, config),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
+    requestTimeoutMs: tuning.requestTimeoutMs,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    requestIdHeaders: ['x-request-id', 'x-amzn-requestid'],
+    now: tuning.now,
   });
   const activities = new Activities((config.activities ?? config.actor.homePage)!);
   const { limits } = environment;
@@ -48,8 +56,7 @@ export function createXapiSink(
   const lrs = new Lrs({
     endpoint,
     authorization: login.authorization,
-    dispatcher,
-    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    rest,
     now,
     limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
   });
@@ -77,7 +84,7 @@ export function createXapiSink(
       Promise.resolve({ outcomes: operations.map(({ unsure }) => ({ kind: 'unsent', object: unsure })) }),
     tryNow: () => lrs.tryNow(),
     async close() {
-      await Promise.all([dispatcher.close(), login.close()]);
+      await Promise.all([rest.close(), login.close()]);
     },
   };
 }
