@@ -5,47 +5,50 @@ import type { HubSpotClient, Reply } from './client.js';
 
 /** One record of a call. */
 export interface BatchInput {
-  /** As it stands in the call's `inputs`. */
+  /** The input in the call's form. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** What an answer may name it by: an id, an e-mail, the value of a unique property. Compared without case. */
+  /**
+   * The key by which an answer can identify the record: an id, an e-mail, the value of a unique property. Compared
+   * without case.
+   */
   readonly key: string;
-  /** The property that holds the key, where the answer shows it. */
+  /** The property with the key, if the answer contains it. */
   readonly keyProperty?: string;
 }
 
-/** What became of one record. */
+/** The result for one record. */
 export type RecordReply =
   | { readonly kind: 'done'; readonly result: Readonly<Record<string, unknown>> }
-  /** There is no such record. */
+  /** The record does not exist. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
-  /** As it was for all of its call. `processed`: it may have taken effect. */
+  /** The result of its whole call. `processed`: whether it may have taken effect. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 export interface BatchCall {
   readonly path: string;
-  /** Beside `inputs`. */
+  /** Other fields of the call, besides `inputs`. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Most records of one call. 100 unless HubSpot's reference says less. */
-  readonly most?: number;
-  /** Marks each input with `objectWriteTraceId`, by which an answer that shows no key is told apart. */
+  /** Maximum number of records in one call; 100 unless HubSpot's reference says less. */
+  readonly max?: number;
+  /** Adds `objectWriteTraceId` to each input, so that an answer without a key can be matched. */
   readonly traced: boolean;
-  /** What it means that an answer says nothing of a record: some versions leave out what they do not find. */
+  /** The meaning of an answer without the record: some versions omit records that they do not find. */
   readonly silence: 'missing' | 'failed';
   /**
-   * What a 404 of the whole call is about. `one`: one of the records; `all`: what all of them belong to, so that each is
-   * missing. Absent: the endpoint or the kind of record. Batches name the records that they miss, so such a 404 says
-   * nothing of any record, and is never taken for one that is gone.
+   * The subject of a 404 of the whole call. `one`: one of the records; `all`: the parent of all of them, so that each
+   * is missing. Absent: the endpoint or the kind of record. Batches name the records that they miss, so such a 404
+   * proves nothing about a record.
    */
   readonly notFound?: 'one' | 'all';
 }
 
-const mostRecords = 100;
+const MAX_RECORDS = 100;
 
 /**
- * Makes a call for many records, in as many requests as it takes; answers for each, in their order. A request that is
- * refused for one of its records is cut in two until the record stands alone, so that the others pass: HubSpot does not
- * say which it was. Every call made through here must be harmless when it is repeated after a refusal.
+ * Makes a call for many records, in as many requests as necessary, and returns one reply per record, in their order.
+ * HubSpot does not say which record made it refuse a request, so a refused request is halved until the record is
+ * alone, and the others pass. Every call made here must be harmless when repeated after a refusal.
  */
 export async function runBatch(
   client: HubSpotClient,
@@ -53,9 +56,9 @@ export async function runBatch(
   inputs: readonly BatchInput[],
   budget: CallBudget,
 ): Promise<RecordReply[]> {
-  const most = call.most ?? mostRecords;
+  const max = call.max ?? MAX_RECORDS;
   const chunks: BatchInput[][] = [];
-  for (let from = 0; from < inputs.length; from += most) chunks.push(inputs.slice(from, from + most));
+  for (let from = 0; from < inputs.length; from += max) chunks.push(inputs.slice(from, from + max));
   return (await Promise.all(chunks.map((chunk) => runChunk(client, call, chunk, budget)))).flat();
 }
 
@@ -78,18 +81,18 @@ async function runChunk(
   return await inHalves(client, call, inputs, budget);
 }
 
-/** Asks again, in smaller calls, for those that the answer did not tell apart. */
+/** Repeats the call, in smaller parts, for records whose result is unclear. */
 async function settle(
   client: HubSpotClient,
   call: BatchCall,
   inputs: readonly BatchInput[],
-  replies: readonly (RecordReply | 'untold')[],
+  replies: readonly (RecordReply | 'unmatched')[],
   budget: CallBudget,
 ): Promise<RecordReply[]> {
-  const untold = inputs.filter((_, index) => replies[index] === 'untold');
-  const asked = untold.length === 0 ? [] : await inHalves(client, call, untold, budget);
+  const unmatched = inputs.filter((_, index) => replies[index] === 'unmatched');
+  const asked = unmatched.length === 0 ? [] : await inHalves(client, call, unmatched, budget);
   let next = 0;
-  return replies.map((reply) => (reply === 'untold' ? asked[next++]! : reply));
+  return replies.map((reply) => (reply === 'unmatched' ? asked[next++]! : reply));
 }
 
 async function inHalves(
@@ -102,7 +105,7 @@ async function inHalves(
   const first = await runChunk(client, call, inputs.slice(0, middle), budget);
   const rest = inputs.slice(middle);
   if (rest.length === 0) return first;
-  // What failed for the account fails for the other half as well: nothing is asked in vain.
+  // A failure of the account also applies to the other half: no request is wasted on it.
   const failed = first.find((reply) => reply.kind === 'failed');
   if (failed?.kind === 'failed' && failed.result.kind !== 'rejected') {
     return [
@@ -113,17 +116,17 @@ async function inHalves(
   return [...first, ...(await runChunk(client, call, rest, budget))];
 }
 
-/** A property that does not exist or cannot be written is refused whatever its value: no need to look for the record. */
+/** Codes about a property whatever its value: no need to find the record. */
 const aboutProperties = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE', 'READ_ONLY_PROPERTY']);
 
 function refusedForAll(
   reply: Extract<Reply, { kind: 'refused' }>,
   inputs: readonly BatchInput[],
-): (RecordReply | 'untold')[] | undefined {
+): (RecordReply | 'unmatched')[] | undefined {
   const { code, properties } = reply.problem;
   if (!aboutProperties.has(code) || properties.length === 0) return undefined;
   const holds = inputs.map(({ body }) => properties.some((name) => Object.hasOwn(fieldsOf(body.properties), name)));
-  return holds.includes(true) ? holds.map((held) => (held ? rejectedBy(reply) : 'untold')) : undefined;
+  return holds.includes(true) ? holds.map((held) => (held ? rejectedBy(reply) : 'unmatched')) : undefined;
 }
 
 function rejectedBy({ status, problem, correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
@@ -136,7 +139,7 @@ function noEndpoint({ correlationId }: Extract<Reply, { kind: 'refused' }>): Rec
   return { kind: 'failed', processed: 'no', result: held(withCorrelationId(detail, correlationId)) };
 }
 
-/** What HubSpot says of a value that a rule of the account requires. */
+/** Rules of the account that require a value, by code. */
 const required: Readonly<Record<string, string>> = {
   MISSING_REQUIRED_PROPERTY: 'The account requires it when a record is created',
   MISSING_CONDITIONAL_REQUIRED_PROPERTY: 'A conditional rule of the account requires it',
@@ -159,39 +162,42 @@ function ruleOf(code: string): string {
   return code in required ? `. ${required[code]}: map a value for it, or change the rule in HubSpot` : '';
 }
 
-/** Reads what an answer, 200 and 207 alike, says of each record. `untold`: it says nothing that can be told apart. */
+/**
+ * Reads the result of each record from an answer, 200 and 207 alike. `unmatched`: the answer cannot be matched to the
+ * record.
+ */
 function replyByInput(
   { body }: Extract<Reply, { kind: 'ok' }>,
   inputs: readonly BatchInput[],
   silence: BatchCall['silence'],
-): (RecordReply | 'untold')[] {
+): (RecordReply | 'unmatched')[] {
   const replies: (RecordReply | undefined)[] = inputs.map(() => undefined);
   for (const found of listOf(body.results).map(fieldsOf)) {
-    // Not the first alone: two addresses of one contact are read as one record.
+    // Not only the first: two addresses of one contact return one record.
     inputs.forEach((input, at) => {
       if (isResultOf(found, input, at)) replies[at] ??= { kind: 'done', result: found };
     });
   }
-  const untoldErrors: RecordReply[] = [];
+  const unmatchedErrors: RecordReply[] = [];
   for (const error of listOf(body.errors).map(fieldsOf)) {
     const reply = replyOfError(error);
     const named = inputs.flatMap((input, at) => (replies[at] === undefined && isErrorOf(error, input, at) ? [at] : []));
     for (const at of named) replies[at] = reply;
-    if (named.length === 0) untoldErrors.push(reply);
+    if (named.length === 0) unmatchedErrors.push(reply);
   }
   const open = replies.flatMap((reply, at) => (reply === undefined ? [at] : []));
-  if (open.length === 1 && untoldErrors.length > 0) replies[open[0]!] = untoldErrors[0]!;
+  if (open.length === 1 && unmatchedErrors.length > 0) replies[open[0]!] = unmatchedErrors[0]!;
   const nothingSaid: RecordReply =
     silence === 'missing' && Array.isArray(body.results)
       ? { kind: 'missing' }
       : {
           kind: 'failed',
           processed: 'maybe',
-          result: { kind: 'retry', detail: 'HubSpot answered without saying what became of the record' },
+          result: { kind: 'retry', detail: 'HubSpot answered without a result for the record' },
         };
-  // An error for each that is open: which is whose shows when they are asked in smaller calls.
-  const each = open.length > 1 && untoldErrors.length >= open.length;
-  return replies.map((reply) => reply ?? (each ? 'untold' : nothingSaid));
+  // One error for each open record: smaller calls show which belongs to which.
+  const each = open.length > 1 && unmatchedErrors.length >= open.length;
+  return replies.map((reply) => reply ?? (each ? 'unmatched' : nothingSaid));
 }
 
 function isResultOf(found: Readonly<Record<string, unknown>>, input: BatchInput, at: number): boolean {
@@ -203,7 +209,7 @@ function isResultOf(found: Readonly<Record<string, unknown>>, input: BatchInput,
   return shown.some((value) => sameKey(value, input.key));
 }
 
-/** A contact is found by each of its addresses. */
+/** Returns a contact's other addresses, each of which also finds it. */
 function secondaryEmails(found: Readonly<Record<string, unknown>>): string[] {
   const more = fieldsOf(found.properties).hs_additional_emails;
   return typeof more === 'string' ? more.split(';') : [];
@@ -225,7 +231,7 @@ function sameKey(value: unknown, key: string): boolean {
   return (typeof value === 'string' || typeof value === 'number') && String(value).toLowerCase() === key.toLowerCase();
 }
 
-/** Categories of errors that are about the moment, not about the record. */
+/** Categories of temporary errors, which are not about the record. */
 const passing = new Set(['RATE_LIMITS', 'RATE_LIMIT', 'INTERNAL_ERROR', 'TIMEOUT', 'LOCKED']);
 
 function replyOfError(error: Readonly<Record<string, unknown>>): RecordReply {

@@ -10,17 +10,17 @@ type PropertyDefinition = Readonly<Record<string, unknown>>;
 /** Source: HubSpot Knowledge Base, "Manage marketing contacts settings for your integrations". */
 const marketingStatus = 'hs_marketable_status';
 
-/** What was found out about one kind of record. */
+/** Facts about one kind of record. */
 interface ObjectFacts {
   readonly definitions: ReadonlyMap<string, PropertyDefinition>;
-  /** Properties that a new record needs; undefined: HubSpot does not show them to this key. */
+  /** Required properties of a new record; undefined: HubSpot does not show them to this key. */
   readonly required: readonly string[] | undefined;
 }
 
 /**
- * Looks at the account without changing it: the token, its scopes, each property that `records` name (whether it exists,
- * can be written, is unique where it is matched by, and accepts a literal), what HubSpot requires of a new record, and
- * static lists. A service key may not read everything about its account: the rest is checked all the same. Never throws.
+ * Checks the account without changing it: the token, its scopes, each property in `records` (whether it exists, is
+ * writable, is unique if it is matched by, and accepts a literal), the required properties of a new record, and static
+ * lists. A service key may not read everything; the rest is checked all the same. Never throws.
  */
 export async function checkAccount(
   client: HubSpotClient,
@@ -52,7 +52,7 @@ export async function checkAccount(
     ];
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
     else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
-      lines.push({ ok: true, text: `${path} (${keys.object}) finds all that it writes` });
+      lines.push({ ok: true, text: `${path} (${keys.object}) finds everything that it writes` });
     }
   }
   const unknown = [...objects].filter(([, { required }]) => required === undefined).map(([objectType]) => objectType);
@@ -63,7 +63,10 @@ export async function checkAccount(
   return lines;
 }
 
-/** HubSpot names the scopes of a private app's token only. Of a service key it says so when a call is refused. */
+/**
+ * Checks scopes. HubSpot lists the scopes of a private app's token only; for a service key, a refused call reports the
+ * missing scope.
+ */
 async function scopeLines(
   client: HubSpotClient,
   records: readonly RecordKeys[],
@@ -148,7 +151,9 @@ function createsContacts(
   return !areWrittenBefore && (create || object === 'marketing-event');
 }
 
-/** What is wrong with the lists that are named as they are. Those that an expression computes show when they are used. */
+/**
+ * Returns problems of lists that are literals. Lists that an expression computes are only known when they are used.
+ */
 async function listProblems(
   client: HubSpotClient,
   { lists = [] }: RecordKeys,
@@ -220,7 +225,7 @@ async function propertyProblems(
   return literalProblems(definition, literal).map((problem) => `${path}: ${problem}`);
 }
 
-/** What does not fit the property's type, of an expression that is the same for every item. */
+/** Returns how a literal expression does not fit the property's type. */
 function literalProblems({ type, fieldType, options }: PropertyDefinition, literal: unknown): string[] {
   const text = String(literal);
   switch (type) {

@@ -1,41 +1,44 @@
 import { fieldsOf, type Result } from '../sink.js';
 import { retryAfterMs } from '../network/read-answer.js';
 
-/** What HubSpot's API answered to a request. */
+/** An answer of HubSpot's API. */
 export interface HubSpotAnswer {
   readonly status: number;
-  /** Parsed; undefined: it was no JSON. */
+  /** Parsed; undefined if it is not JSON. */
   readonly body: unknown;
-  /** The header of that name, as it came. */
+  /** The `Retry-After` header as received. */
   readonly retryAfter: string | undefined;
   readonly correlationId: string | undefined;
   /** The instant of the answer, Unix time in ms. */
   readonly answeredAtMs: number;
 }
 
-/** What HubSpot says is wrong: codes and names alone, for its messages quote values. */
+/** A problem reported by HubSpot: codes and names only, because its messages quote values. */
 export interface Problem {
-  /** E.g. VALIDATION_ERROR; empty when it says none. */
+  /** E.g. VALIDATION_ERROR; empty if there is none. */
   readonly category: string;
   /** E.g. INVALID_EMAIL. */
   readonly code: string;
-  /** The properties that it is about. */
+  /** The properties concerned. */
   readonly properties: readonly string[];
   readonly missingScopes: readonly string[];
 }
 
 export type Verdict =
   | { readonly kind: 'ok' }
-  /** Refused for what was asked: the same again would be refused again. */
+  /** Refused because of the request itself: a repeat would be refused again. */
   | { readonly kind: 'refused'; readonly problem: Problem }
-  /** The account's limit: `daily` lasts until its midnight, `short` for seconds. */
+  /** The account's limit was exceeded: `daily` lasts until its midnight, `short` for seconds. */
   | { readonly kind: 'limited'; readonly limit: 'daily' | 'short'; readonly retryAfterMs: number | undefined }
-  /** About the account or HubSpot itself: any request would have got it. `processed`: it may have taken effect. */
+  /**
+   * A failure of the account or of HubSpot, which any request would have received. `processed`: whether it may have
+   * taken effect.
+   */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 /**
- * What an answer means for the request. Source: HubSpot, "Error handling" and "Usage guidelines": 423 is a record that
- * is locked for some seconds, 477 an account that is being moved to another data centre.
+ * Classifies an answer. Source: HubSpot, "Error handling" and "Usage guidelines": 423 is a record that is locked for
+ * some seconds, 477 an account that is being moved to another data centre.
  */
 export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   const { status, body, correlationId } = answer;
@@ -80,18 +83,18 @@ export function withCorrelationId(sentence: string, correlationId: string | unde
   return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
 }
 
-/** Between two attempts at a kind of record that HubSpot does not let the key write. */
+/** Interval between two attempts at a kind of record that HubSpot does not let the key write. */
 const heldForMs = 10 * 60_000;
 
 /**
- * Holds back the changes of one entry of `records`: HubSpot refuses its kind of record, whatever the record. They wait,
- * are tried again every ten minutes and keep nothing else waiting.
+ * Holds back the changes of one entry of `records`, because HubSpot refuses its kind of record, whatever the record.
+ * They are tried again every ten minutes and delay nothing else.
  */
 export function held(detail: string): Extract<Result, { kind: 'unsent' }> {
   return { kind: 'unsent', afterMs: heldForMs, detail };
 }
 
-/** Says whether a result holds back an entry of `records` only. */
+/** Whether a result holds back only an entry of `records`. */
 export function isHeld(result: Result): result is Extract<Result, { kind: 'unsent' }> {
   return result.kind === 'unsent' && result.detail !== undefined;
 }
@@ -102,7 +105,7 @@ function forbidden({ missingScopes }: Problem): string {
     : 'HubSpot refused (HTTP 403): the key may not do this. Compare its scopes with docs/sinks/hubspot.md';
 }
 
-/** What is wrong with one record of a call: an element of `errors`, or the body of a refused call of one record. */
+/** Reads the problem of one record: from an element of `errors`, or the body of a refused call with one record. */
 export function problemOf(found: unknown): Problem {
   const body = fieldsOf(found);
   const details = [...listOf(body.errors), ...quotedIn(body.message)].map(fieldsOf);
@@ -130,12 +133,12 @@ const propertyPattern = /^[a-z][a-z0-9_]{0,99}$/;
 const codePattern = /^[A-Za-z][A-Za-z_.]{2,80}$/;
 const scopePattern = /^[a-z][a-z0-9._-]{2,80}$/;
 
-/** A text that is a code or a name by its looks: nothing else of an answer is ever repeated. */
+/** Whether a text has the form of a code or name: nothing else from an answer is shown. */
 function matches(text: unknown, pattern: RegExp): boolean {
   return typeof text === 'string' && pattern.test(text);
 }
 
-/** HubSpot tells which property values are not valid as JSON within the message. */
+/** Reads the invalid property values, which HubSpot sends as JSON within the message. */
 function quotedIn(message: unknown): readonly unknown[] {
   const quoted =
     typeof message === 'string' ? /^Property values were not valid: (\[.*\])\s*$/s.exec(message)?.[1] : null;
@@ -143,7 +146,7 @@ function quotedIn(message: unknown): readonly unknown[] {
   try {
     return listOf(JSON.parse(quoted));
   } catch {
-    return []; // cut off: the category alone has to do
+    return []; // cut off: only the category is known
   }
 }
 
@@ -151,7 +154,7 @@ function policyOf(body: unknown): unknown {
   return fieldsOf(body).policyName;
 }
 
-/** A JSON array; empty for anything else. */
+/** Returns a JSON array; empty for anything else. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -30,7 +30,7 @@ const record = z
     when: expression().optional().describe('Only items for which this is true. Becoming false is a withdrawal.'),
     object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
       /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
-    ).describe('What is made of each item.'),
+    ).describe('The records that each item becomes.'),
     match: listOf(propertyName(), { allowed: 'a list of unique properties' })
       .optional()
       .describe('Properties that say which record it is, in order: the first that finds one is used.'),
@@ -45,7 +45,7 @@ const record = z
         organizer: expression().describe('Who organises it.'),
         type: expression().optional().describe('Its type, such as CONFERENCE.'),
         description: expression().optional().describe('What it is about.'),
-        url: expression().optional().describe('Where it is told of.'),
+        url: expression().optional().describe('Address of a page about the event.'),
         startDateTime: expression().optional().describe('When it begins, ISO 8601.'),
         endDateTime: expression().optional().describe('When it ends, ISO 8601.'),
       })
@@ -159,7 +159,7 @@ const optional: readonly Key[] = [
 /** Properties that HubSpot gives to each record itself, so that no value of ours can be matched with them. */
 const unmatchable = new Set(['hs_object_id', 'id']);
 
-/** What is wrong with an entry of `records` as a whole: the kinds of object take different keys. */
+/** Returns problems of an entry of `records` as a whole: each kind of object has its own keys. */
 function recordProblems(keys: RecordKeys): { readonly path: Key; readonly message: string }[] {
   const kind = keys.object in takes ? (keys.object as keyof typeof takes) : 'custom';
   const problems: { path: Key; message: string }[] = [];

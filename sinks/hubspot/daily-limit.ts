@@ -1,6 +1,6 @@
-/** What an account may ask in a day, which begins at midnight of the account's own time zone. */
+/** The account's daily request limit. The day starts at midnight in the account's own time zone. */
 export class DailyLimit {
-  readonly #most: number | undefined;
+  readonly #max: number | undefined;
   readonly #now: () => number;
   #timeZone: string | undefined;
   #day: string | undefined;
@@ -8,15 +8,15 @@ export class DailyLimit {
   #closedUntilMs = 0;
 
   /**
-   * @param most requests a day; undefined: HubSpot says when it is enough
+   * @param max requests a day; undefined: HubSpot's answers report the limit
    * @param now Unix time in ms
    */
-  constructor(most: number | undefined, now: () => number) {
-    this.#most = most;
+  constructor(max: number | undefined, now: () => number) {
+    this.#max = max;
     this.#now = now;
   }
 
-  /** As HubSpot names it; one that is not known counts as not said. */
+  /** Sets the account's time zone; ignores an unknown name. */
   set timeZone(timeZone: string) {
     if (isTimeZone(timeZone)) this.#timeZone = timeZone;
   }
@@ -25,33 +25,33 @@ export class DailyLimit {
     return this.#timeZone !== undefined;
   }
 
-  /** How long nothing may be asked, in ms; 0: go ahead. */
+  /** Returns how long no request may start, in ms; 0 if one may. */
   closedForMs(): number {
     return Math.max(0, this.#closedUntilMs - this.#now());
   }
 
-  /** A request is made. */
+  /** Counts a request. */
   spend(): void {
     const day = dayOf(this.#now(), this.#timeZone ?? 'UTC');
     if (day !== this.#day) this.#count = 0;
     this.#day = day;
     this.#count += 1;
-    if (this.#most !== undefined && this.#count >= this.#most) this.close();
+    if (this.#max !== undefined && this.#count >= this.#max) this.close();
   }
 
-  /** What an answer says was used of the day, by everybody. */
+  /** Applies the day's total from an answer, which includes the requests of other clients. */
   learnUsed(used: number): void {
     this.#count = Math.max(this.#count, used);
-    if (this.#most !== undefined && this.#count >= this.#most) this.close();
+    if (this.#max !== undefined && this.#count >= this.#max) this.close();
   }
 
-  /** The day is used up. Without the time zone it is asked again in an hour. */
+  /** Stops requests until midnight, or for an hour if the time zone is not known. */
   close(): void {
     const nowMs = this.#now();
     this.#closedUntilMs = this.#timeZone === undefined ? nowMs + hourMs : nextMidnight(this.#timeZone, nowMs);
   }
 
-  /** Ends what an answer closed: the limit may be larger now. */
+  /** Allows requests again, because the limit may be higher now. */
   reopen(): void {
     this.#closedUntilMs = 0;
   }
@@ -60,8 +60,8 @@ export class DailyLimit {
 const hourMs = 3_600_000;
 
 /**
- * The next midnight in a time zone, Unix time in ms: the first instant of the next day there, also where clocks are set
- * on that day or midnight does not exist.
+ * Returns the next midnight in a time zone, Unix time in ms: the first instant of the next day there, also on days
+ * when clocks change or midnight does not exist.
  */
 export function nextMidnight(timeZone: string, nowMs: number): number {
   const today = dayOf(nowMs, timeZone);

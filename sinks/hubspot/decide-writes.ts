@@ -2,11 +2,11 @@ import type { PropertyWrite, RecordStep } from './operation.js';
 import { fieldsOf, type Fields } from '../sink.js';
 import { listOf } from './classify.js';
 
-/** What stands in a record now, of the properties that were asked for. */
+/** The present value of a property. */
 export interface PresentValue {
-  /** Empty: there is none. */
+  /** Empty if there is no value. */
   readonly value: string;
-  /** When what it tells of happened, as far as is known: for what others wrote, when they wrote it. Unix time in ms. */
+  /** Time of the event that the value describes if known, otherwise of the write. Unix time in ms. */
   readonly happenedAtMs: number;
 }
 
@@ -15,15 +15,16 @@ export function needsPresent({ name, policy }: PropertyWrite): boolean {
   return policy !== 'always' || name === lifecycleStage;
 }
 
-/** Whether deciding takes the time of the present value as well. */
+/** Whether the decision also needs the time of the present value. */
 export function needsHistory({ policy }: PropertyWrite): boolean {
   return policy === 'if-newer';
 }
 
 /**
- * Which properties are written. Pure. `always` writes what differs or is not known; `if-empty` and `if-newer` are never
- * used to clear anything, for what stands there may be another's. A lifecycle stage only moves forward.
- * @param present by property; absent: not read, or there is no such record yet
+ * Decides which properties are written. Pure. `always` writes values that differ or are not known; `if-empty` and
+ * `if-newer` never clear a property, because its value may belong to another system. A lifecycle stage only moves
+ * forward.
+ * @param present by property; absent: not read, or the record does not exist yet
  */
 export function decideWrites(
   writes: readonly PropertyWrite[],
@@ -48,10 +49,10 @@ export function decideWrites(
   return new Map(decided.map(({ name, value }) => [name, value]));
 }
 
-/** The contact property that tells how far someone is on the way to being a customer. */
+/** The contact property with the stage from first contact to customer. */
 export const lifecycleStage = 'lifecyclestage';
 
-/** HubSpot's own stages, in their order. Source: HubSpot, "Lifecycle stages". */
+/** HubSpot's default stages, in order. Source: HubSpot, "Lifecycle stages". */
 const stages = [
   'subscriber',
   'lead',
@@ -63,8 +64,8 @@ const stages = [
 ];
 
 /**
- * Whether a contact may be given this stage: only forward, since an event says nothing about a customer ceasing to be
- * one. A stage that an account has made itself has no known place, so it is written to contacts without any alone.
+ * Whether a contact may move to this stage: only forward, because an event never means that a customer is no longer
+ * one. A custom stage has no known position, so it is only written to contacts without a stage.
  */
 function mayMoveStage(from: string, to: string): boolean {
   if (from === '') return to !== '';
@@ -73,8 +74,8 @@ function mayMoveStage(from: string, to: string): boolean {
 }
 
 /**
- * Since when a property of a record has its present value, Unix time in ms; undefined: it never had one, or nobody says.
- * Writing what stands there already may make a new entry of the history: the first of a run of equals counts.
+ * Returns since when a property has its present value, Unix time in ms; undefined if it never had one, or the history
+ * is not available. Writing an equal value may add an entry to the history: the first of equal entries counts.
  */
 export function changedAtMs(record: Readonly<Record<string, unknown>>, property: string): number | undefined {
   const newestFirst = listOf(fieldsOf(record.propertiesWithHistory)[property])
@@ -86,7 +87,7 @@ export function changedAtMs(record: Readonly<Record<string, unknown>>, property:
   return newestFirst.at(other === -1 ? -1 : other - 1)?.atMs;
 }
 
-/** An instant as HubSpot writes it: ISO 8601, or epoch milliseconds. NaN: it is none. */
+/** Parses an instant from HubSpot: ISO 8601, or epoch milliseconds. NaN for anything else. */
 export function timeOf(found: unknown): number {
   if (typeof found === 'number') return found;
   if (typeof found !== 'string' || found === '') return Number.NaN;
@@ -94,8 +95,8 @@ export function timeOf(found: unknown): number {
 }
 
 /**
- * What stands in a record that was read, for deciding what to write. A value of ours tells of the event that we wrote
- * it for, and one that this same item wrote is older than anything; another's value tells of the moment it was written.
+ * Returns the present value of a property of a record. A value written by this sink has the time of its event, and one
+ * written for this item is older than anything; any other value has the time of its write.
  */
 export function presentValues(
   record: Readonly<Record<string, unknown>>,
@@ -121,20 +122,20 @@ export function presentValues(
   }
 }
 
-/** When something that others wrote as well was written by us, and what it tells of. */
+/** A write by this sink, and the time of its event. */
 interface Written {
   readonly happenedAtMs: number;
   /** By HubSpot's clock, Unix time in ms. */
   readonly writtenAtMs: number;
 }
 
-/** Most values that are remembered: about 100 bytes each. */
+/** Maximum number of values in memory: about 100 bytes each. */
 const most = 200_000;
 
 /**
- * What each `if-newer` value that this sink wrote tells of: remembered by the process, and at its start recalled from what
- * the sink has made of items. HubSpot knows when a value was written; for what was
- * written while history is caught up, that says nothing about which event is newer.
+ * Event times of the `if-newer` values that this sink wrote: kept in memory, and read from the items' objects when a
+ * process starts. HubSpot only knows when a value was written, which says nothing about the newer event while history
+ * is imported.
  */
 export class EventTimes {
   readonly #written = new Map<string, Written>();
@@ -148,9 +149,9 @@ export class EventTimes {
   }
 
   /**
-   * Takes up what was written before this process began, once: later calls wait for the first. What another process writes
-   * from then on is not known here.
-   * @param made what the sink has made of items, on all its lanes
+   * Reads, once, what was written before this process started; later calls wait for the first. Writes of other
+   * processes after that are not known here.
+   * @param made the items' objects, on all lanes of the sink
    */
   async recall(made: () => AsyncIterable<Fields>): Promise<void> {
     this.#recalled ??= this.#recallAll(made()).catch((error: unknown) => {
@@ -175,7 +176,10 @@ export class EventTimes {
     }
   }
 
-  /** When what stands there happened, if it is ours. @param changedAtMs when it was last changed, by HubSpot's clock */
+  /**
+   * Returns the event time of a value if this sink wrote it.
+   * @param changedAtMs time of the last change, by HubSpot's clock
+   */
   of(recordId: string, property: string, changedAtMs: number): number | undefined {
     const written = this.#written.get(keyOf(recordId, property));
     return written !== undefined && changedAtMs <= written.writtenAtMs + clockToleranceMs
@@ -184,7 +188,7 @@ export class EventTimes {
   }
 }
 
-/** Between the instants that HubSpot gives to a record's update and to the change of its property. */
+/** Longest difference between HubSpot's times for the update of a record and the change of its property. */
 export const clockToleranceMs = 2000;
 
 function keyOf(recordId: string, property: string): string {

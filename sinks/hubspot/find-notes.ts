@@ -6,17 +6,17 @@ import type { NoteStep } from './operation.js';
 import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
 
-/** Pages of a contact's notes that are looked through, of up to 500 each. */
-const mostPages = 20;
+/** Maximum number of pages of a contact's notes, with up to 500 notes each. */
+const MAX_PAGES = 20;
 
 type Pair = { readonly task: Task; readonly step: NoteStep };
 
-/** `unclear`: it could not be found out; the task says why. */
+/** `unclear`: the notes could not be read; the task has the reason. */
 export type Found = { readonly id: string } | 'none' | 'unclear';
 
 /**
- * Looks for the notes that an attempt may have created, by the mark in their text, among all notes of the contact. Not by
- * HubSpot's search, whose index lags behind. Which contact is found out as it was when the note was sent.
+ * Looks for notes that an attempt may have created, by the mark in their text, among all notes of the contact. It does
+ * not use HubSpot's search, whose index lags. The contact is the one for which the note was sent.
  */
 export async function findNotes(pairs: readonly Pair[], sending: Sending): Promise<Found[]> {
   const wanted = pairs.map(({ task, step }) => ({
@@ -42,7 +42,7 @@ export async function findNotes(pairs: readonly Pair[], sending: Sending): Promi
   return found;
 }
 
-/** The texts of all notes of a contact, by id; undefined: they could not be read, and the task has ended. */
+/** Returns the texts of all notes of a contact, by id; undefined: they could not be read, and the task has ended. */
 async function notesOf(
   contactId: string,
   { task, step }: Pair,
@@ -50,7 +50,7 @@ async function notesOf(
 ): Promise<Map<string, string> | undefined> {
   const texts = new Map<string, string>();
   let after: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await listNotes(contactId, after, sending);
     if ('failure' in listed) {
       task.end(listed.failure, step.record);
@@ -70,7 +70,7 @@ async function notesOf(
 }
 
 /**
- * Lists a page of a contact's notes by the batch read, which every version has. Only an answer that says so means that
+ * Lists a page of a contact's notes by the batch read, which every version has. Only an explicit answer means that
  * there are none: an error, a 404 included, may hide a note that would be created twice.
  */
 async function listNotes(

@@ -63,7 +63,7 @@ export function createHubSpotSink(
     tryNow: () => client.tryNow(),
     recover: (operations, _lane, signal) =>
       run(signal, async (budget): Promise<SendResult> => {
-        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // a repeat is harmless
+        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // repeats are harmless
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
@@ -84,15 +84,15 @@ function staysInHubSpot({ records }: HubSpotConfig): string {
 }
 
 /**
- * What became of operations that create notes. One whose note is found is planned anew with it, and not carried on: it
- * was planned when its person could be shown, and may have lain here since.
+ * Finds out what happened to operations that create notes. An operation whose note is found is planned again with it,
+ * and not continued: it was planned while its person was visible, which may have changed.
  */
 async function lookUp(
   operations: readonly HubSpotOperation[],
   sending: Parameters<typeof findNotes>[1],
 ): Promise<Outcome[]> {
   const pairs = operations.flatMap((operation) => {
-    const task = new Task(operation); // of the look-up alone: what ends it says nothing of the operation
+    const task = new Task(operation); // only for the look-up: its end says nothing about the operation
     return task.steps('note').flatMap((step) => (step.id === null ? [{ operation, task, step }] : []));
   });
   const found = await findNotes(pairs, sending);
@@ -125,8 +125,8 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
 };
 
 /**
- * What the expressions name; attendees also wherever items are what people did, for whom they may be shown as. The
- * pigeonhole says when its event was, which `if-newer` needs.
+ * Returns the joins that the expressions use, and attendees wherever items are what people did, to know whose identity
+ * is visible. `if-newer` needs the pigeonhole for the time of its event.
  */
 function joins({ records }: HubSpotConfig): Join[] {
   const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));

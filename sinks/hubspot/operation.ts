@@ -2,54 +2,54 @@ import { type Fields, type Operation, fieldsOf, type SinkEnvironment, type Subje
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import { listOf } from './classify.js';
 
-/** What one change makes HubSpot do: a step for each entry of `records` that is about its list. */
+/** The calls for one change: one step for each entry of `records` about its list. */
 export interface HubSpotOperation extends Operation {
   readonly steps: readonly Step[];
-  /** What was made of the item before: it stays, but for what a step changes. */
+  /** The item's object before: it stays, except for the changes of the steps. */
   readonly object: Fields | null;
 }
 
 export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep;
 
-/** The object of an item holds what was made of it by each entry of `records`, under the entry's name. */
+/** The object of an item contains the results of each entry of `records`, under the entry's name. */
 interface OfRecord {
-  /** The entry's name: its `object`, with a number where a list has several of the same. */
+  /** The entry's name: its `object`, with a number if a list has several of the same. */
   readonly record: string;
 }
 
-/** A contact or a record of a custom object: written to where it is found, or created. */
+/** A contact or a record of a custom object: updated if it is found, otherwise created. */
 export interface RecordStep extends OfRecord {
   readonly kind: 'record';
   readonly objectType: string;
-  /** Its id, where it is known from before: it is not looked for then. */
+  /** The known id; no search is needed then. */
   readonly id: string | null;
-  /** In order: the first that finds a record is used. Without those for which the item has no value. */
+  /** Match values in order: the first one that finds a record is used. Values that the item lacks are left out. */
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
   readonly write: readonly PropertyWrite[];
-  /** When each property was last written for this item, Unix time in ms by HubSpot's clock. */
+  /** Time of the last write of each property for this item, Unix time in ms by HubSpot's clock. */
   readonly writtenAtMs: Readonly<Record<string, number>>;
-  /** When what each `if-newer` value that was written for this item tells of happened, Unix time in ms. */
+  /** Event time of each `if-newer` value written for this item, Unix time in ms. */
   readonly tellsOfMs: Readonly<Record<string, number>>;
-  /** When this sink first wrote to the record for this item. */
+  /** Time of this sink's first write to the record for this item. */
   readonly sinceMs: number | null;
-  /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
+  /** Event time of the values, which `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;
-  /** It did not exist before: this sink created it, for this item. */
+  /** Whether this sink created the record for this item. */
   readonly created: boolean;
-  /** The contact that a custom object belongs to; null: it belongs to none. */
+  /** The contact of a custom object's record; null if there is none. */
   readonly contact: ContactReference | null;
-  /** The contact that it belonged to when it was last written. */
+  /** The record's contact at the last write. */
   readonly contactId: string | null;
-  /** Ids of the static lists that the contact is put into. */
+  /** Ids of the static lists to add the contact to. */
   readonly lists: readonly string[];
-  /** The lists that this item has put it into before. */
+  /** The lists that this item added the contact to before. */
   readonly listsBefore: readonly string[];
 }
 
 export interface PropertyWrite {
   readonly name: string;
-  /** Empty: the property is cleared. */
+  /** Empty clears the property. */
   readonly value: string;
   readonly policy: WritePolicy;
 }
@@ -59,32 +59,32 @@ export interface UniqueValue {
   readonly value: string;
 }
 
-/** Which contact: the first that is found, or one that is created with the first of these values. */
+/** The contact: the first one found, or one created with the first of these values. */
 export interface ContactReference {
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
-  /** What a contact is given besides when it is created. One that exists keeps what it has. */
+  /** Other properties of a new contact. An existing contact keeps its values. */
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Takes back what was written to a record that belongs to others as well. */
+/** Clears values in a record that others also use. */
 export interface ForgetStep extends OfRecord {
   readonly kind: 'forget';
   readonly objectType: string;
   readonly id: string;
   readonly writtenAtMs: Readonly<Record<string, number>>;
   readonly sinceMs: number;
-  /** Static lists that it leaves. */
+  /** Static lists to remove it from. */
   readonly lists: readonly string[];
 }
 
-/** Takes a contact out of the static lists that it was put into; everything else stays. */
+/** Removes a contact from static lists; its properties stay. */
 export interface LeaveStep extends OfRecord {
   readonly kind: 'leave';
   readonly objectType: string;
   readonly id: string;
   readonly lists: readonly string[];
-  /** What is known of the record afterwards. */
+  /** The item's object afterwards. */
   readonly made: Fields;
 }
 
@@ -97,27 +97,30 @@ export interface ArchiveStep extends OfRecord {
 
 export type Attendance = 'register' | 'attend' | 'cancel';
 
-/** Someone's registration for, or attendance at, the marketing event of a pigeonhole. */
+/** A person's registration for, or attendance at, the marketing event of a pigeonhole. */
 export interface RegistrationStep extends OfRecord {
   readonly kind: 'registration';
   readonly event: MarketingEvent;
   readonly attendance: Attendance;
-  /** One of the two: a registration made before is changed by the contact's id, whatever the e-mail is now. */
+  /** One of the two: an existing registration is changed by the contact's id, whatever the e-mail is now. */
   readonly email: string | null;
   readonly contactId: string | null;
-  /** HubSpot's id of the event that the registration was made for; null: it was made before the id was stored, or never. */
+  /**
+   * HubSpot's id of the registration's event; null: there was no registration, or it was made before the id was
+   * stored.
+   */
   readonly eventId: string | null;
   /** Unix time in ms. */
   readonly happenedAtMs: number;
-  /** `joinedAt` and `leftAt`, of `attend` only. */
+  /** `joinedAt` and `leftAt`, only for `attend`. */
   readonly presence: Readonly<Record<string, string>>;
-  /** Tells another presence from this one, without holding it; null: there is none. */
+  /** A digest that shows a change without containing the times; null if there are none. */
   readonly presenceDigest: string | null;
-  /** What a contact is given when HubSpot creates it for the registration. */
+  /** Properties of a contact that HubSpot creates for the registration. */
   readonly contactProperties: Readonly<Record<string, string>>;
 }
 
-/** As HubSpot takes it. What was only a cancelling names the event without describing it: `details` is null then. */
+/** The event in HubSpot's form. A cancellation names the event without describing it: `details` is null. */
 export interface MarketingEvent {
   readonly externalAccountId: string;
   readonly externalEventId: string;
@@ -130,21 +133,21 @@ export interface NoteStep extends OfRecord {
   readonly id: string | null;
   readonly contact: ContactReference;
   readonly properties: Readonly<Record<string, string>>;
-  /** Stands in the note's text, and in that of no other: by it a note whose answer was lost is found again. */
+  /** A mark that is unique to this note's text, and finds the note if the answer was lost. */
   readonly mark: string;
 }
 
 /**
- * Why what was made of an item has to go. `withdrawn`: it was deleted at the source, or its condition is false now.
- * `anonymous`: its person may be shown no more. `consent`: the person wants to be forgotten here.
+ * The reason to remove an item's results. `withdrawn`: the item was deleted in the service, or its condition is now
+ * false. `anonymous`: the identity of its person is no longer visible. `consent`: the person is to be forgotten here.
  */
 export type RemovalCause = 'withdrawn' | 'anonymous' | 'consent';
 
 /**
- * What takes back what an entry of `records` has made of an item; undefined: it stays. Contacts belong to others as
- * well, so a withdrawal leaves them; what is ours alone (notes, registrations, records that we created) goes.
+ * Returns the step that removes an entry's results for an item; undefined: they stay. Others also use contacts, so a
+ * withdrawal leaves them; what belongs to this sink alone (notes, registrations, records that it created) is removed.
  * @param record the entry's name
- * @param made what the item's object says of it
+ * @param made the entry's part of the item's object
  */
 export function removalOf(
   record: string,
@@ -192,12 +195,12 @@ export function removalOf(
   };
 }
 
-/** The static lists that an item has put its contact into. */
+/** Returns the static lists that an item added its contact to. */
 export function listIdsOf(made: unknown): string[] {
   return listOf(fieldsOf(made).lists).filter((each) => typeof each === 'string');
 }
 
-/** Takes away the contact that HubSpot has made for a canary's registration: nobody else has its e-mail. */
+/** Removes the contact that HubSpot created for a canary's registration: no other record has its e-mail. */
 export function contactRemovalsOf(made: readonly (readonly [record: string, of: unknown])[]): Step[] {
   const own = new Set(made.map(([, of]) => fieldsOf(of).id));
   return made.flatMap(([record, of]): Step[] => {
@@ -208,7 +211,7 @@ export function contactRemovalsOf(made: readonly (readonly [record: string, of: 
   });
 }
 
-/** The marketing event of a pigeonhole, by ids that never change. */
+/** Identifies the marketing event of a pigeonhole by ids that never change. */
 export function eventName({ workspace, pigeonholeId }: Subject['change']): {
   externalAccountId: string;
   externalEventId: string;

@@ -20,7 +20,7 @@ import {
 } from './operation.js';
 import type { RecordKeys } from './config.js';
 
-/** An entry of `records`, with its name and where it stands. */
+/** An entry of `records`, with its name and path. */
 interface Entry {
   readonly keys: RecordKeys;
   readonly name: string;
@@ -28,7 +28,7 @@ interface Entry {
   readonly path: string;
 }
 
-/** Lists whose items are people themselves, or have nothing to do with any. */
+/** Lists whose items are people, or not related to any. */
 const notDoneByPeople: ReadonlySet<string> = new Set([
   'attendees',
   'registrants',
@@ -37,12 +37,12 @@ const notDoneByPeople: ReadonlySet<string> = new Set([
   'subscriptions',
 ]);
 
-/** Whether the items of a list are what people did, so that they may turn anonymous. */
+/** Whether the items of a list are what people did, so that they can become anonymous. */
 export function isDoneByPeople(list: string): boolean {
   return !notDoneByPeople.has(list);
 }
 
-/** Turns changes into what HubSpot is made to do. Pure: what it looks at is given with the change. */
+/** Converts changes into operations. Pure: everything it uses is part of the subject. */
 export class Planner {
   readonly #entries: readonly Entry[];
   readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
@@ -72,8 +72,8 @@ export class Planner {
   }
 
   /**
-   * The notes that may have been created for an item, whatever their condition and text are now: those alone are ever in
-   * doubt. A contact that the mapping cannot tell any more cannot be looked through.
+   * Plans a look-up of the notes that may have been created for an item, whatever their condition and text are now:
+   * only notes are ever in doubt. If the mapping fails to return the contact, they cannot be looked up.
    */
   async trace(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const view = mappingView(subject);
@@ -88,7 +88,7 @@ export class Planner {
       }
     } catch (error) {
       if (!(error instanceof MappingError)) throw error;
-      const detail = `a note may have been created, and cannot be looked for (${error.message}): look at the contact, and redrive it if it is not there`;
+      const detail = `a note may have been created and cannot be looked up (${error.message}): check the contact, and redrive the change if the note is missing`;
       return { kind: 'unplannable', cause: error.causeCode, detail };
     }
     if (steps.length === 0) return { kind: 'nothing', reason: 'no-record' };
@@ -117,7 +117,7 @@ export class Planner {
     const { change, object } = subject;
     const made = Object.entries(object ?? {});
     if (made.length === 0) return { kind: 'nothing', reason: 'never-sent' };
-    // A canary's records are its own: they go whole.
+    // A canary's records belong to it alone and are deleted.
     const onForget = subject.canary === undefined ? this.#onForget : 'delete';
     if (cause === 'consent' && onForget === 'manual') {
       const ids = made.map(([record, of]) => {
@@ -127,7 +127,7 @@ export class Planner {
       return {
         kind: 'unplannable',
         cause: 'hubspot:forget-by-hand',
-        detail: `someone is to be forgotten: remove what concerns them from HubSpot by hand (${ids.join(', ')})`,
+        detail: `a person is to be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
       };
     }
     const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, onForget) ?? []);
@@ -136,7 +136,7 @@ export class Planner {
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
 
-  /** What an entry makes of the item, or why nothing. */
+  /** Plans an entry's step for the item, or returns the reason for none. */
   async #step(entry: Entry, subject: Subject, view: MappingView): Promise<Step | string> {
     const { keys, name, path } = entry;
     const made = fieldsOf(subject.object?.[name]);
@@ -186,7 +186,7 @@ export class Planner {
       const value = values.get(property);
       if (value != null) return [{ name: property, value, policy }];
       if (keys.match?.includes(property) || property === lifecycleStage) return [];
-      // Nothing leaves a property as it is, but for what tells of a person who may be shown no more.
+      // A missing value leaves a property unchanged, unless the identity is no longer visible and the value is ours.
       if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
       if (value === undefined || policy !== 'always') return [];
       return [{ name: property, value: '', policy }];
@@ -279,7 +279,7 @@ export class Planner {
   }
 }
 
-/** Stands in the text of one note alone. */
+/** Returns the mark in the text of exactly one note. */
 function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, record: string): string {
   const entry = record === 'notes' ? '' : ` ${record}`;
   return `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
@@ -287,7 +287,7 @@ function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, rec
 
 const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
 
-/** The contact that an object belongs to; null: none, or the item has nothing that would find it. */
+/** Returns the contact of a record; null if there is none, or the item has no value that would find it. */
 async function contactOf(
   keys: RecordKeys,
   path: string,
@@ -301,13 +301,16 @@ async function contactOf(
     const value = await expression.evaluate(view, key, property === 'email' ? emailValue : propertyValue);
     if (value != null) match.push({ property, value });
   }
-  // The object would not name a contact that is created for it, and nobody could take it back.
+  // The item's object would not name a contact created for a canary, so it could not be removed.
   if (match.length === 0) return null;
   const create = keys.create && canary === undefined;
   return { match, create, properties: create ? await contactPropertiesOf(keys, path, view) : {} };
 }
 
-/** What a contact is given that is created for another record: rules of the account may require more than an e-mail. */
+/**
+ * Returns the properties of a contact that is created for another record: rules of the account may require more than
+ * an e-mail.
+ */
 async function contactPropertiesOf(
   { contactProperties = {} }: RecordKeys,
   path: string,
@@ -321,7 +324,7 @@ async function contactPropertiesOf(
   return properties;
 }
 
-/** When the person came and left, as HubSpot takes it. */
+/** Returns when the person joined and left, in HubSpot's form. */
 async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Promise<Record<string, string>> {
   const presence: Record<string, string> = {};
   for (const key of ['joinedAt', 'leftAt'] as const) {
@@ -331,7 +334,10 @@ async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Pr
   return presence;
 }
 
-/** The item's object holds no personal data, and when somebody came is some. */
+/**
+ * Returns a digest of the attendance times: the item's object may contain no personal data, and the times are such
+ * data.
+ */
 function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
   if (Object.keys(presence).length === 0) return null;
   return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
@@ -397,7 +403,10 @@ function isAnonymous({ change, attendee }: Subject): boolean {
   return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
 }
 
-/** When what the item tells of happened, Unix time in ms: its own time, else the event's day, else when it was found. */
+/**
+ * Returns the event time of the item, Unix time in ms: its own time, else the event's day, else the time when it was
+ * found.
+ */
 function happenedAt({ change, pigeonhole }: Subject): number {
   const item = change.data ?? {};
   for (const found of [item.signInTime, item.signedInAt, item.createdAt, pigeonhole?.startDate]) {

@@ -7,7 +7,7 @@ import type { Task } from './task.js';
 
 type Pair = { readonly task: Task; readonly step: RecordStep };
 
-/** Associates records of a custom object with the contact that they belong to, and parts them from one that they no longer do. */
+/** Associates records of a custom object with their contact, and removes associations with a former contact. */
 export async function sendAssociations(pairs: readonly Pair[], objectType: string, sending: Sending): Promise<void> {
   const written = pairs.filter(({ task, step }) => task.isOpen(step.record) && task.madeId(step.record) !== undefined);
   const belonging = written.filter(({ step }) => step.contact !== null);
@@ -61,7 +61,10 @@ async function link(
 ): Promise<void> {
   for (let from = 0; from < pairs.length; from += 100) await linkChunk(pairs.slice(from, from + 100));
 
-  /** One call; where it is not done for all, each of them alone: which it was about is not told in a form to rely on. */
+  /**
+   * One call for all; if it did not succeed for all, one call each, because the errors do not reliably name the
+   * association.
+   */
   async function linkChunk(chunk: readonly Pair[]): Promise<void> {
     const { client, budget } = sending;
     const inputs = chunk.map((pair) => toInput(pair.task.madeId(pair.step.record)!, contactOf(pair)));
@@ -78,7 +81,7 @@ async function link(
 function end({ task, step }: Pair, reply: Exclude<Reply, { kind: 'failed' }>, call: string): void {
   const problem = reply.kind === 'refused' ? reply.problem : problemOf(listOf(reply.body.errors)[0]);
   const isMissing = problem.category === 'OBJECT_NOT_FOUND';
-  // Only an error of this record means that they are parted already. A 404 of the call is about the call.
+  // Only an error of this record means that the association is already removed. A 404 of the call is about the call.
   if (call === 'batch/archive' && reply.kind === 'ok' && isMissing) return;
   if (call !== 'batch/archive' && (isMissing || reply.status === 404)) {
     task.end({ kind: 'retry', detail: 'the contact or the record was removed in HubSpot meanwhile' }, step.record);
@@ -88,7 +91,7 @@ function end({ task, step }: Pair, reply: Exclude<Reply, { kind: 'failed' }>, ca
   task.end({ kind: 'rejected', cause, detail: `HubSpot refused an association (HTTP ${reply.status})` }, step.record);
 }
 
-/** A contact and a list that it joins or leaves. */
+/** A contact and a list to join or leave. */
 interface Membership {
   readonly task: Task;
   readonly record: string;
@@ -96,10 +99,10 @@ interface Membership {
   readonly listId: string;
 }
 
-/** Record ids in one call. HubSpot documents no limit. */
-const mostIds = 100;
+/** Maximum number of record ids in one call. HubSpot documents no limit. */
+const MAX_IDS = 100;
 
-/** Puts contacts that were written into their static lists, and takes them out of those that the mapping no longer gives. */
+/** Adds written contacts to their static lists, and removes them from lists that the mapping no longer returns. */
 export async function sendLists(
   pairs: readonly { readonly task: Task; readonly step: RecordStep }[],
   sending: Sending,
@@ -108,7 +111,7 @@ export async function sendLists(
   const moving = written.map((pair) => {
     const id = pair.task.madeId(pair.step.record)!;
     const { record, lists, listsBefore, id: idBefore } = pair.step;
-    // Another contact than before, after a merge: it is in none of the lists by us.
+    // After a merge it is another contact, which this sink added to none of the lists.
     const before = id === idBefore ? listsBefore : [];
     const membership = (listId: string): Membership => ({ task: pair.task, record, id, listId });
     return {
@@ -128,7 +131,7 @@ export async function sendLists(
   }
 }
 
-/** Takes contacts out of their lists. What is known of a contact afterwards is the step's to say. */
+/** Removes contacts from lists. The step decides what the item's object says afterwards. */
 export async function leaveLists(
   pairs: readonly { readonly task: Task; readonly step: Pick<LeaveStep, 'record' | 'id' | 'lists'> }[],
   sending: Sending,
@@ -143,13 +146,13 @@ async function change(how: 'add' | 'remove', memberships: readonly Membership[],
   const byList = new Map<string, Membership[]>();
   for (const each of memberships) byList.set(each.listId, [...(byList.get(each.listId) ?? []), each]);
   for (const [listId, members] of byList) {
-    for (let from = 0; from < members.length; from += mostIds) {
-      await changeOne(how, listId, members.slice(from, from + mostIds), sending);
+    for (let from = 0; from < members.length; from += MAX_IDS) {
+      await changeOne(how, listId, members.slice(from, from + MAX_IDS), sending);
     }
   }
 }
 
-/** Adding what is in the list and removing what is not changes nothing in HubSpot, so that a call may be repeated. */
+/** Adds or removes contacts. Repeats change nothing in HubSpot. */
 async function changeOne(
   how: 'add' | 'remove',
   listId: string,

@@ -7,8 +7,8 @@ import type { Sending } from './send-records.js';
 import type { Task } from './task.js';
 
 /**
- * Clears what this sink wrote to records that belong to others as well. A property that was last changed before the
- * sink first wrote to the record, or after it last wrote the property, holds another's value and stays.
+ * Clears this sink's values in records that others also use. A property stays if it was last changed before the sink
+ * first wrote to the record, or after the sink last wrote the property: its value belongs to another system.
  */
 export async function sendForgets(
   pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
@@ -36,7 +36,7 @@ async function clear(
     {
       path: client.paths.objects(objectType, 'batch/read'),
       fields: { properties: names, propertiesWithHistory: names },
-      most: 50,
+      max: 50,
       traced: false,
       silence: 'missing',
     },
@@ -75,7 +75,7 @@ async function clear(
   });
 }
 
-/** Takes contacts out of lists; everything else that was written to them stays. */
+/** Removes contacts from lists; their properties stay. */
 export async function sendLeaves(
   pairs: readonly { readonly task: Task; readonly step: LeaveStep }[],
   sending: Sending,
@@ -84,7 +84,7 @@ export async function sendLeaves(
   for (const { task, step } of pairs) if (task.isOpen(step.record)) task.made(step.record, step.made);
 }
 
-/** Moves records to the recycling bin. HubSpot answers 204 also for those that are there already. */
+/** Moves records to the recycling bin. HubSpot answers 204 for records that are already there. */
 export async function sendArchives(
   pairs: readonly { readonly task: Task; readonly step: ArchiveStep }[],
   objectType: string,
@@ -96,7 +96,7 @@ export async function sendArchives(
     const path = client.paths.objects(objectType, 'batch/archive');
     const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, budget);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
-      // HubSpot answers 204 also for what is gone. A 404 is about the call, and nothing is removed then.
+      // HubSpot answers 204 for records that are already gone. A 404 is about the call: nothing was removed.
       if (reply.kind === 'ok') {
         task.made(step.record, null);
         task.note(`${objectType} ${step.id} removed`);

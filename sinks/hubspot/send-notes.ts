@@ -9,9 +9,9 @@ type Pair = { readonly task: Task; readonly step: NoteStep };
 const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 };
 
 /**
- * Creates notes on the timelines of contacts, and changes those that were created before. One that a person has deleted
- * in HubSpot stays deleted. Creating is the one call here that a repeat would double: when its answer is lost the
- * outcome is `unknown`, and `find-notes.ts` looks for the note before it is created again.
+ * Creates notes on the timelines of contacts, and updates existing ones. A note that was deleted in HubSpot stays
+ * deleted. Creation is the only call that a repeat would duplicate: if its answer is lost, the outcome is `unknown`,
+ * and `find-notes.ts` looks for the note before it is created again.
  */
 export async function sendNotes(pairs: readonly Pair[], sending: Sending): Promise<void> {
   await change(
@@ -68,17 +68,17 @@ function settle(task: Task, step: NoteStep, reply: RecordReply): void {
   } else task.endBy(reply, step.record);
 }
 
-/** A step that needs a contact, by the task that it belongs to. */
+/** A step that needs a contact, with its task. */
 export interface Wanted {
   readonly task: Task;
-  /** The entry of `records` that the step belongs to. */
+  /** The step's entry of `records`. */
   readonly record: string;
   readonly contact: ContactReference;
 }
 
 /**
- * The id of the contact that each refers to, created with the value that refers to it where there is none and it may be
- * created; null: there is none; undefined: it could not be found out, and the task has ended.
+ * Returns the id of each step's contact, and creates missing contacts where the mapping allows it; null: there is
+ * none; undefined: it is not known, and the task has ended.
  */
 export async function findContacts(
   wanted: readonly Wanted[],
@@ -137,7 +137,7 @@ export async function findContacts(
   }
 }
 
-/** A contact that is created, with the properties that the first of those who want it gives to a new one. */
+/** A contact to create, with the properties of the first step that needs it. */
 function created(
   property: string,
   value: string,

@@ -21,25 +21,25 @@ export interface Sending {
   readonly now: () => number;
 }
 
-/** A step on its way to the record that it is about. */
+/** A step and the record that it is about. */
 interface Search {
   readonly task: Task;
   readonly step: RecordStep;
   /** The record's id, once it is known. */
   id: string | null;
-  /** How it was found: a match property whose value stands there already, which need not be written. */
+  /** The match property that found it, which already has its value and need not be written. */
   foundBy: UniqueValue | null;
-  /** As it was read; undefined: it was not, or there is none. */
+  /** The record as read; undefined if it was not read or does not exist. */
   record: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Writes records of one type: those whose id is known by it, the others to where they are found, or created. Several
- * steps that turn out to be about one record are one update. A record that is gone though its id was known (merged or
- * deleted by a person) is looked for again.
+ * Writes records of one type: by id if it is known, otherwise to the record that `match` finds, or to a new one. Steps
+ * about the same record become one update. A record whose id no longer exists (merged or deleted in HubSpot) is
+ * searched again.
  *
- * Every call is harmless when it is repeated: updates set values, and what is not found is created by upsert with its
- * first match property, so that two attempts at once cannot make two of it.
+ * Every call is harmless when repeated: updates set values, and new records are upserts by the first match property,
+ * so that two concurrent attempts cannot create two.
  */
 export async function sendRecords(
   pairs: readonly { readonly task: Task; readonly step: RecordStep }[],
@@ -53,7 +53,7 @@ export async function sendRecords(
     foundBy: null,
     record: undefined,
   }));
-  // Twice: what is gone is looked for once, and what is gone then is a matter for the next attempt.
+  // Twice: a record that no longer exists is searched once more; after that it waits for the next attempt.
   for (let round = 0; round < 2 && open.length > 0; round += 1) {
     await readKnown(open, objectType, sending);
     await find(open.filter(needsFinding), objectType, sending);
@@ -74,13 +74,15 @@ const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
 const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 
-/** Creating by upsert finds by itself, where there is one way to find and nothing to be decided by what stands there. */
+/** Whether an upsert is enough: there is one match property, and no value depends on the present one. */
 function needsFinding(search: Search): boolean {
   const { step } = search;
   return isOpen(search) && search.id === null && (!step.create || step.match.length > 1 || hasToRead(search));
 }
 
-/** Reads those records whose id is known and whose present values decide; a record that is gone loses its id. */
+/**
+ * Reads records with a known id if a decision needs their present values; a record that no longer exists loses its id.
+ */
 async function readKnown(open: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
   const replies = await read(
@@ -97,7 +99,7 @@ async function readKnown(open: readonly Search[], objectType: string, sending: S
   });
 }
 
-/** Looks for records by one match property after the other. */
+/** Searches records by one match property after another. */
 async function find(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
   for (let position = 0; position < longest; position += 1) {
@@ -117,10 +119,12 @@ async function find(searches: readonly Search[], objectType: string, sending: Se
   }
 }
 
-/** HubSpot reads fewer records in a call that asks for the history of properties. Source: HubSpot, "Contacts", "Read". */
-const mostWithHistory = 50;
+/**
+ * HubSpot reads fewer records in a call that includes the history of properties. Source: HubSpot, "Contacts", "Read".
+ */
+const MAX_WITH_HISTORY = 50;
 
-/** Reads a record for each, in their order; each key is asked for once. */
+/** Reads one record per input, in their order; each key is read once. */
 async function read(
   asked: readonly { readonly search: Search; readonly key: string }[],
   objectType: string,
@@ -141,7 +145,7 @@ async function read(
       ...(history.length > 0 && { propertiesWithHistory: history }),
       ...(idProperty !== undefined && { idProperty }),
     },
-    ...(history.length > 0 && { most: mostWithHistory }),
+    ...(history.length > 0 && { max: MAX_WITH_HISTORY }),
     traced: false,
     silence: 'missing',
   };
@@ -155,14 +159,17 @@ async function read(
   return asked.map(({ key }) => byKey.get(key)!);
 }
 
-/** What one record is given, by one step or several. */
+/** The writes of one or several steps to one record. */
 interface Merged {
   readonly searches: readonly Search[];
-  /** What each step wants written, in their order. */
+  /** The writes of each step, in order. */
   readonly writes: readonly ReadonlyMap<string, string>[];
 }
 
-/** Updates records by id, each once. @returns the steps whose record is gone, without its id */
+/**
+ * Updates records by id, each once.
+ * @returns the steps whose record no longer exists, without its id
+ */
 async function update(searches: readonly Search[], objectType: string, sending: Sending): Promise<Search[]> {
   const gone: Search[] = [];
   const merged = [...grouped(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
@@ -188,7 +195,7 @@ async function update(searches: readonly Search[], objectType: string, sending: 
   return gone;
 }
 
-/** Creates by the first match property, or updates what that finds. */
+/** Creates records by the first match property, or updates the records that it finds. */
 async function upsert(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   for (const { task, step } of searches.filter(({ step }) => !step.create)) {
     task.note(`no ${objectType} record matches, and none is to be created`);
@@ -204,7 +211,7 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     traced: true,
     silence: 'failed',
   };
-  // HubSpot takes one property to match by in a call.
+  // HubSpot accepts one match property in a call.
   for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
     const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
     await write(
@@ -221,7 +228,10 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
   }
 }
 
-/** One call for each record; where it is refused and several steps had a part in it, each of them alone. */
+/**
+ * Writes each record in one call; if HubSpot refuses the merged record of several steps, sends the steps one at a
+ * time.
+ */
 async function write(
   merged: readonly Merged[],
   call: BatchCall,
@@ -256,7 +266,7 @@ async function write(
       }
     });
   });
-  // One after the other: they are about the same record, and the later one shall win.
+  // In order: they are about the same record, and the last one wins.
   const longest = Math.max(0, ...apart.map((each) => each.length));
   for (let turn = 0; turn < longest; turn += 1) {
     await write(
@@ -269,7 +279,7 @@ async function write(
   }
 }
 
-/** What steps about one record write, each deciding by what the ones before it will have written. */
+/** Decides the writes of steps about one record, each based on the writes of the steps before it. */
 function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
   const present = new Map<string, PresentValue>();
   for (const { record, step } of searches) {
@@ -277,7 +287,7 @@ function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
   }
   const writes = searches.map(({ step, foundBy, record }) => {
     const wanted = step.write.filter(({ name }) => name !== foundBy?.property);
-    // Only what was asked for is known: a property that was not read may hold anything.
+    // A property that was not read may have any value.
     const known = record === undefined ? present : new Map([...present].filter(([name]) => isRead(step, name)));
     const decided = decideWrites(clearingOnlyOurs(wanted, step, searches), known, step.happenedAtMs);
     for (const [name, value] of decided) present.set(name, { value, happenedAtMs: step.happenedAtMs });
@@ -290,7 +300,7 @@ function isRead(step: RecordStep, name: string): boolean {
   return step.write.some((write) => write.name === name && needsPresent(write));
 }
 
-/** Of two steps for one record, one that has no value clears nothing that the other gives. */
+/** Drops a clearing write if another step for the same record has a value for the property. */
 function clearingOnlyOurs(
   writes: RecordStep['write'],
   step: RecordStep,
@@ -308,7 +318,7 @@ function all(writes: readonly ReadonlyMap<string, string>[]): Map<string, string
   return new Map(writes.flatMap((each) => [...each]));
 }
 
-/** What is known of the record from now on. */
+/** Returns the item's object after the write. */
 function wrote(search: Search, id: string, written: ReadonlyMap<string, string>, atMs: number, created: boolean): void {
   const { task, step } = search;
   const same = step.id === id;

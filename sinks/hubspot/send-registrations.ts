@@ -10,10 +10,10 @@ import type { Reply } from './client.js';
 type Pair = { readonly task: Task; readonly step: RegistrationStep };
 
 /**
- * Registers people for the marketing event of the pigeonhole, records that they came, or cancels. The event is written
- * once, and again when its mapping gives something else.
- * @param memory of the lane: HubSpot's id of the event, and what it was last written with
- * @returns what is to be remembered
+ * Registers people for the marketing event of the pigeonhole, records their attendance, or cancels. The event is
+ * written once, and again when its mapping returns something else.
+ * @param memory of the lane: HubSpot's id of the event, and the digest of its last details
+ * @returns the lane's new memory
  */
 export async function sendRegistrations(
   pairs: readonly Pair[],
@@ -34,7 +34,7 @@ export async function sendRegistrations(
   const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string | null => {
     const key = memoryKey(event);
     const { objectId } = knownEvent(key in remembered ? remembered[key] : memory[key]);
-    // What was registered for an event is cancelled there. Everything else is about the event as it is now.
+    // A registration is cancelled at the event that it was made for; all other steps use the present event.
     return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
   };
   const groups = new Map<string, Pair[]>();
@@ -47,13 +47,13 @@ export async function sendRegistrations(
     const [{ step }] = group as [Pair];
     const eventId = eventIdOf(step);
     if (eventId === null) for (const pair of group) nothingToCancel(pair);
-    // Forgotten: it was removed in HubSpot, and is written again with the next attempt.
+    // The event was deleted in HubSpot: the next attempt creates it again.
     else if (await register(group, eventId, sending)) remembered[memoryKey(step.event)] = null;
   }
   return remembered;
 }
 
-/** Finds the event's id where the lane does not know it, and writes the event where its details have changed. */
+/** Finds the event's id if the lane does not know it, and writes the event if its details have changed. */
 async function makeReady(
   { event, eventId }: RegistrationStep,
   known: { readonly objectId: string | null; readonly digest: string | null },
@@ -80,7 +80,7 @@ async function makeReady(
 async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
   const { client, budget } = sending;
   const { attendance, email } = pairs[0]!.step;
-  // One person may hold several registrations of an event; the last one stands.
+  // A person can have several registrations for an event; the last one applies.
   const byPerson = new Map(pairs.map((pair) => [personOf(pair.step), pair]));
   const people = [...byPerson.values()];
   const call = email === null ? 'create' : 'email-create';
@@ -134,9 +134,10 @@ const cannotCancel: Result = {
 };
 
 /**
- * Decides about registrations whose cancelling was answered with 404. A 404 alone proves nothing: another app's event
- * is a 404 as well. A registration is gone when HubSpot lists the account's events without this one, or reads the
- * contacts without this one. Everything else is for a person: a withdrawal of consent must not look carried out.
+ * Decides about registrations whose cancellation was answered with 404. A 404 alone proves nothing: HubSpot also sends
+ * it for another app's event. A registration is gone if HubSpot lists the account's events without this one, or the
+ * event's contacts without this one. Anything else is left to the operator: a withdrawal of consent must not only seem
+ * to be done.
  */
 async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<void> {
   const found = await findEvent(pairs[0]!.step.event, sending);
@@ -193,15 +194,15 @@ function endEach(pairs: readonly Pair[], failure: Result): void {
   for (const { task, step } of pairs) task.end(failure, step.record);
 }
 
-/** What a lane knows of the marketing event of its pigeonhole. */
+/** The lane's knowledge of the marketing event of its pigeonhole. */
 export interface KnownEvent {
-  /** HubSpot's id. By the external ids only the app finds an event that created it; by this id every app does. */
+  /** HubSpot's id. Every app finds an event by this id; only the app that created it finds it by the external ids. */
   readonly objectId: string | null;
-  /** Of the details that it was last written with; null: it is written again with the next registration. */
+  /** Digest of the details last written; null: the event is written again with the next registration. */
   readonly digest: string | null;
 }
 
-/** `none`: HubSpot said that the account has no such event; `unproven`: it did not say. */
+/** `none`: HubSpot confirmed that the account has no such event; `unproven`: it did not. */
 export type FoundEvent =
   | { readonly kind: 'found'; readonly objectId: string; readonly all: readonly string[] }
   | { readonly kind: 'none' | 'unproven' }
@@ -215,7 +216,7 @@ export function memoryKey({ externalAccountId, externalEventId }: MarketingEvent
   return `marketing-event ${externalAccountId} ${externalEventId}`;
 }
 
-/** Reads what the lane remembers; a version before this one remembered the digest only. */
+/** Reads the lane's memory; an earlier version stored only the digest. */
 export function knownEvent(remembered: unknown): KnownEvent {
   if (typeof remembered === 'string') return { objectId: null, digest: remembered };
   const { objectId, digest } = fieldsOf(remembered);
@@ -225,14 +226,14 @@ export function knownEvent(remembered: unknown): KnownEvent {
   };
 }
 
-/** Of what stands in the event only: no person's data. */
+/** Returns a digest of the event's own details: no personal data. */
 export function digestOf({ details }: MarketingEvent): string {
   return createHash('sha256').update(JSON.stringify(details)).digest('hex');
 }
 
 /**
- * Looks the event up among those of all apps: a private app may have created it before a service key replaced the app.
- * Where several fit, the one that was created first is taken.
+ * Finds the event among those of all apps: a private app may have created it before a service key replaced the app. If
+ * several match, the oldest is used.
  */
 export async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
   const path = client.paths.marketingEvents(`${encodeURIComponent(event.externalEventId)}/identifiers`);
@@ -247,7 +248,7 @@ export async function findEvent(event: MarketingEvent, { client, budget }: Sendi
   return all.length === 0 ? { kind: 'none' } : { kind: 'found', objectId: all[0]!, all };
 }
 
-/** Changes the event by its id, or creates it. One that a person has removed in HubSpot is created again. */
+/** Updates the event by id, or creates it. An event that was deleted in HubSpot is created again. */
 export async function writeEvent(
   { details, ...name }: MarketingEvent,
   objectId: string | null,
@@ -267,7 +268,7 @@ export async function writeEvent(
   return createdEvent(reply);
 }
 
-/** Errors may stand inside a 200. */
+/** Errors can be inside a 200. */
 function createdEvent({ body }: Extract<Reply, { kind: 'ok' }>): WrittenEvent {
   const [error] = listOf(body.errors);
   if (error !== undefined) {

@@ -3,60 +3,60 @@ import type { RecordReply } from './batch.js';
 import { isHeld } from './classify.js';
 import type { HubSpotOperation, Step } from './operation.js';
 
-/** An operation under way: what its steps have made so far, and what has ended it, if anything has. */
+/** An operation in progress: the results of its steps, and the result that ended it, if any. */
 export class Task {
   readonly #made: Record<string, Fields | null> = {};
   readonly #details: string[] = [];
-  /** Entries of `records` whose kind of record HubSpot refuses to this key, with what is to be said of it. */
+  /** Entries of `records` whose kind of record HubSpot refuses to this key, with the reason. */
   readonly #held = new Map<string, Result>();
   #end: Result | undefined;
 
   constructor(readonly operation: HubSpotOperation) {}
 
   /**
-   * Says whether the step of an entry may go on. A step that failed ends the operation, and the steps after it wait for
-   * the next attempt; an entry that is held back keeps only itself waiting.
+   * Whether the step of an entry may continue. A failed step ends the operation, and the steps after it wait for the
+   * next attempt; an entry that is held back delays only itself.
    */
   isOpen(record: string): boolean {
     return this.#end === undefined && !this.#held.has(record);
   }
 
-  /** The steps of one kind, as long as nothing has ended them. */
+  /** Returns the open steps of one kind. */
   steps<Kind extends Step['kind']>(kind: Kind): Extract<Step, { kind: Kind }>[] {
     return this.operation.steps.filter(
       (step): step is Extract<Step, { kind: Kind }> => step.kind === kind && this.isOpen(step.record),
     );
   }
 
-  /** What an entry of `records` has made of the item; null: nothing is left of it. */
+  /** Sets an entry's part of the item's object; null: nothing is left. */
   made(record: string, object: Fields | null): void {
     this.#made[record] = object;
   }
 
-  /** The id of what an entry of `records` has made, in this attempt. */
+  /** Returns the id of the record that an entry created or found in this attempt. */
   madeId(record: string): string | undefined {
     const id = this.#made[record]?.id;
     return typeof id === 'string' ? id : undefined;
   }
 
-  /** What an entry of `records` has made so far, in this attempt or before. */
+  /** Returns an entry's part of the item's object, from this attempt or before. */
   has(record: string): Fields {
     const before = this.operation.object?.[record];
     return this.#made[record] ?? (typeof before === 'object' && before !== null ? (before as Fields) : {});
   }
 
-  /** Something a person who asks will want to know. */
+  /** Adds a detail for the operator. */
   note(detail: string): void {
     this.#details.push(detail);
   }
 
-  /** @param record the entry of `records` whose step it was */
+  /** @param record the step's entry of `records` */
   end(result: Result, record: string): void {
     if (!isHeld(result)) this.#end ??= result;
     else if (!this.#held.has(record)) this.#held.set(record, result);
   }
 
-  /** Ends as a record's answer says; `missing` has to be dealt with before. */
+  /** Ends with a record's reply; handle `missing` before. */
   endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
     switch (reply.kind) {
       case 'missing':
@@ -76,7 +76,7 @@ export class Task {
     const result: Result = this.#end ??
       held ?? {
         kind: 'delivered',
-        detail: this.#details.length === 0 ? 'HubSpot took it' : this.#details.join('; '),
+        detail: this.#details.length === 0 ? 'HubSpot accepted it' : this.#details.join('; '),
       };
     const before = this.operation.object ?? {};
     const wasHeld = Object.values(before).some((made) => fieldsOf(made).heldAt !== undefined);
@@ -90,8 +90,8 @@ export class Task {
   }
 
   /**
-   * While one entry is held back, what the others have made of this change is marked with it: the next attempt, ten
-   * minutes later, must not write it again over what people have edited since.
+   * Marks the other entries' results with this change while one entry is held back: the next attempt, ten minutes
+   * later, must not overwrite what people edited since.
    */
   #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
     const { changeId } = this.operation;
