@@ -9,7 +9,7 @@ import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ImportRefusal } from '../importing/desk/import-request.js';
-import type { EventView } from './provisioning.js';
+import type { EventView } from '../operations/provision-event.js';
 import { type Role, roles } from './rights.js';
 import { makeToken } from './token-text.js';
 
@@ -18,7 +18,7 @@ const serverToken = 'the-token-of-the-server';
 
 const everyMs = { live: 5000, new: 5000, upcoming: 5000, ended: 5000, sweep: 5000, lists: {} };
 
-/** Off loopback: nobody comes in without a token. */
+/** Off loopback, every request needs a token. */
 const config = {
   ...emptyConfig({ host: '0.0.0.0', port: 8088, token: new Secret(serverToken) }),
   workspaces: { acme: {}, other: {} },
@@ -42,7 +42,7 @@ interface Asked {
   readonly may: readonly Role[];
 }
 
-/** Every route, written down anew: who may ask it. */
+/** Every route with the rights that it requires, stated independently of the code. */
 const routes: readonly Asked[] = [
   ...[
     '/api/status',
@@ -231,11 +231,11 @@ const status = { method: 'GET', path: '/api/status' };
 const pauseHooks = {
   method: 'POST',
   path: '/api/actions',
-  body: { do: 'pause', kind: 'sink', name: 'hooks', by: 'somebody else' },
+  body: { do: 'pause', kind: 'sink', name: 'hooks', by: 'another person' },
 };
 
 describe.each(kinds)('who may ask what, on %s', (kind) => {
-  it('is told of every route that there is', async () => {
+  it('covers every route of the API', async () => {
     const { app } = await open(kind);
     const described = app.openAPIRegistry.definitions.flatMap((each) =>
       each.type === 'route' ? [`${each.route.method} ${each.route.path}`] : [],
@@ -438,7 +438,7 @@ describe('a server on loopback without server.token', () => {
     expect((await ask(app, status, 'wrong')).status).toBe(401);
     expect(acted).toEqual([]);
     expect((await ask(app, pauseHooks, localToken)).status).toBe(200);
-    expect(acted).toEqual(['hooks by somebody else']); // the administrator may say on whose behalf
+    expect(acted).toEqual(['hooks by another person']); // the administrator may say on whose behalf
     const viewer = await tokenWith(ledger, 'viewer', ['viewer']);
     expect((await ask(app, pauseHooks, viewer)).status).toBe(403);
   });

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { type Action, type ActionResult, actionSchema } from './action.js';
+import { type Action, type ActionResult, actionSchema } from '../operations/action.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import type { Ledger } from '../ledger/ledger.js';

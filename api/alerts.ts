@@ -3,39 +3,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-
-/** Who is told, and of what, as the API shows it. */
-const alertsSchema = z
-  .object({
-    raised: z
-      .array(
-        z.object({
-          occasion: z.string().describe('As in `alerts.when` of the configuration.'),
-          subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
-          since: instant(),
-          title: z.string(),
-          todo: z.string().nullable().describe('What to do.'),
-        }),
-      )
-      .readonly()
-      .describe('What was told and is not over yet, oldest first.'),
-    receivers: z
-      .array(
-        z.object({
-          receiver: z.string().describe('Its type and where it is, without its credentials.'),
-          waiting: z.int().describe('Alerts that it has not taken yet.'),
-          failingSince: instant().nullable(),
-          failure: z.string().nullable(),
-          deliveredAt: instant().nullable(),
-        }),
-      )
-      .readonly()
-      .describe('In the order of the configuration; none: nobody is told of anything.'),
-  })
-  .openapi('Alerts');
-export type AlertsView = z.infer<typeof alertsSchema>;
+import type { AlertsView } from '../operations/alerts/alert-desk.js';
+import { alertsSchema } from '../operations/alerts/alert-desk.js';
 
 const testedSchema = z
   .object({
@@ -66,7 +37,7 @@ const showRoute = createRoute({
   path: '/api/alerts',
   operationId: 'showAlerts',
   tags: ['Alerts'],
-  summary: 'What the people on duty were told and is not over yet, and how the receivers take it',
+  summary: 'Raised alerts, and the delivery state of the receivers',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('This moment.', alertsSchema), ...problems() },
 });
@@ -93,7 +64,7 @@ export function serveAlerts(app: ApiApp, { ledger, alerts }: AlertSources): void
     const receivers = await audited(c, ledger, { action: 'test-alerts', target: null }, async () => {
       const tested = await alerts.test();
       if (tested.length > 0) return tested;
-      throw new Refused(409, 'nobody is told of anything: name receivers under "alerts.to" in pigeonpost.yaml');
+      throw new Refused(409, 'no receivers are configured: name them under "alerts.to" in pigeonpost.yaml');
     });
     return c.json({ receivers }, 200);
   });

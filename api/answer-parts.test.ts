@@ -1,12 +1,12 @@
-import { positionFrom, positionText } from './feed-position.js';
-import { byMinute } from './minutes.js';
-import { withoutValues } from './without-values.js';
+import { positionFrom, positionText } from './live-changes.js';
+import { byMinute } from './present.js';
+import { withoutValues } from './preview.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 describe('the position of a reader of changes', () => {
-  it('comes back as it went', () => {
+  it('is read back as it was written', () => {
     const position = new Map([
       [1, 5],
       [40_000, 2 ** 40],

@@ -1,17 +1,17 @@
 import type { Context } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Caller } from './authenticate.js';
-import type { RefusedActions } from './refused-actions.js';
+import type { RefusedActions } from './audit-bounds.js';
 
-/** What every request carries through its routes. */
+/** Variables that every request carries through its routes. */
 export interface ApiEnvironment {
   Variables: {
     /** As in `X-Request-Id`. */
     requestId: string;
     caller: Caller;
-    /** What a request to this route looks like, for whoever sent another. */
+    /** Describes a valid request to this route, for the error message of an invalid one. */
     looksLike: string | undefined;
-    /** Number of the audit log's row in which this request stands; undefined: in none yet. */
+    /** Number of this request's row in the audit log; undefined: it has none yet. */
     audited: number | undefined;
     /** Bounds the audit lines of requests that change nothing. */
     refusedActions: RefusedActions;

@@ -23,7 +23,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     applyConfiguration: notAsked,
     lookAtEvent: notAsked,
     applyEvent: notAsked,
-    lookReady: notAsked,
+    checkReady: notAsked,
     sendCanaries: notAsked,
     imports: deskOf(),
     backup: null,
@@ -51,8 +51,8 @@ export function emptyLedger(query: () => Promise<unknown[]> = async () => [{ num
 /** The token that the installation has made for itself. */
 export const localToken = `pp_0123456789abcdef_${'x'.repeat(43)}`;
 
-/** What a client on this machine sends. */
+/** Headers of a client on this machine. */
 export const fromHere = { host: '127.0.0.1', 'content-type': 'application/json' } as const;
 
-/** What the command line of the same user sends. */
+/** Headers of the command line of the same user. */
 export const asLocalUser = { ...fromHere, authorization: `Bearer ${localToken}` } as const;

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Config } from '../config/config.js';
 import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
-import type { Action } from './action.js';
+import type { Action } from '../operations/action.js';
 import { type ApiServer, patience, startApi } from './start-api.js';
 
 const open: ApiServer[] = [];
@@ -36,7 +36,7 @@ async function target(
   return { port: Number(new URL(api.url).port), acted };
 }
 
-/** Sends bytes as they are, and gives what comes back until the server ends the connection. */
+/** Sends bytes unchanged and returns the answer, up to the end of the connection. */
 async function raw(port: number, ...parts: readonly string[]): Promise<string> {
   return await new Promise((resolve) => {
     let answer = '';
@@ -59,7 +59,7 @@ function requestText(port: number, first: string, headers: Record<string, string
 const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 const pause = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks' });
 
-describe('a page of somebody else', () => {
+describe('a page of another site', () => {
   it.each([
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['a form with files', { 'content-type': 'multipart/form-data; boundary=x' }, 415],
@@ -128,7 +128,7 @@ describe('the public address', () => {
     ['pigeonpost:8088', 401],
     ['evil.example.com', 421],
     ['desk.example.com.evil.org', 421],
-  ])('makes %s answer with %d to whoever has no token', async (host, status) => {
+  ])('makes %s answer with %d to a caller without a token', async (host, status) => {
     const { port } = await target(server);
     expect(statusOf(await raw(port, requestText(port, 'GET /api/status', { host, authorization: '' })))).toBe(status);
   });

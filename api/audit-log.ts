@@ -3,8 +3,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import { auditEntries, type AuditEntry } from '../ledger/audit.js';
 import type { ApiApp } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { printable } from '../base/printable.js';
-import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { printable, instant } from '../base/printable.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 
 const auditEntrySchema = z
@@ -20,7 +20,7 @@ const auditEntrySchema = z
     outcome: z
       .enum(['done', 'refused', 'failed'])
       .nullable()
-      .describe('Null: it is going on, or its process ended first.'),
+      .describe('Null: it is in progress, or its process ended first.'),
     status: z.int().nullable(),
     endedAt: instant().nullable(),
   })

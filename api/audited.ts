@@ -3,7 +3,7 @@ import { type AskedAction, noteAsked, noteEnded } from '../ledger/audit.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 
-/** What stands in the audit log of one request. */
+/** One request as the audit log records it. */
 export interface Audited {
   readonly action: string;
   readonly target: string | null;

@@ -8,7 +8,7 @@ import { Refused } from './problem.js';
 import { type Right, rightsOf } from './rights.js';
 import { hashToken, tokenIdOf } from './token-text.js';
 
-/** Who asks. */
+/** The person or program that sent a request. */
 export interface Caller {
   /** As the audit log names them: the token's name; `server.token`; `local` with the token of this installation. */
   readonly name: string;
@@ -20,10 +20,10 @@ export interface Caller {
   readonly workspace: string | null;
 }
 
-/** What a caller may have sent: names of headers in lower case. */
+/** Returns a request header by its name in lower case. */
 export type Header = (name: string) => string | undefined;
 
-/** What callers are told apart by. */
+/** Everything that identifies a caller. */
 export interface AccessSources {
   readonly config: Config;
   readonly ledger: Ledger;
@@ -115,7 +115,7 @@ function areMetricsOpen({ host, token, publicUrl }: Config['server']): boolean {
   );
 }
 
-/** What proxies add (RFC 7239, and what was there before it). A page in a browser cannot take it away. */
+/** Checks the headers that proxies add (RFC 7239 and its predecessors). A page in a browser cannot remove them. */
 function isPassedOn(header: Header): boolean {
   return ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'].some(
     (name) => header(name) !== undefined,

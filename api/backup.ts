@@ -3,9 +3,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
-import { needs, problems } from './route-parts.js';
+import { needs, problems, streamOf } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-import { streamOf } from './streamed-answer.js';
 
 export interface BackupSources {
   readonly ledger: Ledger;

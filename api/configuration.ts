@@ -12,7 +12,7 @@ import {
   candidateSchema,
   type ConfigurationPlan,
   configurationPlanSchema,
-} from './configuration-plan.js';
+} from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
@@ -26,7 +26,7 @@ export interface ConfigurationSources {
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;
 }
 
-/** Of a whole configuration file. */
+/** Size limit of a configuration file. */
 export const largestFileBytes = 1024 * 1024;
 
 const planRoute = createRoute({

@@ -9,26 +9,23 @@ import { type ActionSources, serveActions } from './actions.js';
 import { type AlertSources, serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
 import { type AccessSources, authenticate, authenticateForMetrics } from './authenticate.js';
-import { BoundedNotes } from './bounded-notes.js';
-import { addressOf } from './client-address.js';
+import { BoundedNotes, RefusedActions } from './audit-bounds.js';
+import { addressOf } from './limit-connections.js';
 import { TokenGuard } from './token-guard.js';
 import { type BackupSources, serveBackup } from './backup.js';
 import { type ConfigurationSources, serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
-import { type ErasureSources, serveErasures } from './erasures.js';
-import { serveForgotten } from './forgotten.js';
+import { type ErasureSources, serveErasures, serveForgotten } from './erasures.js';
 import { serveFields } from './fields.js';
 import { allowedMethods, documentApi, type DocumentSources, methodsWrittenOut } from './openapi-document.js';
 import { type InstanceSources, serveInstance } from './instance.js';
-import { isOwnHost, isOwnOrigin } from './own-address.js';
+import { isOwnHost, isOwnOrigin, secureHeaders } from './browser-guards.js';
 import { type PreviewSources, servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
-import { RefusedActions } from './refused-actions.js';
-import { type ReplaySources, serveReplays } from './replay-request.js';
-import { secureHeaders } from './secure-headers.js';
+import { type ReplaySources, serveReplays } from './replays.js';
 import { serveAuditLog } from './audit-log.js';
-import { serveCaller } from './caller.js';
+import { serveCaller, serveTokens } from './tokens.js';
 import { serveItems } from './items.js';
 import { servePageCodes } from './page-links.js';
 import { type PageSources, servePage } from './serve-page.js';
@@ -36,20 +33,18 @@ import { type LiveSources, serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
 import type { ImportSources } from './uploads.js';
-import { type CanarySources, serveCanaries } from './canaries.js';
-import { type ReadySources, serveReady } from './ready.js';
+import { type CanarySources, serveCanaries, type ReadySources, serveReady } from './ready.js';
 import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
 import { type HealthSources, serveHealth } from './health.js';
 import { servePersons } from './persons.js';
 import { servePigeonholes } from './pigeonholes.js';
-import { serveQuotas } from './quotas.js';
+import { serveQuotas, serveStatus } from './status.js';
 import { serveSinks } from './sinks.js';
-import { serveStatus, type StatusSources } from './status.js';
+import type { StatusSources } from '../operations/read-status.js';
 import { serveSyncs } from './syncs.js';
-import { serveTokens } from './tokens.js';
 import { serveWhy } from './why.js';
 
-/** What the API needs of the process that serves it. */
+/** Everything the API needs from the process that serves it. */
 export interface ApiSources
   extends
     DocumentSources,
@@ -130,7 +125,7 @@ export function createApp(sources: ApiSources): ApiApp {
   return app;
 }
 
-/** What a process needs to answer that serves no API. */
+/** Everything a process needs to answer probes without serving the API. */
 export type ProbeSources = HealthSources & MetricsSources & AccessSources;
 
 /** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
@@ -164,7 +159,7 @@ const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
   if (c.req.method === 'HEAD') c.res.body?.cancel().catch(() => undefined);
 });
 
-/** @throws {Refused} for what a page of somebody else makes a visitor's browser ask */
+/** @throws {Refused} for requests that another site makes a visitor's browser send */
 function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
     const { server } = sources.config;
@@ -184,7 +179,7 @@ function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
   });
 }
 
-/** Somebody has opened the page by a link, as alerts hold them. It is shown in no frame, and holds nothing by itself. */
+/** Says whether a link opened the page, such as one in an alert. The page is shown in no frame and contains no data. */
 function followsLink({ req }: ApiContext): boolean {
   return (
     req.path === '/' &&
@@ -224,7 +219,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** What a request looks like that can be understood, and where this one differs. */
+/** Rejects an invalid request with the faults found in it and a description of a valid one. */
 function refuseWhatIsWrong(result: Checked, c: ApiContext): void {
   if (result.success) return;
   const places: Readonly<Record<string, Fault['in']>> = { query: 'query', param: 'path', header: 'header' };
@@ -258,13 +253,13 @@ function toRefused(error: unknown, looksLike: string | undefined): Refused {
   const reason =
     error instanceof LedgerError || error instanceof StoreError
       ? error.message
-      : 'ask again; if it goes on, "pigeonpost check" shows what cannot be reached';
+      : 'try again; if it fails again, "pigeonpost check" shows what cannot be reached';
   return new Refused(500, `the request failed: ${reason}`);
 }
 
 /**
- * Somebody known has asked for what their token does not allow: the audit log tells, if nothing has told it yet, and not of
- * each repetition.
+ * Records in the audit log that a known caller requested what the token does not allow, unless the request is recorded
+ * already. Repetitions are limited.
  */
 async function auditRefusal(
   { ledger }: Pick<ApiSources, 'ledger'>,

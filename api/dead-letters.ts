@@ -11,10 +11,10 @@ import {
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { configuredName, itemKey, listName, pigeonholeName, printable } from '../base/printable.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireWorkspace, type ScopeSources, sinkTarget, workspaceOf } from './scope.js';
-import { causeInWords } from './words.js';
+import { causeText } from '../operations/delivery-words.js';
 
 /** Changes that a sink refused for one cause. */
 const deadLetterGroupSchema = z
@@ -50,7 +50,7 @@ export type DeadLetterView = z.infer<typeof deadLetterSchema>;
 
 const word = printable(500).optional();
 
-/** Which dead letters: what is left out counts for all. */
+/** Selects dead letters; an absent key selects all. */
 export const deadLetterChoiceSchema = z.strictObject({
   sink: configuredName().optional(),
   cause: word,
@@ -61,11 +61,11 @@ export const deadLetterChoiceSchema = z.strictObject({
 });
 export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
 
-/** What causes are made of; another text is none of them. */
+/** The characters of a cause; a text with others is not a cause. */
 const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
 
-/** How many single ones are shown at once. */
-const mostShown = 1000;
+/** Dead letters in one answer. */
+const maxShown = 1000;
 
 const positionSchema: z.ZodType<readonly [string, number, number, number, number]> = z.tuple([
   positionOf.instant,
@@ -106,7 +106,7 @@ const itemsRoute = createRoute({
   request: {
     query: deadLetterChoiceSchema.extend({
       ...pageQuery,
-      limit: z.coerce.number().int().min(1).max(mostShown).default(mostShown),
+      limit: z.coerce.number().int().min(1).max(maxShown).default(maxShown),
     }),
   },
   responses: {
@@ -182,7 +182,7 @@ function valuesOf({ since, sinkId, ref, sequence, replay }: DeadLetterPosition):
 }
 
 function viewGroup({ oldest, newest, ...group }: DeadLetterGroup): DeadLetterGroupView {
-  return { ...group, ...causeInWords(group.cause), oldest: oldest.toISOString(), newest: newest.toISOString() };
+  return { ...group, ...causeText(group.cause), oldest: oldest.toISOString(), newest: newest.toISOString() };
 }
 
 function viewOne({

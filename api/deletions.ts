@@ -3,9 +3,9 @@ import type { Ledger } from '../ledger/ledger.js';
 import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { idText } from '../base/printable.js';
+import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
 /** Deletions that wait for a person, as the API shows them. */
@@ -16,7 +16,7 @@ const heldDeletionsSchema = z
     pigeonholeId: z.int(),
     list: z.string(),
     foundAt: instant(),
-    items: z.int().describe('Still missing; what came back meanwhile is no longer among them.'),
+    items: z.int().describe('Items that are still missing.'),
     ofItems: z.int().describe('That the list had.'),
     sessions: z
       .array(z.object({ sessionId: z.int().nullable(), items: z.int() }))

@@ -16,11 +16,13 @@ import { requestErasure } from '../people/forget/request-erasure.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { namedPerson, personText } from './person-name.js';
-import { printable } from '../base/printable.js';
+import { namedPerson, personText } from './persons.js';
+import { printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
+import { readErasureList } from '../people/forget/erasure-list.js';
+import { erasureListSchema } from '../operations/erasure-list-schema.js';
 
 const receiptSchema = z
   .object({
@@ -56,7 +58,7 @@ const planSchema = z
     people: z.array(z.object({ workspace: z.string(), pigeonholeId: z.int(), attendees: z.int(), codes: z.int() })),
     items: z.record(z.string(), z.int()).readonly().describe('By list; what was done anonymously is not counted.'),
     importRows: z.int(),
-    sinks: z.array(z.string()).readonly().describe('Sinks that were told of any of it.'),
+    sinks: z.array(z.string()).readonly().describe('Sinks that received any of it.'),
     sharing: z.int().describe('Others who have an e-mail address of theirs: they are kept.'),
   })
   .openapi('ErasurePlan');
@@ -64,7 +66,7 @@ export type ErasurePlanView = z.infer<typeof planSchema>;
 
 export const erasureRequestSchema = z
   .strictObject({
-    id: z.uuid().describe('Made by whoever asks, so that asking twice is one erasure.'),
+    id: z.uuid().describe('Chosen by the client, so that a repeated request is the same erasure.'),
     attendee: personText,
     by: printable(200).optional(),
     reason: printable(500)
@@ -103,7 +105,7 @@ const requestRoute = createRoute({
   ...needs({ right: 'erase', looksLike }),
   request: { body: jsonBody(erasureRequestSchema) },
   responses: {
-    200: jsonAnswer('It has begun, or was done before.', wholeErasureSchema),
+    200: jsonAnswer('The erasure, which was started now or before.', wholeErasureSchema),
     ...problems(404, 409, 413, 415),
   },
 });
@@ -135,7 +137,7 @@ const liftRoute = createRoute({
   path: '/api/erasures/{id}/lift',
   operationId: 'liftErasure',
   tags: ['Privacy'],
-  summary: 'Take in again what comes of somebody who was forgotten: they have come back by their own wish',
+  summary: 'Read data of a forgotten person again, because the person has asked to return',
   ...needs({ right: 'erase' }),
   request: { params: idParam, body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('Done.', z.object({ done: z.literal(true) })), ...problems(404, 409, 413, 415) },
@@ -233,4 +235,23 @@ async function viewWhole(ledger: Ledger, erasure: Erasure): Promise<WholeErasure
 
 function viewReceipt({ at, ...receipt }: KeptReceipt): z.infer<typeof receiptSchema> {
   return { ...receipt, at: at.toISOString() };
+}
+
+const forgottenRoute = createRoute({
+  method: 'get',
+  path: '/api/forgotten',
+  operationId: 'listForgotten',
+  tags: ['Privacy'],
+  summary: 'Everyone who was forgotten, as keyed hashes: a ledger that is restored from a backup needs this list',
+  ...needs({ right: 'erase' }),
+  responses: { 200: jsonAnswer('By erasure, oldest first.', erasureListSchema), ...problems() },
+});
+
+/** `GET /api/forgotten`. */
+export function serveForgotten(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
+  app.openapi(forgottenRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const list = await audited(c, ledger, { action: 'list-forgotten', target: null }, () => readErasureList(ledger.db));
+    return c.json(list, 200);
+  });
 }

@@ -6,7 +6,7 @@ import type { ApiApp } from './api-app.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
-/** Which fields are asked for: `<workspace>/<id>`, or an id alone for the pigeonholes of that id in all workspaces. */
+/** Selects fields by list and pigeonhole: `<workspace>/<id>`, or an id for the pigeonholes with that id in all workspaces. */
 export const fieldsQuerySchema = z.strictObject({
   list: z.enum(listNames),
   pigeonhole: z
@@ -28,7 +28,7 @@ const seenFieldSchema = z.object({
     .record(z.string(), z.int())
     .readonly()
     .nullable()
-    .describe('Its values and how often each stands there; null where values are not told.'),
+    .describe('Its values with the number of items that have each; null if values are not shown.'),
 });
 export type SeenField = z.infer<typeof seenFieldSchema>;
 

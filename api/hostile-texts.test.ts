@@ -1,7 +1,7 @@
 import { readEventFile } from '../config/event-file.js';
-import { loadCandidate } from '../operations/load-candidate.js';
+import { loadCandidate } from '../operations/load-process-config.js';
 import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
-import type { Candidate } from './configuration-plan.js';
+import type { Candidate } from '../operations/configuration-plan.js';
 import { type ApiServer, startApi } from './start-api.js';
 
 const open: ApiServer[] = [];

@@ -7,7 +7,7 @@ import type { ImportDesk } from '../importing/desk/import-desk.js';
 import { ImportRefusal, type ImportRefusalKind, type ImportRequest } from '../importing/desk/import-request.js';
 import type { ImportReportRow, ImportView } from '../importing/desk/import-views.js';
 import { type ApiServer, startApi } from './start-api.js';
-import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
+import { UploadedBytes, UploadTooLarge } from './uploads.js';
 
 const open: ApiServer[] = [];
 afterEach(async () => {
@@ -58,7 +58,7 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('the list of imports', () => {
-  it('comes in parts, each after the part before', async () => {
+  it('is returned in pages, each after the page before', async () => {
     const numbers = [11, 9, 7, 4, 2];
     const url = await serving({
       list: async ({ before, limit }) =>
@@ -112,7 +112,7 @@ describe('an upload to the API', () => {
     const url = await serving({});
     const answer = await ask(`${url}/api/imports/check?${query}`, 'POST', 'x');
     expect(answer.status).toBe(400);
-    expect(detailOf(answer)).toMatch(new RegExp(`look at: ${key}$`));
+    expect(detailOf(answer)).toMatch(new RegExp(`check: ${key}$`));
   });
 
   it('gets its answer although it is refused while most of it is still to come', async () => {
@@ -126,7 +126,7 @@ describe('an upload to the API', () => {
     expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
   });
 
-  it('is answered with codes while it is still under way: neither is held in memory', async () => {
+  it('is answered with codes while it is still being sent: neither is held in memory', async () => {
     const url = await serving({
       async *generatedCodes(_, bytes) {
         yield 'attendeeCode\r\n';

@@ -13,9 +13,8 @@ import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, streamOf } from './route-parts.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
-import { streamOf } from './streamed-answer.js';
 import { asRefusal, csv, type ImportSources, serveUploads } from './uploads.js';
 
 const idParams = z.object({ id: printable(100) });
@@ -113,7 +112,7 @@ export function serveImports(app: ApiApp, sources: ImportSources): void {
     if (view !== undefined && (workspace === null || view.workspace === workspace)) return view;
     throw new Refused(404, `no import ${id} is known; "pigeonpost import list" shows what is`);
   };
-  /** The importer of a file has it anyway; a file of somebody else holds people whom they may know nothing of. */
+  /** The token that started an import has its file already. Another importer may not see the people in it. */
   const mayReadRows = async (c: ApiContext, id: string): Promise<boolean> => {
     const { rights, token } = c.get('caller');
     return rights.has('personal') || (token !== null && token === (await imports.tokenOf(id)));

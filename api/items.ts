@@ -6,9 +6,9 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { placeParams, requireRef } from './pigeonholes.js';
-import { idText, itemKey } from '../base/printable.js';
+import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
+import { jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal } from './scope.js';
 import { explain, whySchema } from './why.js';
 
@@ -57,7 +57,7 @@ const showRoute = createRoute({
   path: '/api/items/{workspace}/{id}/{list}/{key}',
   operationId: 'showItem',
   tags: ['Items'],
-  summary: 'The timeline of one item: where it was read, what each sink was told of it, or why nothing',
+  summary: 'The timeline of one item: where it was read, and its delivery to each sink or the reason why there is none',
   ...needs({ right: 'read' }),
   request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
   responses: { 200: jsonAnswer('From its first revision.', whySchema.extend({ data: dataSchema })), ...problems(404) },
@@ -99,7 +99,7 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
       throw new Refused(404, `no such item of ${list} is in the ledger; "pigeonpost status" shows what has been read`);
     }
     if (!shows) return c.json(why, 200);
-    // Whose item it is stands there as the HMAC by which erasure knows them: a key may be an attendee's id.
+    // The audit log records the person as the HMAC that erasures use, since the key may be an attendee's id.
     const entry = {
       action: 'show-personal',
       target: `pigeonhole:${place.workspace}/${place.id}`,

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 
-/** How one part of a long list is asked for. */
+/** Query parameters of one page of a list. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(500).default(100).describe('At most so many.'),
   after: z.string().min(1).max(1000).optional().describe('`next` of the part before; without: the first part.'),
@@ -24,7 +24,7 @@ export function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-/** What a position can be made of, by the column's type: PostgreSQL fails on a number or a text that its type cannot hold. */
+/** Schemas for cursor values by column type, because PostgreSQL fails on a value that the type cannot hold. */
 export const positionOf = {
   text: printable(500),
   int4: z.int32(),
@@ -51,7 +51,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of one more than was asked for: the part, and where it ends when there is more. */
+/** Returns one page and its cursor. `rows` holds one row more than the page if another page follows. */
 export function partOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

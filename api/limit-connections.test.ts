@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { until } from '../test/until.js';
 import { apiSources, emptyLedger } from './api-sources.test-kit.js';
 import { startApi } from './start-api.js';
-import { startProbes } from './start-probes.js';
+import { startProbes } from './health.js';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
-import { addressGroup } from './client-address.js';
+import { isIPv6 } from 'node:net';
+import type { ApiContext } from './api-app.js';
 
 /** Connections of a server at a time: the number that a page on hundreds of desks needs. Further ones are closed. */
 export const maxConnections = 1000;
 
 /**
- * Closes a connection at once when its address has as many as it may. Otherwise one client that opens connections and
- * sends nothing would take all of them.
+ * Closes a connection immediately if its address has reached the limit. Otherwise one client that opens connections and
+ * sends nothing would use all of them.
  */
 export function limitConnections(server: Server, perAddress: number): void {
   const open = new Map<string, number>();
@@ -25,4 +26,24 @@ export function limitConnections(server: Server, perAddress: number): void {
       else open.set(address, left);
     });
   });
+}
+
+/**
+ * What limits are counted by: an IPv4 address, or the /64 network of an IPv6 address, since a single host has a whole one.
+ * Behind a proxy it is the proxy's: what a proxy says of its client can be made up by anybody.
+ */
+export function addressGroup(remoteAddress: string | undefined): string {
+  const address = (remoteAddress ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(address) || address === '::1') return address;
+  const [head = '', tail = ''] = address.split('::');
+  const parts = head === '' ? [] : head.split(':');
+  const rest = tail === '' ? [] : tail.split(':');
+  const all = address.includes('::') ? [...parts, ...Array(8 - parts.length - rest.length).fill('0'), ...rest] : parts;
+  return `${all.slice(0, 4).join(':')}::/64`;
+}
+
+/** Returns the address group of a request's connection. */
+export function addressOf(c: ApiContext): string {
+  const env = c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined;
+  return addressGroup(env?.incoming?.socket?.remoteAddress);
 }

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import { ListenError } from './listen-error.js';
 
 /**
  * @param at.key of pigeonpost.yaml, under which host and port are set
@@ -19,4 +18,9 @@ export async function listen(
     });
     server.listen(port, host, resolve);
   });
+}
+
+/** The port is taken, or the host is not this machine's. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
 }

@@ -1,15 +1,21 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type FeedChange, feedChanges, type FeedChoice, feedHeads, newestChanges } from '../ledger/read-changes.js';
+import {
+  type FeedChange,
+  feedChanges,
+  type FeedChoice,
+  feedHeads,
+  newestChanges,
+  type FeedPosition,
+} from '../ledger/read-changes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { type AccessSources, authenticate } from './authenticate.js';
-import { positionFrom, positionText } from './feed-position.js';
 import { requireRef } from './pigeonholes.js';
-import { configuredName, pigeonholeName } from '../base/printable.js';
+import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, needs, personalSchema, problems } from './route-parts.js';
+import { needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal, workspaceOf } from './scope.js';
 
 /** One change, as it comes. */
@@ -43,7 +49,7 @@ export const liveChangesSchema = z
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
 
 export interface LiveSources extends AccessSources {
-  /** How often the ledger is looked at; a second, unless a test has no time. */
+  /** Interval between two reads of the ledger; 1 s by default. */
   readonly liveEveryMs?: number;
 }
 
@@ -51,10 +57,10 @@ export interface LiveSources extends AccessSources {
 const heartbeatMs = 15_000;
 /** A token that was revoked, or has expired, ends its streams within it. */
 const askAgainAfterMs = 60_000;
-/** Of one pigeonhole, at once. */
-const mostAtOnce = 200;
-/** Whoever is further behind (a first read brings thousands a second) is shown the newest. */
-const mostBehind = 2000;
+/** Changes of one pigeonhole in one event. */
+const maxAtOnce = 200;
+/** A client that is further behind receives only the newest changes: a first read produces thousands a second. */
+const maxBehind = 2000;
 /** Each costs a statement a second. */
 const maxStreams = 100;
 
@@ -62,7 +68,7 @@ const liveQuery = z.strictObject({
   workspace: configuredName().optional(),
   pigeonhole: pigeonholeName().optional(),
   list: z.enum(listNames).optional(),
-  recent: z.coerce.number().int().min(0).max(500).default(0).describe('So many of the past to begin with.'),
+  recent: z.coerce.number().int().min(0).max(500).default(0).describe('Number of past changes to send first.'),
   after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),
   personal: personalSchema,
 });
@@ -74,7 +80,7 @@ const liveRoute = createRoute({
   tags: ['Items'],
   summary: 'Changes as they are found, as server-sent events',
   description:
-    'Events named `changes`; their data is `LiveChanges`, their id the position after which `Last-Event-ID` (or `after`) goes on without a gap or a repetition.',
+    'Events named `changes`; their data is `LiveChanges`, their id the position after which `Last-Event-ID` (or `after`) continues without a gap or a repetition.',
   ...needs({ right: 'read' }),
   request: {
     query: liveQuery,
@@ -147,11 +153,11 @@ async function knownPlace(c: ApiContext, sources: LiveSources, name: string): Pr
 }
 
 function events(body: ReadableStream | string): Response {
-  // Proxies of the nginx family keep an answer back until it has ended, unless they are told.
+  // Without this header, proxies such as nginx buffer an answer until it ends.
   return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
 }
 
-/** What the stream sends next, in order. Asked only when its reader takes more: a slow one costs no memory. */
+/** The events of a stream in their order. They are read only when the client accepts more, so a slow client costs no memory. */
 interface Feed {
   /** The next event; null: nothing has changed. */
   next(): Promise<string | null>;
@@ -189,12 +195,12 @@ async function startFeed(
       let skipped = 0;
       const ranges = [...now].flatMap(([ref, head]) => {
         const seen = position.get(ref) ?? 0;
-        const after = head - seen > mostBehind ? head - mostAtOnce : seen;
+        const after = head - seen > maxBehind ? head - maxAtOnce : seen;
         skipped += after - seen;
         return head > after ? [{ ref, after, upTo: head }] : [];
       });
       if (ranges.length === 0) return null;
-      const changes = await feedChanges(ledger, ranges, { list, limit: mostAtOnce, personal });
+      const changes = await feedChanges(ledger, ranges, { list, limit: maxAtOnce, personal });
       position = new Map([...now].map(([ref, head]) => [ref, reached(changes, ref, head)]));
       if (changes.length === 0 && skipped === 0) return null;
       return toEvent({ changes: changes.map((change) => view(change, personal)), skipped }, position);
@@ -202,10 +208,10 @@ async function startFeed(
   };
 }
 
-/** Where a pigeonhole was shown to: its head, unless there was more than goes at once. */
+/** Returns the sequence up to which a pigeonhole was sent: its head, unless one event cannot hold all changes. */
 function reached(changes: readonly FeedChange[], ref: number, head: number): number {
   const own = changes.filter((change) => change.ref === ref);
-  return own.length < mostAtOnce ? head : own.at(-1)!.sequence;
+  return own.length < maxAtOnce ? head : own.at(-1)!.sequence;
 }
 
 function follow(feed: Feed, sources: LiveSources, c: ApiContext, onEnd: () => void): ReadableStream {
@@ -219,7 +225,7 @@ function follow(feed: Feed, sources: LiveSources, c: ApiContext, onEnd: () => vo
   const next = async (): Promise<string> => {
     const heartbeatAt = Date.now() + heartbeatMs;
     while (!ended.signal.aborted) {
-      /* oxlint-disable no-await-in-loop -- one look at the ledger after another */
+      /* oxlint-disable no-await-in-loop -- one read of the ledger after another */
       if (Date.now() - askedAt > askAgainAfterMs) {
         await authenticate(sources, (name) => c.req.header(name));
         askedAt = Date.now();
@@ -239,7 +245,7 @@ function follow(feed: Feed, sources: LiveSources, c: ApiContext, onEnd: () => vo
         const text = await next();
         if (!ended.signal.aborted) controller.enqueue(new TextEncoder().encode(text));
       } catch {
-        // The store, or the token: whoever follows asks again in two seconds, and is told then.
+        // The store or the token failed: the client reconnects in two seconds and receives the error then.
         end();
         controller.close();
       }
@@ -268,4 +274,28 @@ function toEvent(data: LiveChanges, position: ReadonlyMap<number, number>): stri
 
 function view({ ref: _, foundAt, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
   return { ...change, foundAt: foundAt.toISOString(), ...(shows ? { data } : {}) };
+}
+
+/** One that leads further is cut off by what sends headers (Node takes 16 KiB of them). */
+const longestText = 12_000;
+
+const part = /^([0-9a-z]{1,7})-([0-9a-z]{1,11})$/;
+
+/**
+ * A position as the id of an event: each pigeonhole's number and sequence. Sequences rise within a pigeonhole alone, so
+ * nothing shorter says where all of them stand.
+ * @returns undefined when there are too many for one
+ */
+export function positionText(position: FeedPosition): string | undefined {
+  const text = [...position].map(([ref, sequence]) => `${ref.toString(36)}-${sequence.toString(36)}`).join('.');
+  return text.length > longestText ? undefined : text;
+}
+
+/** @returns undefined for what is no position */
+export function positionFrom(text: string): FeedPosition | undefined {
+  if (text.length > longestText) return undefined;
+  if (text === '') return new Map();
+  const parts = text.split('.').map((each) => part.exec(each));
+  if (parts.includes(null)) return undefined;
+  return new Map(parts.map((each) => [parseInt(each![1]!, 36), parseInt(each![2]!, 36)]));
 }

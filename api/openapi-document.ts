@@ -8,7 +8,7 @@ its session as a cookie instead. What is sent is JSON and says so. Every answer 
 role has it.`;
 
 export interface DocumentSources {
-  /** Of pigeonpost. */
+  /** Version of pigeonpost. */
   readonly version: string;
 }
 

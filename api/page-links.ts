@@ -4,7 +4,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import type { Holder } from './page-session.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { instant } from '../base/printable.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 
 const validMs = 10 * 60_000;
 /** More than people can open within their life. Beyond it the oldest is forgotten. */

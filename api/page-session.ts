@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 
-/** Who a session stands for: the administrator's token of this installation, or the id of a named token. */
+/** The owner of a session: the administrator's token of this installation, or the id of a named token. */
 export type Holder = { readonly kind: 'administrator' } | { readonly kind: 'token'; readonly id: string };
 
-/** How long a browser stays signed in. Whoever works on is given another link by `pigeonpost open`. */
+/** Lifetime of a browser's session. `pigeonpost open` prints a link for the next one. */
 const lastsMs = 24 * 60 * 60_000;
 
 /** `pps_`, the holder, the second at which it ends, and a MAC of both. */

@@ -3,10 +3,21 @@ import type { Ledger } from '../ledger/ledger.js';
 import { exportPerson } from '../people/forget/export-person.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { namedPerson, personText } from './person-name.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { instant } from '../base/printable.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
+import { findPerson, type PersonName, type PersonPlace } from '../people/forget/find-person.js';
+
+/** Identifies a person. It is in the body of a request because proxies log addresses. */
+export const personText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(400)
+  .describe(
+    'The id of an attendee, an attendee code or an e-mail address; `id:42`, `code:42` or `email:…` where it could be two.',
+  );
 
 const fields = z.record(z.string(), z.unknown());
 const place = { workspace: z.string(), pigeonholeId: z.int() };
@@ -58,7 +69,7 @@ const personSchema = z
     looks: z
       .array(z.object({ at: instant(), who: z.string().nullable(), action: z.string().nullable() }))
       .readonly()
-      .describe('Who has looked at what is stored of them.'),
+      .describe('Who has viewed the stored data of the person.'),
     notListed: z.string(),
   })
   .openapi('StoredPerson');
@@ -98,4 +109,43 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
     const people = places.map(({ ref: _, ...each }) => each);
     return c.json({ exportedAt: new Date().toISOString(), people, ...person, notListed }, 200);
   });
+}
+
+/** Returns the identifiers that a text may be. An id identifies one attendee; a code or an address identifies everyone who has it, in every pigeonhole. Pure. */
+export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
+  const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];
+  if (by !== undefined && rest !== undefined) return [{ by: by as PersonName['by'], text: rest.trim() }];
+  const isId = /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+  return [
+    ...(isId ? [{ by: 'id' as const, text }] : []),
+    ...(text.includes('@') ? [{ by: 'email' as const, text }] : []),
+    { by: 'code', text },
+  ];
+}
+
+/**
+ * Everybody whom a text means; none when nobody is known by it.
+ * @throws {Refused} 409 when it is the id of one person and the code of another
+ */
+export async function namedPerson(ledger: Ledger, text: string, workspace: string | null): Promise<PersonPlace[]> {
+  const found: PersonPlace[][] = [];
+  for (const way of waysToName(text)) {
+    // oxlint-disable-next-line no-await-in-loop -- two of them, each reads whole lists
+    const places = await findPerson(ledger, { ...way, workspace });
+    if (places.length > 0 && !found.some((other) => isSame(other, places))) found.push(places);
+  }
+  if (found.length > 1) {
+    throw new Refused(409, 'this is the id of one person and the code of another: write it as id:… or as code:…');
+  }
+  return found[0] ?? [];
+}
+
+function isSame(a: readonly PersonPlace[], b: readonly PersonPlace[]): boolean {
+  const told = (places: readonly PersonPlace[]): string =>
+    JSON.stringify(
+      places
+        .map(({ ref, attendeeIds }) => [ref, [...attendeeIds].toSorted((x, y) => x - y)])
+        .toSorted((x, y) => Number(x[0]) - Number(y[0])),
+    );
+  return told(a) === told(b);
 }

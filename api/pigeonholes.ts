@@ -3,19 +3,18 @@ import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type StreamState, streamStates } from '../reading/read-streams.js';
 import { type CadenceReason, cadenceWords, latenessMs } from '../operations/freshness.js';
 import type { ApiApp, ApiContext } from './api-app.js';
-import { cadenceShape } from './freshness-view.js';
+import { cadenceShape } from '../operations/freshness-view.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { byMinute, minutesSchema } from './minutes.js';
-import { type Present, readPresent } from './present.js';
-import { configuredName, idText, printable } from '../base/printable.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
+import { configuredName, idText, printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
-import type { StatusSources } from './status.js';
-import { pigeonholeViewSchema, workStateSchema } from './status-view.js';
-import { troubleSchema } from './what-is-wrong.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { pigeonholeViewSchema, workStateSchema } from '../operations/status-view.js';
+import { troubleSchema } from '../operations/find-problems.js';
 
-/** How the reading of a pigeonhole stands. */
+/** The reading state of a pigeonhole. */
 export const pigeonholeSchema = pigeonholeViewSchema
   .extend({
     workspace: z.string(),
@@ -55,7 +54,7 @@ const streamSchema = z
     failures: z.int(),
     failure: z.string().nullable(),
     goneAt: instant().nullable(),
-    sweepPages: z.int().nullable().describe('Of the sweep that is under way; null: none is.'),
+    sweepPages: z.int().nullable().describe('Pages read by the sweep in progress; null: none is in progress.'),
   })
   .openapi('Stream');
 export type StreamView = z.infer<typeof streamSchema>;
@@ -239,4 +238,33 @@ function viewStream({ wantedMs, ...row }: StreamState): StreamView {
     changedAt: row.changedAt?.toISOString() ?? null,
     goneAt: row.goneAt?.toISOString() ?? null,
   };
+}
+
+/**
+ * The pigeonhole that is named by its id, and a workspace where several have it.
+ * @throws {Refused} 404 when none is known, 409 when it could be several
+ */
+export async function knownPigeonhole(
+  c: ApiContext,
+  { ledger, config }: Pick<StatusSources, 'ledger' | 'config'>,
+  id: string,
+  asked: string | undefined,
+): Promise<{ workspace: string; pigeonholeId: number }> {
+  const only = workspaceOf(c, asked);
+  const known = (await pigeonholeNames(ledger, only)).filter(
+    ({ workspace, pigeonholeId }) =>
+      pigeonholeId === Number(id) && pigeonholeId !== 0 && Object.hasOwn(config.workspaces, workspace),
+  );
+  const [first, ...others] = known;
+  if (first === undefined) {
+    throw new Refused(
+      404,
+      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`,
+    );
+  }
+  if (others.length > 0) {
+    const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
+    throw new Refused(409, `several workspaces have a pigeonhole ${id}: say which, ${names}`);
+  }
+  return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
 }

@@ -1,13 +1,12 @@
 import type { LaneState } from '../delivering/read-lanes.js';
 import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
-import { chartMinutes } from './minutes.js';
-import { configOf } from './scope.js';
-import { readStanding, type StatusSources } from './status.js';
-import type { Status } from './status-view.js';
-import type { Trouble } from './what-is-wrong.js';
+import { configOf, readSnapshot, type StatusSources } from '../operations/read-status.js';
+import type { Status } from '../operations/status-view.js';
+import type { Trouble } from '../operations/find-problems.js';
 import type { Config } from '../config/config.js';
+import { z } from '@hono/zod-openapi';
 
-/** What views of syncs, pigeonholes and sinks are made of, as one moment shows it. */
+/** Data for the views of syncs, pigeonholes and sinks, read at one moment. */
 export interface Present {
   readonly now: Date;
   readonly config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>;
@@ -21,11 +20,38 @@ export interface Present {
 /** @param workspace the only one that is meant; null: all */
 export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
   const { ledger, config } = sources;
-  const [{ status, standing }, progress] = await Promise.all([
-    readStanding(sources, false, workspace),
+  const [{ status, snapshot }, progress] = await Promise.all([
+    readSnapshot(sources, false, workspace),
     recentProgress(ledger, { minutes: chartMinutes, workspace }),
   ]);
-  const { lanes } = standing;
+  const { lanes } = snapshot;
   const now = new Date();
   return { now, config: configOf(config, workspace), status, lanes, progress, troubles: status.problems };
+}
+
+/** Minutes of a chart. */
+export const chartMinutes = 60;
+
+const minuteMs = 60_000;
+
+/** Changes in each of the last 60 minutes. */
+export const minutesSchema = z
+  .array(z.int())
+  .length(chartMinutes)
+  .readonly()
+  .describe('Changes in each of the last 60 minutes, oldest first; the last one is this minute so far.');
+
+/** Adds up by minute what is meant. Pure. */
+export function byMinute(
+  progress: readonly MinuteOfProgress[],
+  isMeant: (each: MinuteOfProgress) => boolean,
+  now: Date,
+): number[] {
+  const minutes = Array.from({ length: chartMinutes }, () => 0);
+  const present = Math.floor(now.getTime() / minuteMs);
+  for (const each of progress) {
+    const position = chartMinutes - 1 - (present - Math.floor(each.minute.getTime() / minuteMs));
+    if (position >= 0 && position < chartMinutes && isMeant(each)) minutes[position]! += each.changes;
+  }
+  return minutes;
 }

@@ -3,91 +3,17 @@ import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { candidateSchema } from './configuration-plan.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
-import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
 import { requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
-import { withoutValues } from './without-values.js';
-
-/** What a sink would be sent of stored items, under a file that need not be the current configuration. */
-export const previewRequestSchema = z
-  .strictObject({
-    sink: configuredName(),
-    list: listName().nullable(),
-    pigeonhole: pigeonholeName().nullable().describe("WORKSPACE/ID; null: all that the sink's syncs read."),
-    key: itemKey().nullable(),
-    limit: z.int().min(1).max(1000),
-    configuration: candidateSchema,
-    changedFrom: candidateSchema
-      .nullable()
-      .describe('The file to compare with: only items for which the two differ are shown.'),
-  })
-  .openapi('PreviewRequest');
-export type PreviewRequest = z.infer<typeof previewRequestSchema>;
-
-const previewedOperationSchema = z
-  .discriminatedUnion('kind', [
-    z.object({
-      kind: z.literal('send'),
-      operation: z
-        .unknown()
-        .describe('The call that would be made; without `personal`, its texts and numbers are left out.'),
-    }),
-    z.object({
-      kind: z.literal('withhold'),
-      reason: z.string().describe('A short stable code, such as `consent-refused` or `condition`.'),
-    }),
-    z.object({ kind: z.literal('fail'), cause: z.string(), detail: z.string() }),
-  ])
-  .openapi('PreviewedOperation');
-export type PreviewedOperation = z.infer<typeof previewedOperationSchema>;
-
-/** What becomes of one item. Holds what would be sent, personal data included: for the person who asked. */
-const previewedItemSchema = z.object({
-  workspace: z.string(),
-  pigeonholeId: z.int(),
-  list: z.string(),
-  key: z.string(),
-  revision: z.int(),
-  now: previewedOperationSchema,
-  before: previewedOperationSchema.optional().describe('Under the file to compare with; absent when none was given.'),
-});
-export type PreviewedItem = z.infer<typeof previewedItemSchema>;
-
-const previewCountSchema = z.object({
-  list: z.string(),
-  items: z.int().describe('Sent.'),
-  withheld: z.record(z.string(), z.int()).readonly().describe('By reason: consent, and what the mapping leaves out.'),
-  failed: z.int().describe('Dead letters, since the mapping fails on them.'),
-  estimated: z
-    .boolean()
-    .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
-});
-export type PreviewCount = z.infer<typeof previewCountSchema>;
-
-export const previewSchema = z
-  .object({
-    items: z.array(previewedItemSchema).readonly(),
-    more: z.boolean().describe('There are more items than were asked for.'),
-    counts: z
-      .array(previewCountSchema)
-      .readonly()
-      .describe('Of all stored items: how many would be sent, and how many withheld, by reason.'),
-    problems: z
-      .array(z.string())
-      .readonly()
-      .describe('A sentence for each list of which the mapping would withhold everything.'),
-    notes: z.array(z.string()).readonly().describe('Fields that the mapping reads and no stored item has.'),
-  })
-  .openapi('Preview');
-export type Preview = z.infer<typeof previewSchema>;
+import type { PreviewRequest, PreviewedOperation, Preview } from '../operations/preview-sink.js';
+import { previewRequestSchema, previewSchema } from '../operations/preview-sink.js';
 
 export interface PreviewSources {
   readonly config: Config;
   readonly ledger: Ledger;
-  /** What a sink would be sent; throws as planning a configuration does. */
+  /** Returns everything that a sink would receive. Throws the same errors as planning a configuration. */
   readonly preview: (asked: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
 }
 
@@ -143,4 +69,17 @@ function withoutWhatIsSent(preview: Preview): Preview {
       ...(before === undefined ? {} : { before: hide(before) }),
     })),
   };
+}
+
+/**
+ * The shape of data without what it says: members and their kinds stay, texts and numbers do not. What is true or false,
+ * and what is empty, says little enough of anyone. Pure.
+ */
+export function withoutValues(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(withoutValues);
+  if (typeof data === 'object' && data !== null) {
+    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, withoutValues(value)]));
+  }
+  if (data === '' || data === null || typeof data === 'boolean') return data;
+  return typeof data === 'number' ? '(number)' : '(text)';
 }

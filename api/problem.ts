@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from '@hono/zod-openapi';
 
-/** What is wrong with one part of a request. Never says what was sent: it may be someone's name. */
+/** An error in one part of a request. It never repeats the value, which may be someone's name. */
 const faultSchema = z.object({
   in: z.enum(['query', 'path', 'header', 'body']),
   at: z.string().describe('The key, as in `lists.0`; empty: the whole.'),
@@ -34,7 +34,7 @@ export class Refused extends Error {
   }
 }
 
-/** @param requestId as it stands in `X-Request-Id` */
+/** @param requestId value of `X-Request-Id` */
 export function problemResponse(refused: Refused, requestId: string): Response {
   const { status, message: detail } = refused;
   const { faults, headers } = refused.more;

@@ -1,20 +1,30 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../ledger/dead-letters.js';
 import type { ApiApp } from './api-app.js';
-import { knownPigeonhole } from './known-pigeonhole.js';
-import { pigeonholeWithPresent } from './pigeonholes.js';
+import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
-import { isReady, type LookedAt, readinessSchema, type ReadyCheck } from './readiness.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
-import { standingChecks } from './standing-checks.js';
-import type { StatusSources } from './status.js';
+import {
+  isReady,
+  type EventChecks,
+  readinessSchema,
+  type ReadyCheck,
+  readyCheckSchema,
+} from '../operations/ready/readiness.js';
+import { jsonAnswer, needs, problems, jsonBody } from './route-parts.js';
+import { workChecks } from '../operations/ready/work-checks.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
 
 export interface ReadySources extends StatusSources {
   /**
-   * Looks at the service, the sinks, the people and the quota of a pigeonhole that the ledger knows. Asks others: what
-   * was found stands for some seconds.
+   * Checks the service, the sinks, the people and the quota of a known pigeonhole. It sends requests, so its answer is
+   * reused for some seconds.
    */
-  readonly lookReady: (pigeonhole: { readonly workspace: string; readonly pigeonholeId: number }) => Promise<LookedAt>;
+  readonly checkReady: (pigeonhole: {
+    readonly workspace: string;
+    readonly pigeonholeId: number;
+  }) => Promise<EventChecks>;
 }
 
 const readyRoute = createRoute({
@@ -40,12 +50,12 @@ export function serveReady(app: ApiApp, sources: ReadySources): void {
     const { workspace, pigeonholeId: id } = place;
     const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
     const [looked, letters] = await Promise.all([
-      sources.lookReady(place),
+      sources.checkReady(place),
       deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}` }),
     ]);
     const served = new Set(pigeonhole.syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
     const checks = inOrder([
-      ...standingChecks({
+      ...workChecks({
         pigeonhole,
         sinks: present.status.sinks.filter(({ name }) => served.has(name)),
         troubles: present.troubles.filter(
@@ -98,4 +108,64 @@ const order = [
 function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
   const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
   return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
+}
+
+export interface CanarySources extends StatusSources {
+  /** Sends an invented item through each of these sinks and takes it back: a line for each. */
+  readonly sendCanaries: (
+    pigeonhole: { readonly workspace: string; readonly pigeonholeId: number },
+    sinks: readonly string[],
+  ) => Promise<readonly ReadyCheck[]>;
+}
+
+const maxSinks = 100;
+
+const askedSchema = z
+  .strictObject({
+    workspace: configuredName().optional().describe('Where several have that id.'),
+    sinks: z
+      .array(configuredName())
+      .min(1)
+      .max(maxSinks)
+      .describe('The sinks that a person has agreed to; each gets one invented item.'),
+  })
+  .openapi('CanaryRequest');
+
+export const canariesSchema = z
+  .object({ canaries: z.array(readyCheckSchema).readonly().describe('A line for each sink.') })
+  .openapi('Canaries');
+export type Canaries = z.infer<typeof canariesSchema>;
+
+const canaryRoute = createRoute({
+  method: 'post',
+  path: '/api/pigeonholes/{id}/canaries',
+  operationId: 'sendCanaries',
+  tags: ['Actions'],
+  summary: 'Send an invented item through sinks of an event, and take it back',
+  description:
+    'The evening before: what a check cannot tell. Each line says what was sent, what was answered, and what stays there. Takes up to two minutes.',
+  ...needs({ right: 'operate', looksLike: 'it has "sinks", a list of names, and may have "workspace"' }),
+  request: { params: z.object({ id: idText() }), body: jsonBody(askedSchema) },
+  responses: { 200: jsonAnswer('How it went.', canariesSchema), ...problems(404, 409, 413, 415) },
+});
+
+/** `POST /api/pigeonholes/{id}/canaries`. */
+export function serveCanaries(app: ApiApp, sources: CanarySources): void {
+  app.openapi(canaryRoute, async (c) => {
+    const { workspace: asked, sinks } = c.req.valid('json');
+    const place = await knownPigeonhole(c, sources, c.req.valid('param').id, asked);
+    const name = `${place.workspace}/${place.pigeonholeId}`;
+    const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
+    const served = new Set(pigeonhole.syncs.flatMap((sync) => present.config.syncs[sync]?.sinks ?? []));
+    const other = sinks.find((sink) => !served.has(sink));
+    if (other !== undefined) throw new Refused(404, `sink ${other} is sent nothing of pigeonhole ${name}`);
+    const wanted = [...new Set(sinks)];
+    const canaries = await audited(
+      c,
+      sources.ledger,
+      { action: 'canary', target: `pigeonhole:${name}`, detail: { sinks: wanted.join(' ') } },
+      () => sources.sendCanaries(place, wanted),
+    );
+    return c.json({ canaries }, 200);
+  });
 }

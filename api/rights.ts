@@ -1,4 +1,4 @@
-/** What a token is for. One may have several; each adds. */
+/** Roles of a token. A token with several roles has the rights of all of them. */
 export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as const;
 export type Role = (typeof roles)[number];
 

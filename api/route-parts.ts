@@ -11,20 +11,20 @@ const largestBodyBytes = 64 * 1024;
 /** The deepest request has four levels. */
 const maxBodyLevels = 20;
 
-/** What a route asks of its caller and of a body. Every route has one; a test looks. */
+/** Requirements of a route for its caller and its body. A test checks that every route has them. */
 interface Needs {
   readonly right: Right;
-  /** Of a body: JSON, which is read whole, unless it is a file, which is read as it comes. */
+  /** Type of the body: JSON is read whole, a file is streamed. */
   readonly takes?: 'json' | 'file';
-  /** What a body may have at most, where that is not 64 KiB. */
+  /** Size limit of a body; 64 KiB by default. */
   readonly largestBytes?: number;
-  /** What a request looks like, for whoever sent one that cannot be understood. */
+  /** Describes a valid request, for the error message of an invalid one. */
   readonly looksLike?: string;
 }
 
 /**
- * The part of a route by which it is guarded: who may ask, and how much is read of a body. Comes before anything of the
- * request is looked at.
+ * Returns the part of a route that guards it: the required right, the type and the size of the body. It runs before
+ * anything else of the request is read.
  */
 export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, looksLike }: Needs) {
   const limit = bodyLimit({
@@ -68,7 +68,7 @@ async function requireFlat({ req }: Context): Promise<void> {
   throw new Refused(400, `the body is nested deeper than ${maxBodyLevels} levels, and no request of this API is`);
 }
 
-/** What is sent as JSON. Required: a request without it cannot be meant. */
+/** A required JSON body. */
 export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
   return { required: true, content: { 'application/json': { schema } } } as const;
 }
@@ -97,7 +97,7 @@ type ProblemAnswer = { description: string; content: { 'application/problem+json
 const always = [400, 401, 403, 421, 429, 500, 503] as const;
 type Always = (typeof always)[number];
 
-/** What every route may answer instead, and these besides. */
+/** Error answers of a route: those of every route, and the given ones. */
 export function problems<Status extends ProblemStatus = never>(
   ...statuses: Status[]
 ): Record<Status | Always, ProblemAnswer> {
@@ -111,10 +111,24 @@ export function problems<Status extends ProblemStatus = never>(
   return answers;
 }
 
-export const instant = () => z.iso.datetime().describe('ISO 8601, UTC.');
-
 /** `1` asks for it, which the audit log notes; only some roles may. */
 export const personalSchema = z
   .literal('1')
   .optional()
   .describe('`1`: with what people are called and have written. Takes the role privacy or admin, and is noted.');
+
+/** As fast as it is read: nothing piles up for a client that is slow. A failure breaks the connection off. */
+export function streamOf(parts: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const iterator = parts[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await iterator.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}

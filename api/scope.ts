@@ -56,7 +56,7 @@ export function requireSink(c: ApiContext, { config }: ScopeSources, sink: strin
   );
 }
 
-/** How the audit log names a sink: what is none is a text that somebody has typed, and does not stand there. */
+/** Returns a sink's name for the audit log. A name that is not configured is arbitrary input and is left out. */
 export function sinkTarget({ config }: ScopeSources, sink: string): string {
   return Object.hasOwn(config.sinks, sink) ? `sink:${sink}` : 'sink, not configured';
 }
@@ -74,8 +74,8 @@ function workspacesOfSink({ syncs }: Config, sink: string): string[] {
 }
 
 /**
- * Who asked, as people are told: a named token's own name, since whoever holds it may write what they like; else what the
- * request says.
+ * Returns the name of the person who asked: the name of a named token, since its holder could send any name; else the
+ * name in the request.
  */
 export function actorOf(c: ApiContext, said: string | undefined): string | undefined {
   const { name, token } = c.get('caller');
@@ -87,22 +87,4 @@ export function wantsPersonal(c: ApiContext, asked: string | undefined): boolean
   if (asked === undefined) return false;
   if (c.get('caller').rights.has('personal')) return true;
   throw new Refused(403, `personal data takes the role ${rolesWith('personal').join(' or ')}`);
-}
-
-/** The configuration as far as it concerns one workspace. */
-export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sinks'>>(
-  config: Part,
-  workspace: string | null,
-): Part {
-  if (workspace === null) return config;
-  const only = <Value>(group: Readonly<Record<string, Value>>, keep: (name: string, value: Value) => boolean) =>
-    Object.fromEntries(Object.entries(group).filter(([name, value]) => keep(name, value)));
-  const syncs = only(config.syncs, (_, sync) => sync.workspace === workspace);
-  const used = new Set(Object.values(syncs).flatMap((sync) => sync.sinks));
-  return {
-    ...config,
-    workspaces: only(config.workspaces, (name) => name === workspace),
-    syncs,
-    sinks: only(config.sinks, (name) => used.has(name)),
-  };
 }

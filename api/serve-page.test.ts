@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { apiSources, emptyConfig, emptyLedger } from './api-sources.test-kit.js';
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
-import { type PageFiles, readPageFiles } from './page-files.js';
+import { type PageFiles, readPageFiles } from './serve-page.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-page-'));
 const html = '<!doctype html><title>pigeonpost</title>';
@@ -30,7 +30,7 @@ async function get(path: string, headers: Record<string, string> = {}, asked = a
   return await asked.request(path, { headers: { host: '127.0.0.1', ...headers } });
 }
 
-/** What a browser sends when somebody clicks on a link in a message. */
+/** Headers of a browser that follows a link in a message. */
 const byLink = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
 describe('the page', () => {
@@ -51,14 +51,14 @@ describe('the page', () => {
     expect((await get('/assets/index-a1.js')).headers.get('cache-control')).toContain('immutable');
   });
 
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a browser that has it', async () => {
     const tag = (await get('/')).headers.get('etag')!;
     const again = await get('/', { 'if-none-match': `W/${tag}, "other"` });
     expect([again.status, await again.text()]).toEqual([304, '']);
     expect((await get('/', { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('is compressed for whoever takes that', async () => {
+  it('is compressed for a browser that accepts it', async () => {
     const answer = await get('/', { 'accept-encoding': 'gzip, br' });
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString()).toBe(html);

@@ -1,12 +1,15 @@
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { type AccessSources, administratorsToken, authenticate, callerOf } from './authenticate.js';
-import type { PageFile, PageFiles } from './page-files.js';
 import type { PageCodes } from './page-links.js';
 import { makeSession, sessionCookie } from './page-session.js';
 import { Refused } from './problem.js';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
-/** What a process that serves the page has of it. */
+/** Everything a process needs to serve the page. */
 export interface PageSources extends AccessSources {
   readonly page: PageFiles;
   readonly pageCodes: PageCodes;
@@ -29,7 +32,7 @@ const policy = [
 ].join('; ');
 
 /**
- * `GET /` and the files that the page is made of. They hold nothing that needs a token; all data is asked of the API.
+ * `GET /` and the files of the page. They contain nothing that needs a token; the page requests all data from the API.
  * `GET /?code=…` signs the browser in and leads to the page, whose address then holds no code.
  */
 export function servePage(app: ApiApp, sources: PageSources): void {
@@ -102,4 +105,58 @@ function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile):
 /** A proxy that compresses marks the tag as weak; the content is the same. */
 function isKnown(tag: string, known: string | undefined): boolean {
   return (known ?? '').split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
+}
+
+/** A file of the built page, as it is sent. */
+export interface PageFile {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly zipped: Uint8Array<ArrayBuffer>;
+  /** Hash of the content. */
+  readonly tag: string;
+  /** Its name changes with its content, so that a browser need not ask for it again. */
+  readonly lasting: boolean;
+}
+
+/** By the path under which a browser asks for it. */
+export type PageFiles = ReadonlyMap<string, PageFile>;
+
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/**
+ * The page as it was built, read whole: some hundred kilobytes. Nothing else can ever be asked for by a path, since only
+ * these names are known.
+ * @returns none where it was not built
+ */
+export function readPageFiles(folder: string): PageFiles {
+  const files = new Map<string, PageFile>();
+  for (const path of filesBelow(folder)) {
+    const type = types[path.split('.').at(-1)!];
+    if (type === undefined) continue;
+    const bytes = new Uint8Array(readFileSync(join(folder, path)));
+    files.set(path === 'index.html' ? '/' : `/${path}`, {
+      type,
+      bytes,
+      zipped: new Uint8Array(gzipSync(bytes, { level: 9 })),
+      tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+      lasting: path.startsWith('assets/'),
+    });
+  }
+  return files;
+}
+
+function filesBelow(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }

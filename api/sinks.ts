@@ -9,19 +9,18 @@ import {
 } from '../delivering/read-lanes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { byMinute, minutesSchema } from './minutes.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
 import { requireRef } from './pigeonholes.js';
-import { type Present, readPresent } from './present.js';
-import { configuredName, pigeonholeName } from '../base/printable.js';
+import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { seesSink, workspaceOf } from './scope.js';
-import type { StatusSources } from './status.js';
-import { type SinkView, sinkViewSchema } from './status-view.js';
-import { troubleSchema } from './what-is-wrong.js';
-import { causeInWords, reasonInWords } from './words.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
+import { troubleSchema } from '../operations/find-problems.js';
+import { causeText, reasonText } from '../operations/delivery-words.js';
 
-/** How a sink stands, all its pigeonholes together. */
+/** State of a sink over all its pigeonholes. */
 const sinkSchema = sinkViewSchema
   .extend({
     syncs: z.array(z.string()).readonly().describe('That send to it.'),
@@ -40,7 +39,7 @@ const laneSchema = z
     pigeonholeId: z.int(),
     watermark: z.int().describe('Every change up to here is settled or has its delivery, or is of no interest.'),
     newest: z.int().describe('Sequence of the newest change.'),
-    open: z.int().describe('Deliveries begun and not settled.'),
+    open: z.int().describe('Deliveries started and not settled.'),
     delivered: z.int(),
     deliveredAt: instant().nullable(),
     undeliveredSince: instant().nullable(),
@@ -107,7 +106,7 @@ const lanesRoute = createRoute({
   path: '/api/sinks/{name}/lanes',
   operationId: 'listLanes',
   tags: ['Sinks'],
-  summary: 'How far it has come in each pigeonhole: watermark, backlog, what fails',
+  summary: 'Its progress in each pigeonhole: watermark, backlog and failures',
   ...needs({ right: 'read' }),
   request: { params: nameParams, query: z.strictObject(pageQuery) },
   responses: { 200: jsonAnswer('A part of them, by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
@@ -129,7 +128,7 @@ const deliveriesRoute = createRoute({
   path: '/api/sinks/{name}/deliveries',
   operationId: 'listDeliveries',
   tags: ['Sinks'],
-  summary: 'What it was told of a pigeonhole, change by change, newest first',
+  summary: 'Its deliveries of a pigeonhole, newest first',
   ...needs({ right: 'read' }),
   request: {
     params: nameParams,
@@ -191,7 +190,7 @@ export function serveSinks(app: ApiApp, sources: StatusSources): void {
       ...row,
       state: state as z.infer<typeof outcomeSchema>['state'],
       reason,
-      words: reason === null ? null : state === 'dead' ? causeInWords(reason).meaning : reasonInWords(reason),
+      words: reason === null ? null : state === 'dead' ? causeText(reason).meaning : reasonText(reason),
     }));
     return c.json({ outcomes }, 200);
   });

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Action, ActionResult } from './action.js';
+import type { Action, ActionResult } from '../operations/action.js';
 import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
 import type { ApiSources } from './create-app.js';
 import { type ApiServer, startApi } from './start-api.js';
@@ -111,7 +111,7 @@ describe('the API without server.token', () => {
     },
   );
 
-  it('refuses who has no token, on this machine as well: another account, or whoever is behind a proxy', async () => {
+  it('refuses a request without a token, on this machine as well: another account, or a client behind a proxy', async () => {
     const { api, actions } = await serving();
     expect((await ask(api, '/api/status')).status).toBe(401);
     expect((await askToAct(api, pauseHooks, {})).status).toBe(401);
@@ -208,7 +208,7 @@ describe('an action', () => {
     });
   });
 
-  it('with a body above the limit is refused, also when it comes in chunks without a length', async () => {
+  it('with a body above the limit is refused, also when it is sent in chunks without a length', async () => {
     const { api, actions } = await serving();
     const large = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks', more: 'x'.repeat(64 * 1024) });
     const inChunks = {
@@ -279,7 +279,7 @@ describe('the metrics', () => {
     expect([answer.status, answer.type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  it('go on where store and Temporal say nothing: what the process counts, and that the store is gone', async () => {
+  it('report the counts of the process and a missing store when store and Temporal do not answer', async () => {
     const query = () => Promise.reject(new StoreError('unreachable', 'the store does not answer: see that it runs'));
     const { api } = await serving({ query, temporalMetrics: () => Promise.reject(new Error('gone')) });
     const { status, text } = await ask(api, '/metrics');
@@ -343,7 +343,7 @@ describe('a request that fails', () => {
     const answer = await askToAct(api, pauseHooks);
     expect(JSON.parse(answer.text)).toMatchObject({
       status: 500,
-      detail: 'the request failed: ask again; if it goes on, "pigeonpost check" shows what cannot be reached',
+      detail: 'the request failed: try again; if it fails again, "pigeonpost check" shows what cannot be reached',
     });
   });
 });
@@ -376,7 +376,7 @@ describe('an address that takes another method', () => {
 });
 
 describe('a port that is taken', () => {
-  it('is told in one sentence', async () => {
+  it('is reported in one sentence', async () => {
     const api = await listening();
     const { port } = new URL(api.url);
     await expect(startApi({ host: '127.0.0.1', port: Number(port) })).rejects.toThrow(

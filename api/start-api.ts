@@ -9,8 +9,8 @@ import { listen } from './listen.js';
 import { problemResponse, Refused } from './problem.js';
 
 /**
- * Listens from the beginning, so that a taken port is told before anything else is begun; until it serves it answers 503,
- * except that it is alive.
+ * Listens from the start, so that a port in use is reported before any work starts. Until it serves, it answers 503,
+ * except to `/healthz`.
  */
 export interface ApiServer {
   /** As a client reaches it from this machine. */
@@ -35,10 +35,10 @@ export const patience = {
   checkEveryMs: 2_000,
 } as const;
 
-/** Address and headers of a request: the mapping of an import's columns stands in its address. */
+/** Address and headers of a request: an import's address contains the mapping of its columns. */
 const largestHeadBytes = 64 * 1024;
 
-/** Where the configuration sets no other number: for the port of a worker. */
+/** Default, which also applies to a worker's port. */
 const connectionsPerAddress = 250;
 
 /** @throws {ListenError} with one sentence */
@@ -90,7 +90,7 @@ export async function startApi(
   };
 }
 
-/** As it stands in a URL: where it listens on every address, this machine's own. */
+/** Returns the host for a URL. If the server listens on every address, this machine's own. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (!host.includes(':')) return host;

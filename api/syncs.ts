@@ -2,16 +2,15 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { pigeonholeNames } from '../ledger/pigeonholes.js';
 import { combineFreshness } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
-import { byMinute, minutesSchema } from './minutes.js';
-import { type Present, readPresent } from './present.js';
-import { freshnessSummary } from './freshness-view.js';
-import { configuredName } from '../base/printable.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
+import { freshnessSummary } from '../operations/freshness-view.js';
+import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import type { StatusSources } from './status.js';
-import { workStateSchema } from './status-view.js';
-import { troubleSchema } from './what-is-wrong.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { workStateSchema } from '../operations/status-view.js';
+import { troubleSchema } from '../operations/find-problems.js';
 
 /** A configured sync, all its pigeonholes together. */
 const syncSchema = z
@@ -46,7 +45,9 @@ export type SyncView = z.infer<typeof syncSchema>;
 const overviewSchema = z
   .object({
     now: instant(),
-    settled: z.boolean().describe('As in the status: nothing is left to read or to deliver, and nothing stands still.'),
+    settled: z
+      .boolean()
+      .describe('As in the status: nothing is left to read or to deliver, and nothing is paused, waits or fails.'),
     configuration: z.int(),
     syncs: z.array(syncSchema).readonly(),
     foundByMinute: minutesSchema,

@@ -5,8 +5,8 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { auditEntries } from '../ledger/audit.js';
 import { addToken } from '../ledger/tokens.js';
 import { apiSources, emptyConfig } from './api-sources.test-kit.js';
-import { BoundedNotes } from './bounded-notes.js';
-import { addressGroup } from './client-address.js';
+import { BoundedNotes } from './audit-bounds.js';
+import { addressGroup } from './limit-connections.js';
 import { ProcessMeters } from './metrics/process-meters.js';
 import { type ApiServer, startApi } from './start-api.js';
 import { makeToken } from './token-text.js';
@@ -90,7 +90,7 @@ describe('guesses of a token', () => {
 });
 
 describe('what a token may not do', () => {
-  it('stands in the audit log once, however often it is tried', async () => {
+  it('is recorded once in the audit log, however often it is tried', async () => {
     const here = await served();
     const { id, hash, text } = makeToken();
     const about = { name: `curious-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };

@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { noteAsked, noteEnded } from '../ledger/audit.js';
 import type { Caller } from './authenticate.js';
-import { BoundedNotes } from './bounded-notes.js';
+import { BoundedNotes } from './audit-bounds.js';
 import type { ProcessMeters } from './metrics/process-meters.js';
 import { Refused } from './problem.js';
 import { hashToken } from './token-text.js';
@@ -30,9 +30,9 @@ export interface GuardedRequest {
 }
 
 /**
- * Slows down whoever tries one token after another: after ten, an address waits 1 s, then twice as long with each, up to
- * five minutes. Meanwhile only tokens that this process has accepted in the last while are looked at, so that the people
- * behind the same proxy go on. Counts every token that is refused, and tells the audit log of some.
+ * Slows down an address that tries one token after another: after ten wrong tokens it waits 1 s, then twice as long with
+ * each, up to 5 min. Meanwhile tokens that this process has accepted before still work, so that other people behind the
+ * same proxy are not affected. Counts every refused token and records some in the audit log.
  */
 export class TokenGuard {
   readonly #attempts = new Map<string, Attempts>();

@@ -5,7 +5,7 @@ const form = /^pp_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
 export interface MadeToken {
   readonly id: string;
-  /** Shown once, to whoever asked for it. */
+  /** Shown once, to the person who created it. */
   readonly text: string;
   readonly hash: Buffer;
 }

@@ -4,10 +4,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/tokens.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import { configuredName } from '../base/printable.js';
+import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { roles } from './rights.js';
-import { instant, jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 import { makeToken } from './token-text.js';
 
@@ -17,7 +17,7 @@ const tokenName = z
     error: 'a name has letters, digits and . _ -, at most 63, and is neither server.token nor local',
   })
   .describe(
-    'Letters, digits and . _ -, at most 63; stands in the audit log, so no address. Not server.token, nor local.',
+    'Letters, digits and . _ -, at most 63. The audit log shows it, so do not use an e-mail address. Not server.token, nor local.',
   );
 
 const tokenSchema = z
@@ -137,4 +137,32 @@ function view({ id: _, createdAt, expiresAt, lastUsedAt, ...token }: StoredToken
     expiresAt: expiresAt?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
   };
+}
+
+const callerSchema = z
+  .object({
+    name: z.string().describe("A token's name; `server.token`; `local` where none was needed."),
+    roles: z.array(z.string()),
+    rights: z.array(z.string()).describe('What the roles allow; a route names the one that it takes as `x-right`.'),
+    workspace: z.string().nullable().describe('The only one of which the caller may know; null: all.'),
+  })
+  .openapi('Caller');
+export type CallerView = z.infer<typeof callerSchema>;
+
+const callerRoute = createRoute({
+  method: 'get',
+  path: '/api/caller',
+  operationId: 'showCaller',
+  tags: ['Tokens'],
+  summary: 'Who the presented token says that you are, and what it allows',
+  ...needs({ right: 'read' }),
+  responses: { 200: jsonAnswer('You.', callerSchema), ...problems() },
+});
+
+/** `GET /api/caller`. */
+export function serveCaller(app: ApiApp): void {
+  app.openapi(callerRoute, (c) => {
+    const { name, roles, rights, workspace } = c.get('caller');
+    return c.json({ name, roles: [...roles], rights: [...rights], workspace }, 200);
+  });
 }

@@ -12,10 +12,8 @@ import {
 } from '../importing/desk/import-request.js';
 import { importCheckSchema, importViewSchema } from '../importing/desk/import-views.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems, streamOf } from './route-parts.js';
 import { actorOf, pigeonholeWithin } from './scope.js';
-import { streamOf } from './streamed-answer.js';
-import { UploadedBytes, UploadTooLarge } from './uploaded-bytes.js';
 
 export interface ImportSources {
   readonly ledger: Ledger;
@@ -53,7 +51,7 @@ const upload = {
   },
 } as const;
 
-/** How a file is read stands in the address, which the server refuses by itself where it is too long. */
+/** The options of an upload are in the address, and the server rejects an address that is too long. */
 const uploadProblems = {
   ...problems(404, 409, 413, 415, 422),
   431: { description: 'The address, with the mapping, is longer than 64 KiB. Without a body; the connection ends.' },
@@ -89,12 +87,12 @@ const startRoute = createRoute({
   operationId: 'startImport',
   tags: ['Imports'],
   summary: 'Take a file in and begin to send it',
-  responses: { 201: jsonAnswer('It has begun.', importViewSchema), ...uploadProblems },
+  responses: { 201: jsonAnswer('The started import.', importViewSchema), ...uploadProblems },
 });
 
 /**
- * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file itself, how it is to be read stands in
- * the query; see `importRequestSchema`. Described here, and checked by the same schema by hand: a refusal takes what is
+ * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file itself, the query has the options;
+ * see `importRequestSchema`. Described here, and checked by the same schema by hand: a refusal takes what is
  * left of the body first, since a client that is still sending would not see it.
  */
 export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): void {
@@ -140,7 +138,7 @@ async function withUpload(
       const wrong = [...new Set(request.error.issues.map(({ path }) => String(path[0] ?? 'unknown key')))].join(', ');
       throw new Refused(
         400,
-        `an import has "pigeonhole" and "name", and may have "map", "saveMapping", "encoding", "delimiter", "sheet", "canary", "generateCodes", "force", "by" and "content"; look at: ${wrong}`,
+        `an import has "pigeonhole" and "name", and may have "map", "saveMapping", "encoding", "delimiter", "sheet", "canary", "generateCodes", "force", "by" and "content"; check: ${wrong}`,
       );
     }
     const { data } = request;
@@ -156,7 +154,7 @@ async function withUpload(
   }
 }
 
-/** What is given twice stays a list, which no key takes. */
+/** Unwraps single values. A repeated key stays a list, which the schema rejects. */
 function singles(queries: Record<string, string[]>): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(queries).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
@@ -167,7 +165,7 @@ export function csv(body: string | ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { 'content-type': 'text/csv; charset=utf-8' } });
 }
 
-/** Waits for the first part: an answer that has begun can no longer say what is wrong with the file. */
+/** Waits for the first part: an answer that has started can no longer report an error in the file. */
 async function begun(parts: AsyncIterable<string>): Promise<AsyncIterableIterator<string>> {
   const iterator = parts[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -186,5 +184,60 @@ async function* finallyDrained(
     yield* parts;
   } finally {
     await bytes.drain();
+  }
+}
+
+/** A file may have so many bytes: far more than a list of people, and what can be taken in within minutes. */
+export const maxUploadedBytes = 1024 ** 3;
+
+/** The body is longer than what is taken. */
+export class UploadTooLarge extends Error {
+  override readonly name = 'UploadTooLarge';
+
+  constructor(maxBytes: number) {
+    super(`the file is larger than ${Math.floor(maxBytes / 1024 ** 2)} MB: split it and import the parts`);
+  }
+}
+
+/**
+ * The body of an upload, piece by piece. A reader that stops early does not break the connection: `drain` reads
+ * the rest, since a client that is still sending would not see an answer.
+ */
+export class UploadedBytes implements AsyncIterable<Uint8Array> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #ended = false;
+
+  constructor(body: ReadableStream<Uint8Array> | null, maxBytes = maxUploadedBytes) {
+    this.#reader = body?.getReader();
+    this.#maxBytes = maxBytes;
+    this.#ended = body === null;
+  }
+
+  /** @throws {UploadTooLarge} */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let piece = await this.#next(); piece !== undefined; piece = await this.#next()) {
+      if (this.#bytes > this.#maxBytes) throw new UploadTooLarge(this.#maxBytes);
+      yield piece;
+    }
+  }
+
+  /** Reads what is left, up to the limit, and lets go of it. Never rejects: a connection that broke has no rest. */
+  async drain(): Promise<void> {
+    try {
+      while ((await this.#next()) !== undefined && this.#bytes <= this.#maxBytes);
+      if (!this.#ended) await this.#reader?.cancel();
+    } catch {
+      this.#ended = true;
+    }
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    if (this.#ended || this.#reader === undefined) return undefined;
+    const { done, value } = await this.#reader.read();
+    this.#ended = done;
+    this.#bytes += value?.byteLength ?? 0;
+    return value;
   }
 }

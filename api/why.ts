@@ -3,12 +3,12 @@ import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
-import { itemKey, printable } from '../base/printable.js';
-import { instant, jsonAnswer, needs, problems } from './route-parts.js';
+import { itemKey, printable, instant } from '../base/printable.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { causeInWords, reasonInWords } from './words.js';
+import { causeText, reasonText } from '../operations/delivery-words.js';
 
-/** What one sink was told of a revision, or why not. */
+/** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({
   sink: z.string(),
   state: z.string().describe('`behind`: its lane has not come so far; `passed`: it was of no interest to it.'),
@@ -38,7 +38,7 @@ const whyRevisionSchema = z.object({
 });
 export type WhyRevision = z.infer<typeof whyRevisionSchema>;
 
-/** All that is known of one item, without its text: where it was read, what each sink was told, or why it was not. */
+/** Everything that is known of one item, without its text: where it was read, and its delivery to each sink or the reason why there is none. */
 export const whySchema = z
   .object({
     workspace: z.string(),
@@ -65,7 +65,7 @@ const whyRoute = createRoute({
   path: '/api/why',
   operationId: 'why',
   tags: ['Items'],
-  summary: 'Where an item was read, what each sink was told of it, or why nothing',
+  summary: 'Where an item was read, and its delivery to each sink or the reason why there is none',
   ...needs({
     right: 'read',
     looksLike:
@@ -115,12 +115,7 @@ async function explainItem(
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
     const told = rows.map(({ sequence: _, updatedAt, dueAt, ...row }): WhySink => ({
       ...row,
-      words:
-        row.reason === null
-          ? null
-          : row.state === 'dead'
-            ? causeInWords(row.reason).meaning
-            : reasonInWords(row.reason),
+      words: row.reason === null ? null : row.state === 'dead' ? causeText(row.reason).meaning : reasonText(row.reason),
       at: updatedAt.toISOString(),
       dueAt: dueAt?.toISOString() ?? null,
     }));

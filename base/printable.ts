@@ -30,3 +30,5 @@ export const pigeonholeName = () =>
 
 /** An id of the service in a path or a query. */
 export const idText = () => z.string().regex(/^[0-9]{1,15}$/, { error: 'write an id such as 101' });
+
+export const instant = () => z.iso.datetime().describe('ISO 8601, UTC.');

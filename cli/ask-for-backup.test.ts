@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeBytes, writeWhole } from '../operations/backup/write-whole.js';
+import { writeBytes, writeWhole } from '../operations/backup/backup-store.js';
 import { askForBackup } from './ask-for-backup.js';
 
 let server: Server;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../operations/load-process-config.js';
-import { storedFieldNotes } from '../operations/stored-fields.js';
+import { storedFieldNotes } from '../operations/field-notes.js';
 import { apiClientFor } from './api-client.js';
 import { countWords } from './commands/preview.js';
 import { CommandError } from './exit-code.js';

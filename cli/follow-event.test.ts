@@ -1,4 +1,4 @@
-import type { EventObjectState, EventObjectView, EventView } from '../api/provisioning.js';
+import type { EventObjectState, EventObjectView, EventView } from '../operations/provision-event.js';
 import { followEvent, untilAnswered } from './follow-event.js';
 
 const object = (key: string, state: EventObjectState, id: number | null = null): EventObjectView => ({

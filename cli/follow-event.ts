@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventObjectView, EventView } from '../api/provisioning.js';
+import type { EventObjectView, EventView } from '../operations/provision-event.js';
 import type { Output } from './context.js';
 import { spanInWords } from './in-words.js';
 

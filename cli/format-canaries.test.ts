@@ -1,4 +1,4 @@
-import type { ReadyCheck } from '../api/readiness.js';
+import type { ReadyCheck } from '../operations/ready/readiness.js';
 import { formatCanaries } from './format-ready.js';
 
 const line = (state: ReadyCheck['state']): ReadyCheck => ({

@@ -1,4 +1,4 @@
-import type { Trouble } from '../api/what-is-wrong.js';
+import type { Trouble } from '../operations/find-problems.js';
 import type { DeadLetterGroupView } from '../api/dead-letters.js';
 import type { Checked } from '../worker/check.js';
 import type { LogLine } from './latest-troubles-of-log.js';

@@ -1,5 +1,5 @@
 import { shownInLine } from './shown-text.js';
-import type { CandidateView, EventObjectView, EventView } from '../api/provisioning.js';
+import type { CandidateView, EventObjectView, EventView } from '../operations/provision-event.js';
 
 /** What exists of an event and what is, or was, created, for a person. Pure. */
 export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {

@@ -1,4 +1,4 @@
-import type { ConfigurationPlan } from '../api/configuration-plan.js';
+import type { ConfigurationPlan } from '../operations/configuration-plan.js';
 import { formatPlan } from './format-plan.js';
 
 const plan = (given: Partial<ConfigurationPlan>): ConfigurationPlan => ({

@@ -4,7 +4,7 @@ import type {
   ConfigurationPlan,
   KeptItems,
   SelectionChange,
-} from '../api/configuration-plan.js';
+} from '../operations/configuration-plan.js';
 import { grouped } from './grouped.js';
 import { reasonWords } from './reason-words.js';
 

@@ -1,4 +1,4 @@
-import type { Readiness, ReadyCheck } from '../api/readiness.js';
+import type { Readiness, ReadyCheck } from '../operations/ready/readiness.js';
 import { formatReady } from './format-ready.js';
 
 const sessions: ReadyCheck = { id: 'sessions', label: 'Sessions', state: 'ok', says: '12 sessions' };

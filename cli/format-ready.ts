@@ -1,4 +1,4 @@
-import type { Readiness, ReadyCheck } from '../api/readiness.js';
+import type { Readiness, ReadyCheck } from '../operations/ready/readiness.js';
 import type { Output } from './context.js';
 import { paint } from './paint.js';
 import type { Style } from './text-line.js';

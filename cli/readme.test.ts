@@ -1,4 +1,4 @@
-import type { AlertFacts } from '../operations/alerts/looks.js';
+import type { AlertFacts } from '../operations/alerts/alert-store.js';
 import { problemWords } from '../operations/problem-words.js';
 import type { ProblemCode } from '../operations/problems.js';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

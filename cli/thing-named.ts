@@ -1,4 +1,4 @@
-import type { Action } from '../api/action.js';
+import type { Action } from '../operations/action.js';
 import { shownWord } from '../operations/command-words.js';
 import { CommandError, ExitCode } from './exit-code.js';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { CallerView } from '../api/caller.js';
+import type { CallerView } from '../api/tokens.js';
 import type { Overview as OverviewAnswer } from '../api/syncs.js';
 import { caller } from './asking/caller.js';
 import { useAsked } from './asking/use-asked.js';

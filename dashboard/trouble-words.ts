@@ -1,5 +1,5 @@
-import type { WorkState } from '../api/status-view.js';
-import type { Trouble } from '../api/what-is-wrong.js';
+import type { WorkState } from '../operations/status-view.js';
+import type { Trouble } from '../operations/find-problems.js';
 import { counted } from './words.js';
 
 /** How a state is shown: by a word, and by a mark of another shape and colour, since some readers cannot tell colours apart. */

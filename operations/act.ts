@@ -1,7 +1,6 @@
 import type { Collaborators } from '../work/collaborators.js';
 import { handleRequest, type WorkScope } from '../work/handle-request.js';
-import type { Action, ActionResult } from '../api/action.js';
-import { tryNow } from './try-now.js';
+import type { Action, ActionResult } from './action.js';
 import { approveSink } from '../ledger/approvals.js';
 import { openErasures } from '../people/forget/read-erasures.js';
 import { runningImports } from '../importing/read-import.js';
@@ -15,8 +14,13 @@ import {
   type WantedWorkflow,
   type WorkflowStarter,
 } from './orchestration.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { pausesOf, resume } from '../ledger/pauses.js';
+import { askQuotaAgain } from '../work/asking/quota.js';
+import { trySinkNow } from '../delivering/stored-breaker.js';
+import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
-/** What an action works on. */
+/** The process that carries out an action. */
 export interface ActingProcess {
   readonly to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
   readonly starter: WorkflowStarter;
@@ -44,7 +48,7 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
   return { note: `${kind} ${name} was not paused${hint}` };
 }
 
-/** Of something to be resumed: nothing was lifted. */
+/** Result of `resume` when there was no pause. */
 const notPaused = Symbol('not paused');
 
 /** @returns why nothing was tried; undefined when it was */
@@ -110,8 +114,37 @@ export async function wakeWorkspace(
   await Promise.all(ids.map((id) => starter.signal(id, 'wake')));
 }
 
-/** What waited for a sink that a person has stopped need not find out by itself that it goes on. */
+/** Wakes erasures that wait for a sink which an operator has resumed. */
 async function wakeErasures({ ledger }: ActingProcess['to'], starter: WorkflowStarter): Promise<void> {
   const open = await openErasures(ledger);
   await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
+}
+
+export interface TryNowTarget {
+  readonly kind: 'workspace' | 'sink';
+  readonly name: string;
+  /** Keyed fingerprint of the workspace's key; null for a sink. */
+  readonly key: string | null;
+}
+
+/**
+ * Ends every wait that stands between a sink or a workspace and its next attempt: backoff, `Retry-After`, a used-up
+ * quota, a refused credential. The other side may ask to wait again. A second call changes nothing.
+ * @returns why nothing was tried, in a sentence: only `resume` lifts a pause that an operator has to decide about
+ */
+export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget): Promise<string | undefined> {
+  const pauses = await pausesOf(ledger, [{ scope: kind, name }]);
+  const decided = pauses.find(({ pausedBy, cause }) => pausedBy === 'person' || cause !== 'credential');
+  if (decided !== undefined) {
+    return `${kind} ${name} is paused, so nothing was tried; to continue, run "pigeonpost resume ${kind}:${name}"`;
+  }
+  if (pauses.length > 0) await resume(ledger, kind, name, 'cause');
+  if (kind === 'sink') {
+    await trySinkNow(ledger, name);
+    return undefined;
+  }
+  await workspaceAnswers(ledger, name);
+  if (key !== null) await askQuotaAgain(ledger, key);
+  await retryWorkspace(ledger, name);
+  return undefined;
 }

@@ -1,7 +1,6 @@
 import type { SessionTimes } from '../reading/event-times.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
-import { adviseOnQuota } from './advise-on-quota.js';
-import { calendarDemand, type PlannedPigeonhole, withIntervals } from './calendar-demand.js';
+import { adviseOnQuota, calendarDemand, type PlannedPigeonhole, withIntervals } from './calendar-demand.js';
 
 const minute = 60_000;
 const hour = 60 * minute;

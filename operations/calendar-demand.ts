@@ -1,12 +1,12 @@
-import { type TimeWindow } from '../reading/cadence.js';
-import { addNeeds, demandBetween, noNeeds } from '../reading/demand.js';
+import type { TimeWindow } from '../reading/cadence.js';
+import { addNeeds, demandBetween, noNeeds, allNeeds } from '../reading/demand.js';
 import type { SessionTimes } from '../reading/event-times.js';
 import { type Needs, unstretched } from '../work/asking/quota-rules.js';
 import { streamsOf, type ReadingPlan } from '../work/reading-plan.js';
 import { factsOf } from '../reading/stream-facts.js';
 import type { Intervals } from '../config/config.js';
 
-/** What a calendar says of a pigeonhole, and how it would be read. */
+/** A pigeonhole's calendar and its reading plan. */
 export interface PlannedPigeonhole {
   readonly status: string | null;
   readonly event: TimeWindow;
@@ -28,7 +28,7 @@ export interface DayDemand {
 export const dayMs = 24 * 3_600_000;
 const perPage = 300;
 /** A pigeonhole is reckoned to have a question of each participant, and no more than these. */
-const mostQuestions = 1000;
+const maxQuestions = 1000;
 /** Outside of its window a stream has backed off as far as it will. */
 const longQuiet = 30;
 
@@ -114,7 +114,7 @@ function demandOfDay(pigeonhole: PlannedPigeonhole, dayAt: number): Needs {
 
 function pagesOf(list: string, participants: number): number {
   const isOfQuestions = list === 'questions' || list === 'qna-questions';
-  const items = list === 'attendees' ? participants : isOfQuestions ? Math.min(participants, mostQuestions) : 0;
+  const items = list === 'attendees' ? participants : isOfQuestions ? Math.min(participants, maxQuestions) : 0;
   return Math.max(1, Math.ceil(items / perPage));
 }
 
@@ -135,4 +135,84 @@ function phasesOf({ status, event: { startsAt, endsAt } }: PlannedPigeonhole, da
     { status: 'live', endedAt: null, from: Math.max(dayAt, startsAt), to: Math.min(end, endsAt) },
     { status: 'ended', endedAt: endsAt, from: Math.max(dayAt, endsAt), to: end },
   ].filter(({ from, to }) => to > from);
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+/** As a person would write them. */
+const liveSteps = [10 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute];
+/** The longest interval outside session times that a file without `every.live` has. */
+const usualQuiet = 5 * minute;
+const upcomingSteps = [15 * minute, 30 * minute, hour, 6 * hour];
+
+export interface Advice {
+  readonly fits: boolean | null;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/**
+ * Whether the busiest day fits into the quota, and what would make it fit: the smallest change of intervals that does.
+ * Pure.
+ * @param quota requests a day; null: not known
+ * @param reserve share of them that is kept for imports
+ */
+export function adviseOnQuota(
+  busiest: DayDemand | undefined,
+  { quota, reserve }: { readonly quota: number | null; readonly reserve: number },
+  pigeonholes: readonly PlannedPigeonhole[],
+  workspacePlans: readonly ReadingPlan[],
+): Advice {
+  if (busiest === undefined) return { fits: null, text: 'No pigeonhole that is read takes place from today on.' };
+  const need = Math.ceil(allNeeds(busiest.needs));
+  const day = `The busiest day, ${busiest.day}, needs about ${need} requests`;
+  if (quota === null) {
+    return { fits: null, text: `${day}; the service does not tell its quota: give it with --quota N to compare.` };
+  }
+  const usable = Math.floor(quota * (1 - reserve));
+  if (need <= usable) return { fits: true, text: `${day} of the ${usable} that reading may use: it fits.` };
+  const over = `${day}, and reading may use ${usable} of ${quota}`;
+  const dayAt = Date.parse(`${busiest.day}T00:00:00Z`);
+  const needWith = (change: (every: Intervals) => Intervals): number =>
+    Math.ceil(
+      allNeeds(
+        calendarDemand(withIntervals(pigeonholes, change), workspacePlans, dayAt).find(
+          ({ day: at }) => at === busiest.day,
+        )!.needs,
+      ),
+    );
+  const keepsLive = pigeonholes.some(({ plan }) => (plan.everyMs.quiet ?? usualQuiet) < usualQuiet);
+  for (const upcoming of [0, ...upcomingSteps]) {
+    for (const live of [0, ...liveSteps]) {
+      if (upcoming === 0 && live === 0 && !keepsLive) continue;
+      const less = needWith((every) => longer(every, live, upcoming));
+      if (less > usable) continue;
+      const changes = [
+        ...(live === 0 ? [] : [`live: ${inShort(live)}`]),
+        // A file that states `live` alone keeps it outside session times as well.
+        ...((keepsLive || live > 0) && live < usualQuiet ? [`quiet: ${inShort(usualQuiet)}`] : []),
+        ...(upcoming === 0 ? [] : [`upcoming: ${inShort(upcoming)}`]),
+      ];
+      return { fits: false, text: `${over}: with "every: { ${changes.join(', ')} }" it needs ${less}.` };
+    }
+  }
+  return { fits: false, text: `${over}: read fewer lists or pigeonholes, or have the plan raised.` };
+}
+
+function longer(every: Intervals, live: number, upcoming: number): Intervals {
+  return {
+    ...every,
+    live: Math.max(every.live, live),
+    quiet: Math.max(every.quiet ?? 0, usualQuiet),
+    upcoming: Math.max(every.upcoming, upcoming),
+    lists: Object.fromEntries(
+      Object.entries(every.lists).map(([list, ms]) => [list, list === 'pigeonholes' ? ms : Math.max(ms, live)]),
+    ),
+  };
+}
+
+function inShort(ms: number): string {
+  if (ms % hour === 0) return `${ms / hour}h`;
+  return ms % minute === 0 ? `${ms / minute}m` : `${ms / second}s`;
 }

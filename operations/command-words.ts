@@ -50,12 +50,12 @@ export function itemNamed(word: string): { list: ListName; key: string } | { pro
 }
 
 const unprintable = /\p{C}/u;
-const mostShown = 60;
+const maxShown = 60;
 
-/** What a person wrote, fit for one line: cut, and without what would move the cursor of a terminal. */
+/** Returns user input shortened to one line, without characters that move a terminal's cursor. */
 export function shownWord(word: string): string {
-  const cut = Array.from(word.slice(0, 2 * (mostShown + 1)));
-  const kept = cut.length > mostShown ? `${cut.slice(0, mostShown).join('')}…` : word;
+  const cut = Array.from(word.slice(0, 2 * (maxShown + 1)));
+  const kept = cut.length > maxShown ? `${cut.slice(0, maxShown).join('')}…` : word;
   return kept.replaceAll(/\p{C}/gu, '\ufffd');
 }
 

@@ -1,4 +1,4 @@
-import type { ChangedKey, ConfigurationChange } from '../api/configuration-plan.js';
+import type { ChangedKey, ConfigurationChange } from './configuration-plan.js';
 import { formatDuration } from '../config/values.js';
 
 type Group = Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ function withoutFollowing(differences: readonly Difference[]): readonly Differen
     : differences;
 }
 
-/** The key as it stands in pigeonpost.yaml. */
+/** Returns the key as written in pigeonpost.yaml. */
 function shown(
   what: ConfigurationChange['what'],
   { path, from, to }: Difference,

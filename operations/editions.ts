@@ -1,7 +1,17 @@
 import type { Collaborators, InUse } from '../work/collaborators.js';
 import { LedgerError } from '../ledger/ledger-error.js';
+import type { Config } from '../config/config.js';
+import { normalizedConfig, type Json } from '../config/normalized-config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { keptCredentials } from '../ledger/kept-credentials.js';
+import type { Accounts } from '../sinks/network/accounts.js';
+import { liftRefusedKeys, type OnRequest, openClients } from '../work/open-clients.js';
+import { createSinks, registerOpenSinks } from '../work/open-sinks.js';
+import { stillChosen } from '../reading/discover.js';
+import { archiveSelections, changedSyncs, type RegisteredSync, registerSyncs, selectionsOf } from '../ledger/syncs.js';
+import { shownPigeonholes } from './plan-selections.js';
 
-/** What one configuration has opened. */
+/** Everything that one configuration has opened. */
 export interface Edition {
   readonly to: Collaborators;
   /** Closes its clients and sinks; called once, when nothing uses them any more. */
@@ -14,8 +24,8 @@ interface Counted extends Edition {
 }
 
 /**
- * The collaborators of a running process, replaced as a whole when another configuration takes over. A turn keeps what
- * it began with; what was replaced is closed after the last turn that uses it.
+ * The collaborators of a running process, replaced as a whole when the configuration changes. A cycle keeps the edition
+ * that it started with; a replaced edition is closed after the last cycle that uses it.
  */
 export class Editions implements InUse {
   #current: Counted;
@@ -45,7 +55,7 @@ export class Editions implements InUse {
     }
   }
 
-  /** From now on work begins with these; what has begun ends with its own. */
+  /** New work uses these collaborators; work in progress keeps its own. */
   replace(next: Edition): void {
     const before = this.#current;
     this.#current = { ...next, users: 0, isRetired: false };
@@ -76,4 +86,76 @@ export class Editions implements InUse {
     const closing = edition.close().catch(this.onCloseFailure);
     this.#closing = Promise.all([this.#closing, closing]);
   }
+}
+
+/** Everything that all editions of a process share. */
+export interface Shared extends Omit<Collaborators, 'config' | 'configuration' | 'clients' | 'sinks'> {
+  readonly accounts: Accounts;
+  /** Absent: requests are not counted. */
+  readonly onRequest?: OnRequest;
+}
+
+/** A configuration as processes compare it, secrets as the ledger's keyed fingerprints. */
+export function documentOf(config: Config, ledger: Ledger): Json {
+  return normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
+}
+
+/**
+ * Opens what a configuration names, and only when all of that can be opened makes it the current one.
+ * @param makeCurrent writes it to the ledger, or finds it there, and gives its number
+ * @throws what opening or `makeCurrent` throws; then nothing stays open
+ */
+export async function openEdition(
+  config: Config,
+  shared: Shared,
+  makeCurrent: (document: Json) => Promise<number>,
+): Promise<Edition> {
+  const { ledger, log, onRequest } = shared;
+  const clients = openClients(config, { log, onRequest, now: ledger.clock.nowMs });
+  const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
+  const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
+  try {
+    const made = createSinks(config, { accounts: shared.accounts, credentials: keptCredentials(ledger) });
+    closers.push(...[...made.values()].map((sink) => () => sink.close()));
+    const configuration = await makeCurrent(documentOf(config, ledger));
+    await liftRefusedKeys(config, ledger);
+    await adoptSyncs(config, ledger);
+    const sinks = await registerOpenSinks(config, ledger, made);
+    return { to: { ...shared, config, configuration, clients, sinks }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Makes the ledger's syncs those of the configuration. Where one chooses its pigeonholes by something else than before,
+ * those that it would no longer choose leave it, whatever their status; a sync that is not there any more is archived.
+ * Both return when the configuration names them again. A second run changes nothing. The next run completes one that was
+ * interrupted, since the syncs are stored last.
+ */
+export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> {
+  const syncs = registered(config);
+  for (const sync of await changedSyncs(ledger, syncs)) {
+    await archiveSelections(ledger, sync, await leavingSync(config, ledger, sync));
+  }
+  await registerSyncs(ledger, syncs);
+}
+
+/** The ledger's numbers of the pigeonholes that a sync reads and would no longer choose. */
+export async function leavingSync(config: Config, ledger: Ledger, sync: string): Promise<number[]> {
+  const { workspace, pigeonholes: choice } = config.syncs[sync]!;
+  const shown = new Map((await shownPigeonholes(ledger, workspace)).map((pigeonhole) => [pigeonhole.id, pigeonhole]));
+  return (await selectionsOf(ledger, sync))
+    .filter((row) => row.workspace !== workspace || !stillChosen(choice, row.pigeonholeId, shown.get(row.pigeonholeId)))
+    .map(({ ref }) => ref);
+}
+
+/** The syncs of a configuration as the ledger keeps them. */
+export function registered(config: Config): RegisteredSync[] {
+  return Object.entries(config.syncs).map(([name, { workspace, pigeonholes }]) => ({
+    name,
+    workspace,
+    choice: JSON.stringify(pigeonholes),
+  }));
 }

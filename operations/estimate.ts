@@ -6,12 +6,17 @@ import { allNeeds } from '../reading/demand.js';
 import type { Config } from '../config/config.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { ListRef } from '../pigeonhole/lists.js';
-import { adviseOnQuota, type Advice } from './advise-on-quota.js';
-import { calendarDemand, type DayDemand, type PlannedPigeonhole } from './calendar-demand.js';
+import {
+  adviseOnQuota,
+  type Advice,
+  calendarDemand,
+  type DayDemand,
+  type PlannedPigeonhole,
+} from './calendar-demand.js';
 import { toListed } from './list-events.js';
 import { createWorkspaceClient } from '../work/open-clients.js';
 
-/** What reading would cost of one key's quota. */
+/** Requests that reading needs from one key's quota. */
 export interface Estimate {
   /** All that use the key. */
   readonly workspaces: readonly string[];

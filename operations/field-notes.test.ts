@@ -1,7 +1,13 @@
 import type { Config } from '../config/config.js';
 import type { SeenField, SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
-import { fieldNotes, mentionedLists } from './field-notes.js';
+import { fieldNotes, mentionedLists, storedFieldNotes } from './field-notes.js';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../ledger/drivers/embedded.js';
+import { openLedger } from '../ledger/ledger.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
 
 function configWith(text: string, { from = 'attendees', ids = undefined as number[] | undefined } = {}): Config {
   const email = new Expression(text);
@@ -88,7 +94,7 @@ describe('a note about fields that mappings read', () => {
     ]);
   });
 
-  it('counts for $field whether it stands in the profile or in the item', () => {
+  it('counts for $field both in the profile and in the item', () => {
     const config = configWith('$field("Email")', { from: 'votes' });
     const seen = new Map([
       ['attendees', [place(101, ['E-mail']), place(102, ['x'])]],
@@ -113,5 +119,39 @@ describe('the lists that mappings look into', () => {
     ]);
     expect(mentionedLists(configWith('item.a', { from: 'no-list' }))).toEqual([]);
     expect(mentionedLists({ ...configWith('1'), sinks: {} })).toEqual([]);
+  });
+});
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stored-fields-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const notesIn = (where: string): ReturnType<typeof storedFieldNotes> =>
+  storedFieldNotes({
+    store: { kind: 'embedded', folder: where },
+    syncs: {},
+    sinks: { crm: { settings: { from: 'attendees', email: new Expression('item.Email') } } },
+  } as unknown as Config);
+
+describe('notes about the fields stored by a pigeonpost that does not run', () => {
+  it('are not known where there is no store, and none is made', async () => {
+    const nowhere = join(folder, 'data');
+    expect(await notesIn(nowhere)).toBeUndefined();
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it('are read when it can be opened, and not while it is in use', async () => {
+    const db = await openEmbedded({ folder });
+    try {
+      expect(await notesIn(folder)).toBeUndefined(); // in use
+    } finally {
+      await db.close();
+    }
+    const again = await openEmbedded({ folder });
+    await openLedger(again, testKey);
+    await again.close();
+    expect(await notesIn(folder)).toEqual([]);
   });
 });

@@ -1,12 +1,17 @@
 import type { Config } from '../config/config.js';
 import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames } from '../config/schema/list-names.js';
-import type { SeenFields } from '../ledger/seen-fields.js';
+import { type SeenFields, fieldNames, seenFields } from '../ledger/seen-fields.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
 import { fieldKey } from '../sinks/mapping/find-field.js';
 import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/mentioned-fields.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '../ledger/drivers/open-database.js';
+import { StoreError } from '../ledger/drivers/store-error.js';
 
-/** Of each list: what was seen of its items, by pigeonhole. */
+/** Fields seen in stored items, by list and pigeonhole. */
 export type SeenByList = ReadonlyMap<string, readonly SeenFields[]>;
 
 /** The lists whose fields the expressions of all sinks mention: what `fieldNotes` wants to know. Empty without expressions. */
@@ -59,7 +64,7 @@ interface Unseen {
   readonly reads: string;
   /** The lists in whose items it may stand. */
   readonly lists: readonly string[];
-  /** Where it was not seen. */
+  /** Pigeonholes in which it was not seen. */
   readonly places: readonly string[];
   /** The fields that are there: what was probably meant, else all. */
   readonly seen: string;
@@ -94,10 +99,10 @@ function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, '
   const { place } = placed.expression;
   const where =
     place === undefined ? `${placed.sink}.${placed.key}` : `${place.key.replace(/^sinks\./, '')} (line ${place.line})`;
-  return [`${where} reads ${reads}, never seen on ${lists.join(' or ')} of ${placesInWords(places)}; seen: ${seen}`];
+  return [`${where} reads ${reads}, never seen on ${lists.join(' or ')} of ${formatPlaces(places)}; seen: ${seen}`];
 }
 
-/** What these expressions of a sink read that no stored item has: `reads item.email; fields seen: "Email"`; null: nothing. */
+/** Returns the fields that these expressions of a sink read and no stored item has: `reads item.email; fields seen: "Email"`; null: nothing. */
 export function unseenFields(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
@@ -153,9 +158,9 @@ function hasField(fields: SeenFields['fields'], mention: Mention): boolean {
   return !isObject || own.some((field) => field.member === member);
 }
 
-const mostNames = 8;
+const maxNames = 8;
 
-/** What was probably meant; else what there is. */
+/** Returns the field that was probably meant, else the fields that exist. */
 function alike(mention: Mention, fields: SeenFields['fields']): { words: string; isNear: boolean } {
   const [name, member] = mention.of === 'field' ? [mention.names[0], undefined] : mention.path;
   const below = member !== undefined && fields.some(({ field }) => field === name);
@@ -169,7 +174,7 @@ function alike(mention: Mention, fields: SeenFields['fields']): { words: string;
   const nearest = nearestWord(wanted, all);
   const contain = all.filter((each) => isPartOf(fieldKey(each), fieldKey(wanted)));
   const meant = near.length > 0 ? near : nearest === undefined ? contain : [nearest];
-  const told = (meant.length > 0 ? meant : all).slice(0, mostNames).map(quoted);
+  const told = (meant.length > 0 ? meant : all).slice(0, maxNames).map(quoted);
   const rest = meant.length > 0 ? 0 : all.length - told.length;
   const words = `${told.length === 0 ? 'no fields' : told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
   return { words, isNear: near.length > 0 || nearest !== undefined };
@@ -186,7 +191,7 @@ function placeName({ workspace, pigeonholeId }: SeenFields): string {
   return pigeonholeId === 0 ? `workspace ${workspace}` : `pigeonhole ${workspace}/${pigeonholeId}`;
 }
 
-function placesInWords([first, ...others]: readonly string[]): string {
+function formatPlaces([first, ...others]: readonly string[]): string {
   return others.length === 0 ? first! : `${first} and ${others.length} more`;
 }
 
@@ -202,4 +207,71 @@ function quoted(name: string): string {
 /** Names of fields come from the service, and a control character would move the terminal's cursor. */
 function printable(name: string): string {
   return name.replaceAll(/\p{C}/gu, '\ufffd');
+}
+
+/** The fields of nested objects are read from this number of items of each pigeonhole. */
+const sample = 200;
+
+/** Restricts the search to a workspace or a pigeonhole; null: all. */
+interface SeenPlace {
+  readonly workspace: string | null;
+  readonly pigeonholeId: number | null;
+}
+
+/**
+ * Returns the fields that stored items have, of the lists that the mappings of these sinks read. A sample of each list is
+ * read first. If the sample lacks a field that a mapping reads, the names of all stored items are read as well, so that a
+ * field that few people have is not taken for a typo.
+ * @param placeOf where the items of a list are; by default in every pigeonhole
+ */
+export async function fieldsSeen(
+  ledger: Pick<Ledger, 'db'>,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  placeOf: (list: string) => SeenPlace = () => ({ workspace: null, pigeonholeId: null }),
+): Promise<SeenByList> {
+  const seen = new Map<string, readonly SeenFields[]>();
+  for (const list of mentionedLists(config)) {
+    // oxlint-disable-next-line no-await-in-loop -- a handful of lists
+    seen.set(list, await seenFields(ledger, { list, ...placeOf(list), sample }));
+  }
+  if (fieldNotes(config, seen).length === 0) return seen;
+  for (const [list, places] of seen) {
+    // oxlint-disable-next-line no-await-in-loop -- each reads a whole list
+    const names = await fieldNames(ledger, { list, ...placeOf(list) });
+    seen.set(
+      list,
+      places.map((place) => withNames(place, names.get(`${place.workspace}/${place.pigeonholeId}`) ?? [])),
+    );
+  }
+  return seen;
+}
+
+function withNames(place: SeenFields, names: readonly string[]): SeenFields {
+  const known = new Set(place.fields.map(({ field }) => field));
+  const added = names
+    .filter((name) => !known.has(name))
+    .map((field) => ({ field, member: null, types: {}, filled: 0, values: null }));
+  return { ...place, fields: [...place.fields, ...added] };
+}
+
+/**
+ * What there is to note about the fields that mappings read, from the ledger of a pigeonpost that does not run. Makes no
+ * store and migrates none.
+ * @returns undefined when there is no ledger, or it cannot be read now: it is in use, or another version's
+ */
+export async function storedFieldNotes(config: Config): Promise<string[] | undefined> {
+  const { store } = config;
+  if (mentionedLists(config).length === 0) return [];
+  if (store.kind === 'embedded' && !existsSync(join(store.folder, 'postgres'))) return undefined;
+  try {
+    const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
+    try {
+      return fieldNotes(config, await fieldsSeen({ db }, config));
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
 }

@@ -4,8 +4,9 @@ import {
   type PigeonholeFacts,
   shownProblems,
   type SinkFacts,
-  type Standing,
+  type WorkSnapshot,
   type WorkspaceFacts,
+  CycleFailures,
 } from './find-problems.js';
 import { problemCodes } from './problems.js';
 
@@ -81,7 +82,7 @@ interface Given {
   readonly isLate?: boolean;
 }
 
-function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = false }: Given): Standing {
+function snapshot({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = false }: Given): WorkSnapshot {
   return {
     trouble: trouble ?? null,
     workspaces: [
@@ -93,7 +94,7 @@ function standing({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = f
   };
 }
 
-const shown = (given: Given) => shownProblems(findProblems(standing(given)));
+const shown = (given: Given) => shownProblems(findProblems(snapshot(given)));
 
 const each: readonly (readonly [string, Given, string | null, string | null, RegExp])[] = [
   ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
@@ -288,7 +289,7 @@ describe('the catalogue of problems', () => {
   it('begins with errors, and keeps what another problem explains for alerts', () => {
     const given = { of: { pause, state: 'paused', unanswered }, isLate: true, to: { dead: { x: 1 }, observation: {} } };
     expect(shown(given).map(({ code }) => code)).toEqual(['workspace-paused', 'dead-letters', 'sink-observing']);
-    const hidden = findProblems(standing(given)).filter(({ coveredBy }) => coveredBy !== null);
+    const hidden = findProblems(snapshot(given)).filter(({ coveredBy }) => coveredBy !== null);
     expect(hidden.map(({ code, coveredBy }) => `${code} by ${coveredBy}`)).toEqual([
       'service-down by workspace-paused',
       'reading-late by workspace-paused',
@@ -300,5 +301,38 @@ describe('the catalogue of problems', () => {
     expect(found!.title).toBe('Sink hooks has refused 2 changes');
     expect(found!.says).toContain('The mapping failed on 3 more changes.');
     expect(found!.todo).toMatch(/redrive them\. Test the expression .*config apply/);
+  });
+});
+
+const full = 'no space is left on the disk of the store';
+
+describe('the trouble of turns', () => {
+  it('stays while one turn fails, whatever others do, and goes when that one goes well', () => {
+    const troubles = new CycleFailures(() => 0);
+    expect(troubles.present).toBeNull();
+    troubles.note('read acme/101', full);
+    troubles.note('deliver hooks', null);
+    expect(troubles.present).toBe(full);
+    troubles.note('read acme/101', null);
+    expect(troubles.present).toBeNull();
+  });
+
+  it('is the latest of several', () => {
+    const troubles = new CycleFailures(() => 0);
+    troubles.note('read acme/101', full);
+    troubles.note('deliver hooks', 'another');
+    expect(troubles.present).toBe('another');
+    troubles.note('read acme/101', full);
+    expect(troubles.present).toBe(full);
+  });
+
+  it('of a turn that is not taken any more is forgotten after five minutes', () => {
+    let nowMs = 0;
+    const troubles = new CycleFailures(() => nowMs);
+    troubles.note('read acme/101', full);
+    nowMs = 5 * 60_000;
+    expect(troubles.present).toBe(full);
+    nowMs += 1;
+    expect(troubles.present).toBeNull();
   });
 });

@@ -1,8 +1,18 @@
 import type { LaneState } from '../delivering/read-lanes.js';
-import { total } from './counts.js';
-import { describeProblem, type FoundProblem, type Problem, type ProblemCode, severities } from './problems.js';
+import { total } from './ledger-status.js';
+import {
+  describeProblem,
+  type FoundProblem,
+  type Problem,
+  type ProblemCode,
+  severities,
+  problemCodes,
+  problemLine,
+} from './problems.js';
+import { z } from '@hono/zod-openapi';
+import { actionSchema } from './action.js';
 
-/** What the rules read of a workspace; the status of the API fits. */
+/** Facts about a workspace; the API's status has this shape. */
 export interface WorkspaceFacts {
   readonly name: string;
   readonly state: string;
@@ -35,7 +45,7 @@ export interface PigeonholeFacts {
   readonly foreignRows: number;
   readonly freshness: {
     readonly lateLists: number;
-    /** How long the latest list has been due. */
+    /** Seconds for which the latest list has been due. */
     readonly lateSeconds: number;
     /** The latest list, as a sentence; null: none is late. */
     readonly late: string | null;
@@ -63,12 +73,12 @@ export interface PauseFacts {
   readonly since: string;
 }
 
-export interface Standing {
+export interface WorkSnapshot {
   /** Why the process makes no progress; null: it does. */
   readonly trouble: string | null;
   readonly workspaces: readonly WorkspaceFacts[];
   readonly sinks: readonly SinkFacts[];
-  /** Of what sinks are sent. */
+  /** Lanes on which sinks still receive changes. */
   readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'waitsFor' | 'failingSince' | 'retryAt'>[];
   readonly now: Date;
 }
@@ -77,12 +87,12 @@ export interface Standing {
 export const behindAfterMs = 120_000;
 
 /** Returns everything that an operator should know, errors first. Problems that another one explains are included. Pure. */
-export function findProblems(standing: Standing, thresholds = { behindMs: behindAfterMs }): Problem[] {
-  const { trouble, workspaces, sinks } = standing;
+export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: behindAfterMs }): Problem[] {
+  const { trouble, workspaces, sinks } = snapshot;
   const found = [
     ...(trouble === null ? [] : [problem('process-failing', 'process', '', { detail: trouble })]),
-    ...workspaces.flatMap((workspace) => ofWorkspace(workspace, standing)),
-    ...sinks.flatMap((sink) => ofSink(sink, standing, thresholds.behindMs)),
+    ...workspaces.flatMap((workspace) => ofWorkspace(workspace, snapshot)),
+    ...sinks.flatMap((sink) => ofSink(sink, snapshot, thresholds.behindMs)),
   ].map(describeProblem);
   return severities.flatMap((severity) => found.filter((each) => each.severity === severity));
 }
@@ -102,7 +112,7 @@ function problem(
   return { code, kind, name, facts, detail, coveredBy, since: since === null ? null : new Date(since) };
 }
 
-function ofWorkspace(workspace: WorkspaceFacts, standing: Standing): FoundProblem[] {
+function ofWorkspace(workspace: WorkspaceFacts, snapshot: WorkSnapshot): FoundProblem[] {
   const { name, pause, unanswered, waitingLists, state, reason, until } = workspace;
   const found: FoundProblem[] = [];
   const hindrance: ProblemCode | null =
@@ -137,7 +147,7 @@ function ofWorkspace(workspace: WorkspaceFacts, standing: Standing): FoundProble
   return [
     ...found,
     ...ofQuota(workspace),
-    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, standing.now)),
+    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, snapshot.now)),
   ];
 }
 
@@ -183,7 +193,7 @@ function ofPigeonhole(
   return found;
 }
 
-function ofSink(sink: SinkFacts, { lanes, now }: Standing, behindMs: number): FoundProblem[] {
+function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
   const { name, pause, state, reason, backlog, dead, observation, approval } = sink;
   const own = lanes.filter((lane) => lane.sink === name);
   const observes = observation !== null && approval === null;
@@ -231,4 +241,88 @@ function pauseDetail({ pausedBy, actor, reason }: PauseFacts): string {
 function oldest(instants: readonly (Date | null)[]): Date | null {
   const known = instants.flatMap((each) => (each === null ? [] : [each.getTime()]));
   return known.length === 0 ? null : new Date(Math.min(...known));
+}
+
+/** A failing cycle is retried within 30 s, so an older failure belongs to work that is no longer tried. */
+const forgottenAfterMs = 5 * 60_000;
+
+/**
+ * Remembers failures of whole cycles, which the store or the process causes. A cycle that succeeds proves nothing about
+ * another: with a full disk, cycles that only read succeed and cycles that store fail.
+ */
+export class CycleFailures {
+  readonly #failures = new Map<string, { readonly failure: string; readonly atMs: number }>();
+
+  /** @param nowMs of a clock that only rises */
+  constructor(private readonly nowMs: () => number) {}
+
+  /** @param failure null: the cycle succeeded */
+  note(turn: string, failure: string | null): void {
+    this.#failures.delete(turn); // so that the latest stands last
+    if (failure !== null) this.#failures.set(turn, { failure, atMs: this.nowMs() });
+  }
+
+  /** The latest failure; null: no cycle fails. */
+  get present(): string | null {
+    const from = this.nowMs() - forgottenAfterMs;
+    return [...this.#failures.values()].findLast(({ atMs }) => atMs >= from)?.failure ?? null;
+  }
+}
+
+/** One problem that keeps data from flowing, in words, with what helps. */
+export const troubleSchema = z
+  .object({
+    code: z.enum(problemCodes).describe('Stable, for programs.'),
+    severity: z
+      .enum(severities)
+      .describe(
+        '`error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should.',
+      ),
+    stops: z.boolean().describe('Nothing is read or sent there while the problem lasts.'),
+    kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
+    name: z.string().describe('As an action names it; empty for the process.'),
+    title: z.string().describe('One sentence without its full stop; alerts have the same.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('Words of the service, a destination or a person; alerts never contain them.'),
+    says: z.string().nullable().describe('Details and consequences.'),
+    advice: z.string().nullable().describe('The action that helps; null: the problem passes without one.'),
+    text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
+    since: z.iso.datetime().nullable(),
+    saysSince: z.boolean().describe('`text` names the instant `since`.'),
+    help: z
+      .object({
+        label: z.string().describe('Label of a button.'),
+        action: actionSchema.nullable().describe('Body for `POST /api/actions`; null: the button leads to `see`.'),
+        see: z.string().nullable().describe('Address of the details.'),
+      })
+      .nullable()
+      .describe('Null: it passes without an action, or no button helps.'),
+  })
+  .openapi('Trouble');
+export type Trouble = z.infer<typeof troubleSchema>;
+
+/** Returns everything that a person on duty should know, errors first. Pure. */
+export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
+  return shownProblems(findProblems(snapshot)).map(viewProblem);
+}
+
+function viewProblem(problem: Problem): Trouble {
+  const { code, severity, stops, kind, name, title, detail, says, todo, since, saysSince, help } = problem;
+  return {
+    code,
+    severity,
+    stops,
+    kind,
+    name,
+    title,
+    detail,
+    says,
+    advice: todo,
+    text: problemLine(problem),
+    since: since?.toISOString() ?? null,
+    saysSince,
+    help,
+  };
 }

@@ -32,7 +32,7 @@ export async function listEvents(client: PigeonholeClient, signal: AbortSignal):
   return { events: [...events.values()], hasMore: false };
 }
 
-/** The fields of a record of the list `pigeonholes` that choices look at. */
+/** Returns the fields of a record of the list `pigeonholes` that selections use. */
 export function toListed(item: Readonly<Record<string, unknown>>): ListedEvent {
   const text = (name: string): string => (typeof item[name] === 'string' ? item[name] : '');
   return {
@@ -68,7 +68,7 @@ export interface SelectedEvents {
   readonly missing: readonly number[];
 }
 
-/** Which of the listed events each sync of a workspace selects. Pure. */
+/** Returns the listed events that each sync of a workspace selects. Pure. */
 export function selectEvents(config: Config, workspace: string, { events }: ListedEvents): SelectedEvents[] {
   return syncsOf(config, workspace).map((sync) => {
     const ids = new Set(choose(config.syncs[sync]!.pigeonholes, events));
@@ -81,7 +81,7 @@ export function selectEvents(config: Config, workspace: string, { events }: List
 const maxNamed = 5;
 
 /** Returns what a person should know of a sync's choice. Pure. */
-export function selectionInWords({ selected, missing }: SelectedEvents, { events, hasMore }: ListedEvents): string {
+export function describeSelection({ selected, missing }: SelectedEvents, { events, hasMore }: ListedEvents): string {
   const named = selected.slice(0, maxNamed).map(({ id, name, status }) => `${name} (${id}, ${status ?? 'no status'})`);
   const more = selected.length > maxNamed ? `, and ${selected.length - maxNamed} more` : '';
   const of = `${hasMore ? 'the first ' : ''}${events.length}`;

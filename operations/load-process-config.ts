@@ -5,6 +5,8 @@ import { type ClientConfig, loadClientConfig, loadStoreConfig, type StoreConfig 
 import { loadConfig, loadConfigText } from '../config/load-config.js';
 import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
+import { readFile } from 'node:fs/promises';
+import type { Candidate } from './configuration-plan.js';
 
 /** The configuration of a process, checked with every sink type that this version has. @throws {ConfigError} */
 export async function loadProcessConfig(
@@ -19,7 +21,7 @@ export async function reloadProcessConfig(file: string): Promise<Config> {
   return await loadConfig(file, processEnvironment(), { sinkSchemas: sinkSchemas(), isRunning: true });
 }
 
-/** What a command needs that asks a running pigeonpost; resolves no other secret than its token. @throws {ConfigError} */
+/** Loads the configuration of a command that calls a running pigeonpost. Resolves only its token. @throws {ConfigError} */
 export async function loadCommandConfig(
   file: string,
   environment: Environment = processEnvironment(),
@@ -27,7 +29,7 @@ export async function loadCommandConfig(
   return await loadClientConfig(file, environment);
 }
 
-/** What a command needs that works on the store while nothing runs; resolves the secrets of the store and of its key. @throws {ConfigError} */
+/** Loads the configuration of a command that uses the store while nothing runs. Resolves the secrets of the store and its key. @throws {ConfigError} */
 export async function loadOfflineConfig(
   file: string,
   environment: Environment = processEnvironment(),
@@ -38,7 +40,7 @@ export async function loadOfflineConfig(
 /**
  * The configuration that a text would be in the place of this process's file, which is not touched.
  * @param shownFile what messages call it
- * @param running text of the running file, where somebody else has sent this one
+ * @param running text of the running file, if a client has sent this one
  * @throws {ConfigError}
  */
 export async function loadCandidateConfig(
@@ -80,8 +82,25 @@ export function tokenOfEnvironment(environment: Environment = processEnvironment
 
 export type { ClientConfig, Config };
 
-/** Of the log on standard error: PIGEONPOST_LOG, one of trace, debug, info, warn, error, silent. */
+/** Returns the log level from PIGEONPOST_LOG: trace, debug, info, warn, error or silent. */
 export function logLevel(environment: Environment = processEnvironment()): string {
   const level = environment['PIGEONPOST_LOG'] ?? 'info';
   return ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level) ? level : 'info';
+}
+
+/**
+ * The configuration that a person means: a text in the place of this process's file, else that file as it stands now.
+ * A text has stand-ins for secrets, and may refer only to what this process's file refers to at the same key.
+ * @throws {ConfigError} when it cannot be used
+ */
+export async function loadCandidate(
+  current: Pick<Config, 'file'>,
+  { file, text }: Candidate,
+  environment?: Environment,
+): Promise<Config> {
+  const own = current.file;
+  const isOwn = text === undefined || file === undefined || file === own;
+  if (isOwn) return await loadProcessConfig(own, environment);
+  const running = await readFile(own, 'utf8').catch(() => ''); // then nothing may be referred to
+  return await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment, running);
 }

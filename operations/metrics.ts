@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** When the whole of each stream was last seen. */
+/** Sweep state of the streams of a pigeonhole. */
 export interface SweepState {
   readonly workspace: string;
   readonly pigeonholeId: number;
@@ -8,7 +8,7 @@ export interface SweepState {
   readonly oldestSweptAt: Date | null;
 }
 
-/** Of live pigeonholes: others are walked rarely, and after some days no more. */
+/** Returns the sweep states of live pigeonholes. Others are swept rarely, and some days after the event no longer. */
 export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
   return await ledger.db.query<SweepState & Record<string, unknown>>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId",
@@ -24,7 +24,7 @@ export interface ImportFigures {
   readonly workspace: string;
   readonly state: 'staging' | 'running' | 'done' | 'cancelled';
   readonly imports: number;
-  /** Rows of these that were not begun with. */
+  /** Rows whose import has not started. */
   readonly rowsLeft: number;
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../work/collaborators.js';
-import type { Candidate, CausedDeliveries, ConfigurationChange, ConfigurationPlan } from '../api/configuration-plan.js';
+import type { Candidate, CausedDeliveries, ConfigurationChange, ConfigurationPlan } from './configuration-plan.js';
 import type { Config, SinkConfig } from '../config/config.js';
 import { formatProblem } from '../config/config-error.js';
 import type { Environment } from '../config/environment.js';
@@ -9,12 +9,11 @@ import { syncsTo } from '../delivering/lane-plans.js';
 import { deadLetterGroups, waitsForAPerson } from '../ledger/dead-letters.js';
 import { knownLanes, countChangesBehind } from '../delivering/known-lanes.js';
 import { compareConfigurations } from './compare-configurations.js';
-import { loadCandidate } from './load-candidate.js';
-import { documentOf } from './open-edition.js';
+import { loadCandidate } from './load-process-config.js';
+import { documentOf } from './editions.js';
 import { createSinks } from '../work/open-sinks.js';
 import { openClients } from '../work/open-clients.js';
-import { planDeliveries } from './plan-deliveries.js';
-import { planKept } from './plan-kept.js';
+import { planDeliveries, planKept } from './plan-deliveries.js';
 import { compareSelections, selectedNow, selectedThen } from './plan-selections.js';
 
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
@@ -33,7 +32,7 @@ export async function planConfiguration(
   return await planFor(current, config);
 }
 
-/** The same for a configuration that has been read. @throws {ClientOptionsError} when a client cannot be made of it */
+/** The same for a configuration that has been read. @throws {ClientOptionsError} when a client rejects its options */
 export async function planFor(
   { config: before, configuration, ledger, log }: Current,
   now: Config,
@@ -81,16 +80,19 @@ async function withNote(
   ledger: Current['ledger'],
 ): Promise<ConfigurationChange> {
   if (change.what === 'sync' && change.kind === 'removed') {
-    return { ...change, note: 'its pigeonholes are read no more for its sinks; it comes back where it was' };
+    return {
+      ...change,
+      note: 'its pigeonholes are no longer read for its sinks; if it returns, it continues where it was',
+    };
   }
   if (change.what !== 'sink') return change;
   if (change.kind === 'removed') {
     const left = await leftBehind(ledger, change.name);
     const rest = left === 0 ? 'everything was delivered' : `up to ${left} changes are not delivered yet`;
-    return { ...change, note: `archived with its watermark: ${rest}; it comes back where it was` };
+    return { ...change, note: `archived with its watermark: ${rest}; if it returns, it continues where it was` };
   }
   if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {
-    return { ...change, note: 'known from before: it goes on at its watermark' };
+    return { ...change, note: 'known from before: it continues at its watermark' };
   }
   const unused = syncsTo(now, change.name).length === 0 && before.sinks[change.name] === undefined;
   return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;

@@ -1,16 +1,18 @@
 import { consentReason } from '../delivering/decide-delivery.js';
 import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
-import type { CausedDeliveries, DeliveryCause } from '../api/configuration-plan.js';
+import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { countChangesBehind, countWithheld, type KnownLane, knownLanes } from '../delivering/known-lanes.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { notSelected } from '../delivering/release-selected.js';
-import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
+import { countDeliverable, type DeliverableCount } from './count-deliverable.js';
 import { mappingReasons } from '../delivering/mapping-reasons.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { tallyStored } from './tally-stored.js';
+import { listNotWanted } from '../delivering/adopt-configuration.js';
+import { countStanding } from '../ledger/count-standing.js';
 
 /** The two configurations, each with what its syncs read. */
 export interface Both {
@@ -60,7 +62,11 @@ async function planLane(
   const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
   if (ref === undefined) return []; // never read
   const sinkConfig = config.sinks[sink]!;
-  const caused = (cause: DeliveryCause, rows: readonly WhatGoes[], reason: string | null = null): CausedDeliveries[] =>
+  const caused = (
+    cause: DeliveryCause,
+    rows: readonly DeliverableCount[],
+    reason: string | null = null,
+  ): CausedDeliveries[] =>
     rows.map(({ list, items, withheld }) => ({
       sink,
       list,
@@ -74,13 +80,13 @@ async function planLane(
   const asked = { ref, since: historyStart(historyMs(sinkConfig)), until: null, withoutRowOf: null };
   if (lane === undefined) {
     const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
-    return caused('history', await countWhatGoes(ledger, sinkConfig, { ...asked, lists, selected: plan.selected }));
+    return caused('history', await countDeliverable(ledger, sinkConfig, { ...asked, lists, selected: plan.selected }));
   }
   const added = lane.configuration === null ? [] : plan.lists.filter((list) => !lane.lists.includes(list));
   return [
     ...caused(
       'list-added',
-      await countWhatGoes(ledger, sinkConfig, {
+      await countDeliverable(ledger, sinkConfig, {
         ...asked,
         lists: historyMs(sinkConfig) === 0 ? [] : added,
         until: lane.watermark,
@@ -99,7 +105,7 @@ async function planLane(
   ];
 }
 
-/** What was withheld for a reason that is gone. */
+/** Counts changes withheld for a reason that no longer applies. */
 async function released(
   ledger: Ledger,
   config: Config,
@@ -121,7 +127,7 @@ async function released(
 /** A plan answers within some seconds: what is not planned is estimated. */
 const effort = { items: 3000, ms: 2000 };
 
-/** What the mapping withheld and, as it is now, sends. */
+/** Counts changes that the mapping withheld before and sends now. */
 async function cured(
   ledger: Ledger,
   config: Config,
@@ -174,4 +180,44 @@ function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
     sums.set(name, sum);
   }
   return [...sums.values()].filter(({ changes, withheld }) => changes > 0 || Object.keys(withheld).length > 0);
+}
+
+/**
+ * What stays at sinks that a configuration no longer sends it to, by sink, list and reason: what is narrowed concerns
+ * later changes alone, and takes nothing back (docs/sinks.md). A person who reads the plan may want to remove it there.
+ */
+export async function planKept(ledger: Ledger, { before, now, selectedNow }: Both): Promise<KeptItems[]> {
+  const sums = new Map<string, { sink: string; list: string; reason: string; items: number }>();
+  const add = (sink: string, list: string, reason: string, items: number): void => {
+    const name = JSON.stringify([sink, list, reason]);
+    sums.set(name, { sink, list, reason, items: (sums.get(name)?.items ?? 0) + items });
+  };
+  const lanes = await knownLanes(ledger, Object.keys(now.sinks));
+  for (const [sink, config] of Object.entries(now.sinks)) {
+    const accepted = acceptedBy(config);
+    const accepts = before.sinks[sink] === undefined ? accepted : acceptedBy(before.sinks[sink]);
+    const refused = [...accepts].filter((state) => !accepted.has(state)).map(consentReason);
+    for (const plan of plannedLanes(now, sink, selectedNow.of(sink))) {
+      const lane = lanes.find((row) => row.sink === sink && isSamePlace(row, plan));
+      if (lane === undefined) continue;
+      const dropped = lane.lists.filter((list) => !plan.lists.some((wanted) => wanted === list));
+      const asked = refused.length === 0 ? dropped : [...new Set([...dropped, 'attendees'])];
+      // oxlint-disable-next-line no-await-in-loop -- each reads whole lanes: not all at once
+      for (const { list, consent, items } of await countStanding(ledger, { ...lane, lists: asked })) {
+        const reason = consentReason(consent ?? 'not-known');
+        if (dropped.includes(list)) add(sink, list, listNotWanted, items);
+        else if (refused.includes(reason)) add(sink, list, reason, items);
+      }
+    }
+  }
+  return [...sums.values()];
+}
+
+interface PigeonholeKey {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+function isSamePlace(one: PigeonholeKey, other: PigeonholeKey): boolean {
+  return one.workspace === other.workspace && one.pigeonholeId === other.pigeonholeId;
 }

@@ -1,13 +1,12 @@
-import { choose, stillChosen } from '../reading/discover.js';
+import { choose, stillChosen, type DiscoveredPigeonhole, toPigeonhole } from '../reading/discover.js';
 import { syncsTo } from '../delivering/lane-plans.js';
-import type { SelectionChange } from '../api/configuration-plan.js';
+import type { SelectionChange } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef, type Selected } from '../ledger/pigeonholes.js';
+import { findRef, type Selected, refOf, storedItems } from '../ledger/pigeonholes.js';
 import { selectionsOf } from '../ledger/syncs.js';
-import { shownPigeonholes } from './adopt-syncs.js';
 
-type Place = Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>;
+type SelectedPigeonhole = Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>;
 
 /** The pigeonholes that each sync of a configuration reads. */
 export class SelectedBySync {
@@ -20,9 +19,9 @@ export class SelectedBySync {
     return this.bySync.get(sync) ?? [];
   }
 
-  /** What a sink's syncs read, each pigeonhole with those of them that do. */
-  of(sink: string): Place[] {
-    const places = new Map<string, Place & { syncs: string[] }>();
+  /** Returns the pigeonholes that a sink's syncs read, each with those syncs. */
+  of(sink: string): SelectedPigeonhole[] {
+    const places = new Map<string, SelectedPigeonhole & { syncs: string[] }>();
     for (const sync of syncsTo(this.config, sink)) {
       const { workspace } = this.config.syncs[sync]!;
       for (const pigeonholeId of this.idsOf(sync)) {
@@ -36,7 +35,7 @@ export class SelectedBySync {
   }
 }
 
-/** What the syncs of the current configuration read now. */
+/** Returns the pigeonholes that the syncs of the current configuration read. */
 export async function selectedNow(config: Config, ledger: Ledger): Promise<SelectedBySync> {
   const bySync = new Map<string, number[]>();
   for (const [sync, { workspace }] of Object.entries(config.syncs)) {
@@ -50,7 +49,7 @@ export async function selectedNow(config: Config, ledger: Ledger): Promise<Selec
   return new SelectedBySync(config, bySync);
 }
 
-/** What the syncs of another configuration would read, of what the service has shown by now. */
+/** Returns the pigeonholes that the syncs of another configuration would read, of those seen in the service so far. */
 export async function selectedThen(before: Config, now: Config, ledger: Ledger): Promise<SelectedBySync> {
   const bySync = new Map<string, number[]>();
   for (const [sync, { workspace, pigeonholes: choice }] of Object.entries(now.syncs)) {
@@ -71,7 +70,7 @@ export async function selectedThen(before: Config, now: Config, ledger: Ledger):
   return new SelectedBySync(now, bySync);
 }
 
-/** What changes between the two, sync by sync. */
+/** Compares the selections of two configurations by sync. */
 export async function compareSelections(
   ledger: Ledger,
   { before, now }: { before: Config; now: Config },
@@ -89,4 +88,10 @@ export async function compareSelections(
     changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
   }
   return changes;
+}
+
+/** Returns the pigeonholes of the service, as last read. */
+export async function shownPigeonholes(ledger: Ledger, workspace: string): Promise<DiscoveredPigeonhole[]> {
+  const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
+  return stored.map(({ payload }) => toPigeonhole(payload));
 }

@@ -1,26 +1,110 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../work/collaborators.js';
 import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
-import type { Preview, PreviewCount, PreviewedItem, PreviewedOperation, PreviewRequest } from '../api/preview.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import type { Candidate } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
 import { storedItems } from '../delivering/stored-items.js';
-import type { ItemsAsked } from './count-items.js';
-import { fieldNotes, type SeenByList } from './field-notes.js';
-import { fieldsSeen } from './fields-seen.js';
-import { lackOf, misspelledCondition } from './lacking-values.js';
-import { judgeWithholding, type ListOutcomes, withheldByCondition, withholdingText } from './withholding.js';
+import { type ItemsAsked, countDeliverable, type DeliverableCount } from './count-deliverable.js';
+import { fieldNotes, type SeenByList, fieldsSeen } from './field-notes.js';
+import {
+  lackOf,
+  misspelledCondition,
+  judgeWithholding,
+  type ListOutcomes,
+  withheldByCondition,
+  withholdingText,
+} from './withholding.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-words.js';
-import { countWhatGoes, type WhatGoes } from './count-what-goes.js';
-import { loadCandidate } from './load-candidate.js';
+import { loadCandidate } from './load-process-config.js';
 import { createSink } from '../work/open-sinks.js';
 import { selectedThen } from './plan-selections.js';
 import { planStored, type StoredPlan, type Tally, tallyStored } from './tally-stored.js';
+import { z } from '@hono/zod-openapi';
+import { candidateSchema } from './configuration-plan.js';
+import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
+
+/** Asks for the operations that a sink would receive for stored items, under any configuration file. */
+export const previewRequestSchema = z
+  .strictObject({
+    sink: configuredName(),
+    list: listName().nullable(),
+    pigeonhole: pigeonholeName().nullable().describe("WORKSPACE/ID; null: all that the sink's syncs read."),
+    key: itemKey().nullable(),
+    limit: z.int().min(1).max(1000),
+    configuration: candidateSchema,
+    changedFrom: candidateSchema
+      .nullable()
+      .describe('The file to compare with: only items for which the two differ are shown.'),
+  })
+  .openapi('PreviewRequest');
+
+export type PreviewRequest = z.infer<typeof previewRequestSchema>;
+
+const previewedOperationSchema = z
+  .discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('send'),
+      operation: z
+        .unknown()
+        .describe('The call that would be made; without `personal`, its texts and numbers are left out.'),
+    }),
+    z.object({
+      kind: z.literal('withhold'),
+      reason: z.string().describe('A short stable code, such as `consent-refused` or `condition`.'),
+    }),
+    z.object({ kind: z.literal('fail'), cause: z.string(), detail: z.string() }),
+  ])
+  .openapi('PreviewedOperation');
+
+export type PreviewedOperation = z.infer<typeof previewedOperationSchema>;
+
+/** The result for one item. It includes the personal data that would be sent, for the person who asked. */
+const previewedItemSchema = z.object({
+  workspace: z.string(),
+  pigeonholeId: z.int(),
+  list: z.string(),
+  key: z.string(),
+  revision: z.int(),
+  now: previewedOperationSchema,
+  before: previewedOperationSchema.optional().describe('Under the file to compare with; absent when none was given.'),
+});
+
+export type PreviewedItem = z.infer<typeof previewedItemSchema>;
+
+const previewCountSchema = z.object({
+  list: z.string(),
+  items: z.int().describe('Sent.'),
+  withheld: z.record(z.string(), z.int()).readonly().describe('By reason: consent, and what the mapping leaves out.'),
+  failed: z.int().describe('Dead letters, since the mapping fails on them.'),
+  estimated: z
+    .boolean()
+    .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
+});
+
+export type PreviewCount = z.infer<typeof previewCountSchema>;
+
+export const previewSchema = z
+  .object({
+    items: z.array(previewedItemSchema).readonly(),
+    more: z.boolean().describe('There are more items than were asked for.'),
+    counts: z
+      .array(previewCountSchema)
+      .readonly()
+      .describe('Of all stored items: how many would be sent, and how many withheld, by reason.'),
+    problems: z
+      .array(z.string())
+      .readonly()
+      .describe('A sentence for each list of which the mapping would withhold everything.'),
+    notes: z.array(z.string()).readonly().describe('Fields that the mapping reads and no stored item has.'),
+  })
+  .openapi('Preview');
+
+export type Preview = z.infer<typeof previewSchema>;
 
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -32,7 +116,7 @@ interface Variant {
 
 /**
  * What a sink would be sent of what the ledger holds, planned by the same code that sends; nothing is sent, nothing is
- * changed. Looks at the newest items first.
+ * changed. Plans the newest items first.
  * @returns `unknown` with a sentence when the sink or the pigeonhole is not there
  * @throws {ConfigError} when a file cannot be used
  */
@@ -135,11 +219,11 @@ const effort = { items: 1000, ms: 500 };
 /** Counts what would become of the stored items of a lane: who may be sent, in SQL; what the mapping makes of them, by planning. */
 async function countLane(
   { ledger }: Current,
-  { asked, lane, sinkId, ref }: Place,
+  { asked, lane, sinkId, ref }: PreviewedLane,
   { config, sink }: Variant,
   of: ItemsAsked,
 ): Promise<PreviewCount[]> {
-  const counts = await countWhatGoes(ledger, config.sinks[asked.sink]!, of);
+  const counts = await countDeliverable(ledger, config.sinks[asked.sink]!, of);
   const maps = expressionsIn(config.sinks[asked.sink]!.settings).length > 0;
   const counted: PreviewCount[] = [];
   for (const count of counts) {
@@ -155,7 +239,7 @@ async function countLane(
   return counted;
 }
 
-interface Place {
+interface PreviewedLane {
   readonly asked: PreviewRequest;
   readonly lane: PlannedLane;
   readonly sinkId: number;
@@ -164,7 +248,7 @@ interface Place {
 
 async function planItems(
   current: Current,
-  place: Place,
+  place: PreviewedLane,
   found: readonly Candidate[],
   now: Variant,
   before: Variant | undefined,
@@ -181,7 +265,7 @@ async function planItems(
 
 async function planUnder(
   { ledger }: Current,
-  { asked, lane, sinkId, ref }: Place,
+  { asked, lane, sinkId, ref }: PreviewedLane,
   found: readonly Candidate[],
   { config, sink }: Variant,
 ): Promise<PreviewedOperation[]> {
@@ -216,8 +300,8 @@ function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
 
 type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
 
-/** What the mapping makes of those who may be sent: exact where all were planned, else in the proportion of the newest. Pure. */
-export function withMapping({ list, items, withheld }: WhatGoes, tally: Tally): PreviewCount {
+/** Applies the result of the mapping to the items that may be sent: exact if all were planned, else in the proportion of the newest. Pure. */
+export function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): PreviewCount {
   const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
   const count = tally.complete ? (n: number): number => n : share;
   const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));

@@ -1,5 +1,4 @@
-import type { AlertFacts } from './alerts/looks.js';
-import { count, grouped, instantInWords as at } from './numbers-in-words.js';
+import type { AlertFacts } from './alerts/alert-store.js';
 import type { ProblemCode, ProblemWords } from './problems.js';
 
 /** Returns the sentences of a problem, built from its name and its facts only. Pure. */
@@ -21,7 +20,7 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
       return workspacePaused(name, facts);
     case 'workspace-waiting':
       return {
-        title: `The service asked workspace ${name} to wait until ${at(facts['waitUntil'])}`,
+        title: `The service asked workspace ${name} to wait until ${formatInstant(facts['waitUntil'])}`,
         says: 'pigeonpost reads nothing of the workspace until then.',
         todo: `To try now, run "pigeonpost try-now workspace:${name}".`,
       };
@@ -47,7 +46,7 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
       };
     case 'reading-late':
       return {
-        title: `${count(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${at(facts['dueAt'])}`,
+        title: `${count(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${formatInstant(facts['dueAt'])}`,
         says: null,
         todo: `Check that a worker runs. To read now, run "pigeonpost poll-now pigeonhole:${name}".`,
       };
@@ -68,13 +67,13 @@ export function problemWords(code: ProblemCode, name: string, facts: AlertFacts)
     case 'sink-failing':
       return {
         title: `Sink ${name} accepts nothing`,
-        says: `${changesWait(facts)} ${facts['retryAt'] == null ? 'pigeonpost tries again.' : `pigeonpost tries again at ${at(facts['retryAt'])}.`}`,
+        says: `${changesWait(facts)} ${facts['retryAt'] == null ? 'pigeonpost tries again.' : `pigeonpost tries again at ${formatInstant(facts['retryAt'])}.`}`,
         todo: `Check the destination. To try now, run "pigeonpost try-now sink:${name}".`,
       };
     case 'sink-behind':
       return {
         title: `Sink ${name} is behind`,
-        says: `Its oldest change waits since ${at(facts['oldestAt'])}. ${changesWait(facts)}`,
+        says: `Its oldest change waits since ${formatInstant(facts['oldestAt'])}. ${changesWait(facts)}`,
         todo: 'Check on its page whether the destination answers, and that a worker runs.',
       };
     case 'sink-observing':
@@ -114,10 +113,10 @@ export function serviceDownTitle(
 
 /** Returns the same sentence for the log, which does not know how many lists wait. Pure. */
 export function serviceSilent(workspace: string, since: AlertFacts[string] | undefined): string {
-  return `The service has not answered workspace ${workspace} since ${at(since)}`;
+  return `The service has not answered workspace ${workspace} since ${formatInstant(since)}`;
 }
 
-/** What keeps a whole workspace from being read. */
+/** Reasons for which a whole workspace is not read. */
 interface WorkspaceHindrance {
   readonly pause: { readonly pausedBy: string; readonly cause: string } | null;
   readonly unanswered: object | null;
@@ -155,7 +154,7 @@ function changesWait({ backlog }: AlertFacts): string {
 }
 
 function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
-  const since = at(facts['pausedAt']);
+  const since = formatInstant(facts['pausedAt']);
   const resume = `"pigeonpost resume workspace:${name}"`;
   if (facts['pausedBy'] === 'person') {
     return {
@@ -182,7 +181,7 @@ function quotaShort(name: string, facts: AlertFacts): ProblemWords {
   const less =
     'Read less often ("every" of its syncs) or request a larger quota; "pigeonpost check --estimate" counts what the calendar needs.';
   if (facts['waits'] === 1) {
-    const until = facts['waitUntil'] == null ? '' : ` until ${at(facts['waitUntil'])}`;
+    const until = facts['waitUntil'] == null ? '' : ` until ${formatInstant(facts['waitUntil'])}`;
     return {
       title: `The request quota of workspace ${name} is used up`,
       says: `pigeonpost reads nothing of the workspace${until}.`,
@@ -199,13 +198,13 @@ function quotaShort(name: string, facts: AlertFacts): ProblemWords {
 function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
   const of = limit == null ? '' : ` of ${grouped(limit)}`;
   const has = left == null ? 'The service does not say how much is left.' : `${grouped(left)}${of} requests are left.`;
-  const lasts = lastsUntil == null ? '' : ` At this rate they last until ${at(lastsUntil)}.`;
-  return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${at(resetAt)}.`}`;
+  const lasts = lastsUntil == null ? '' : ` At this rate they last until ${formatInstant(lastsUntil)}.`;
+  return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${formatInstant(resetAt)}.`}`;
 }
 
 function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
   const title = `Sink ${name} is paused`;
-  const since = at(facts['pausedAt']);
+  const since = formatInstant(facts['pausedAt']);
   const kept = 'It keeps its backlog.';
   const resume = `"pigeonpost resume sink:${name}"`;
   if (facts['pausedBy'] === 'person') {
@@ -263,4 +262,22 @@ function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWor
     says: `They are parked as dead letters, by cause.${mapping ? ` The mapping failed on ${count(mapping, 'more change')}.` : ''} ${others}`,
     todo: `Read the causes (${list}), fix what they name, then redrive them.${mapping ? ` ${fix}` : ''}`,
   };
+}
+
+/** Values of facts as people read them. */
+type Fact = string | number | null | undefined;
+
+/** Returns `1,500 deletions` or `1 deletion`. */
+export function count(n: Fact, what: string): string {
+  return `${grouped(n ?? 0)} ${what}${n === 1 ? '' : 's'}`;
+}
+
+/** Returns `1,500`. */
+export function grouped(n: string | number): string {
+  return Number(n).toLocaleString('en-US');
+}
+
+/** Returns `2026-11-21 09:30 UTC`: readers are in any time zone. */
+export function formatInstant(iso: Fact): string {
+  return `${String(iso).slice(0, 16).replace('T', ' ')} UTC`;
 }

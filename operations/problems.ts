@@ -1,6 +1,5 @@
-import type { AlertFacts } from './alerts/looks.js';
-import { instantInWords } from './numbers-in-words.js';
-import { problemWords } from './problem-words.js';
+import type { AlertFacts } from './alerts/alert-store.js';
+import { formatInstant, problemWords } from './problem-words.js';
 
 /** Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one. */
 export const problemCodes = [
@@ -118,7 +117,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
 export function describeProblem(found: FoundProblem): Problem {
   const { severity, stops = false, help } = catalogue[found.code];
   const words = problemWords(found.code, found.name, found.facts);
-  const since = found.since === null ? null : instantInWords(found.since.toISOString());
+  const since = found.since === null ? null : formatInstant(found.since.toISOString());
   const saysSince = since !== null && `${words.title} ${words.says ?? ''}`.includes(since);
   return { ...found, ...words, severity, stops, saysSince, help: help(found) };
 }

@@ -7,22 +7,119 @@ import {
 } from '../importing/provisioning/apply-event.js';
 import { findDifferences, type Shown } from '../importing/provisioning/matching.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { CandidateView, EventObjectView, EventRequest, EventView } from '../api/provisioning.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { pollNow } from '../ledger/streams.js';
 import type { Editions } from './editions.js';
 import { discovering, reading, type WorkflowStarter } from './orchestration.js';
+import { z } from '@hono/zod-openapi';
+import { printable } from '../base/printable.js';
+
+const key = printable(63);
+
+/** An event file to compare or to create, with the operator's decisions about its objects. */
+export const eventRequestSchema = z.strictObject({
+  /** By which messages name it; nothing is read from there. */
+  file: printable(4096),
+  /** Its text. */
+  text: z.string().max(1_000_000),
+  /** Objects of the file, by their ids in it, that are existing ones, by these ids at the service. */
+  use: z.record(key, z.int().min(1)),
+  /** Objects of the file that are to be made although some like them exist, or existed. */
+  create: z.array(key).max(10_000),
+  /** Objects that are not sent: the service has refused them to this command before. */
+  skip: z.array(key).max(10_000),
+  by: printable(200).optional(),
+});
+
+export type EventRequest = z.infer<typeof eventRequestSchema>;
+
+const eventObjectStateSchema = z
+  .enum(['create', 'created', 'exists', 'claim', 'unknown', 'undecided', 'gone', 'held', 'refused', 'impossible'])
+  .describe(
+    '`create`: it does not exist, and would be or will be created; `created`, `exists`; `claim`: it was found to exist, and is taken for the object of the file; `unknown`: its answer was lost, and it is looked up before anything is sent again; `undecided`: some that exist look like it, see `candidates`; `gone`: it existed, and was deleted at the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: what was said of it by `use` cannot be.',
+  );
+
+export type EventObjectState = z.infer<typeof eventObjectStateSchema>;
+
+/** One that exists and looks like an object of the file. */
+const candidateViewSchema = z.object({
+  id: z.int(),
+  name: z.string().nullable(),
+  startDate: z.string().nullable(),
+  endDate: z.string().nullable(),
+  status: z.string().nullable(),
+});
+
+export type CandidateView = z.infer<typeof candidateViewSchema>;
+
+const eventObjectViewSchema = z.object({
+  key: z.string().describe("`pigeonhole`, or the session's id in the file."),
+  kind: z.enum(['pigeonhole', 'session']),
+  state: eventObjectStateSchema,
+  id: z.int().nullable().describe('At the service; null where it is not known.'),
+  fields: z.record(z.string(), z.unknown()).readonly().describe('What is sent, or would be.'),
+  passcode: z.string().nullable().describe('Passcode of an existing pigeonhole, which the audience needs to join.'),
+  differences: z
+    .array(z.string())
+    .readonly()
+    .describe(
+      'What the file has otherwise than the service: lines with their place. Nothing can be changed there by its API.',
+    ),
+  candidates: z.array(candidateViewSchema).readonly(),
+  problems: z.array(z.string()).readonly().describe("Of `refused`: lines with their place, in the service's words."),
+  requestId: z
+    .string()
+    .nullable()
+    .describe("Of `created` and `refused`: what the service's operators ask for; null: it gave none."),
+});
+
+export type EventObjectView = z.infer<typeof eventObjectViewSchema>;
+
+export const eventViewSchema = z
+  .object({
+    workspace: z.string(),
+    event: z.string(),
+    timezone: z.string().describe('IANA name; times are shown in it.'),
+    subscription: z
+      .object({ id: z.int(), name: z.string().nullable() })
+      .nullable()
+      .describe('Under which the pigeonhole is created; null: none is needed.'),
+    objects: z.array(eventObjectViewSchema).readonly().describe('Empty if `hindrance` prevented the comparison.'),
+    problems: z
+      .array(z.string())
+      .readonly()
+      .describe('Errors in the file that prevent creation: lines with their place.'),
+    warnings: z
+      .array(z.string())
+      .readonly()
+      .describe('What is allowed but probably not meant: lines with their place.'),
+    hindrance: z
+      .object({
+        kind: z.enum(['wait', 'stop']).describe('`wait`: it passes without an action.'),
+        why: z.enum(['quota', 'throttled', 'unreachable', 'stopping', 'credential', 'refused', 'paused']),
+        detail: z.string(),
+      })
+      .nullable()
+      .describe('The reason why nothing continues.'),
+    nextInMs: z
+      .number()
+      .nullable()
+      .describe('Milliseconds after which a repeated request makes progress; null: an action is needed first.'),
+  })
+  .openapi('Event');
+
+export type EventView = z.infer<typeof eventViewSchema>;
 
 /**
  * A lost answer is looked up so much after its request, and nothing is sent again before: twice the client's deadline,
  * by which the request has ended here, and what it has made can be seen.
  */
 const lookUpAfterMs = 60_000;
-/** A turn ends soon, so that whoever waits for it sees what was done. */
+/** A cycle is short, so that the operator sees progress. */
 const turnMs = 5000;
 
-/** What exists of an event and what is to be created. @throws {ConfigError} when the file cannot be used */
+/** Compares an event file with the service. @throws {ConfigError} when the file cannot be used */
 export async function planProvisioning(editions: Editions, asked: EventRequest): Promise<EventView> {
   return await editions.use(async (to) => {
     const { event, options } = read(to, asked);
@@ -51,7 +148,7 @@ function read({ config }: Collaborators, { file, text, use, create }: EventReque
   return { event, options: { workspace, decisions: { use, create }, lookUpAfterMs } };
 }
 
-/** What was created is read soon, where a sync reads it: nobody has to wait for the next sweep. */
+/** Makes created objects due for reading if a sync reads them, without waiting for the next sweep. */
 async function readWhatIsNew(
   { ledger }: Collaborators,
   starter: Pick<WorkflowStarter, 'signal'>,
@@ -108,7 +205,7 @@ function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjec
   };
 }
 
-/** Of what exists, at the service; null for all else, also for what is gone. */
+/** Returns the object's id in the service; null if it does not exist. */
 function idOf(outcome: Outcome): number | null {
   return outcome.state === 'created' || outcome.state === 'exists' || outcome.state === 'claim' ? outcome.id : null;
 }

@@ -27,7 +27,7 @@ export function shownSettings(config: Config): Json {
   };
 }
 
-/** Of the variables that a file names, and of those that are taken where it is silent: whether each is set. Never a value. */
+/** Returns whether each variable is set that a file names or that has a default meaning. Never returns a value. */
 export async function namedVariables(
   file: string,
   environment: Environment = processEnvironment(),

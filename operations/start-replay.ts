@@ -1,10 +1,54 @@
 import type { Collaborators } from '../work/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
-import type { ReplayCount, ReplayRequest, ReplayResult } from '../api/replay-request.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { requestReplay } from '../delivering/replays.js';
-import { countWhatGoes } from './count-what-goes.js';
+import { countDeliverable } from './count-deliverable.js';
 import { delivering, type WorkflowStarter } from './orchestration.js';
+import { z } from '@hono/zod-openapi';
+import { listNames } from '../config/schema/list-names.js';
+import { configuredName, pigeonholeName, printable } from '../base/printable.js';
+
+/** Stored items that a person wants to have sent again. */
+export const replayRequestSchema = z
+  .strictObject({
+    id: z
+      .uuid()
+      .describe(
+        'Chosen by the client, so that a repeated request is the same replay. The envelope of each sent change contains it.',
+      ),
+    sink: configuredName().nullable().describe("A sink's name; null: every sink."),
+    lists: z.array(z.enum(listNames)).min(1).nullable().describe('Null: all.'),
+    pigeonhole: pigeonholeName()
+      .nullable()
+      .describe("`<workspace>/<id>`; null: every pigeonhole, and the workspaces' own lists."),
+    from: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .describe('ISO 8601: only what has changed since; null: everything.'),
+    dryRun: z.boolean().describe('Only count.'),
+    by: printable(200).optional(),
+    reason: printable(500).optional(),
+  })
+  .openapi('ReplayRequest');
+
+export type ReplayRequest = z.infer<typeof replayRequestSchema>;
+
+/** Items of a list that a sink would receive again, and those withheld from it, by reason. */
+const replayCountSchema = z.object({
+  sink: z.string(),
+  list: z.string(),
+  items: z.int(),
+  withheld: z.record(z.string(), z.int()).readonly(),
+});
+
+export type ReplayCount = z.infer<typeof replayCountSchema>;
+
+export const replayAnswerSchema = z
+  .object({ id: z.string(), dryRun: z.boolean(), counts: z.array(replayCountSchema).readonly() })
+  .openapi('Replay');
+
+/** The result of a replay; `unknown` is a sentence that names the missing sink, pigeonhole or list. */
+export type ReplayResult = { readonly unknown: string } | z.infer<typeof replayAnswerSchema>;
 
 interface ReplayLane {
   readonly sink: string;
@@ -15,8 +59,8 @@ interface ReplayLane {
 }
 
 /**
- * Has stored items sent again, to one sink or all; or counts what that would be. Judged anew when it is sent: what is
- * counted now is a foretaste.
+ * Sends stored items again, to one sink or all, or counts them. Each item is decided again when it is sent, so the counts
+ * are an estimate.
  */
 export async function startReplay(
   { to, starter }: { to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>; starter: WorkflowStarter },
@@ -37,7 +81,7 @@ export async function startReplay(
   for (const { sink, ref, plan, lists } of lanes) {
     // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
     counts.push(
-      ...(await countWhatGoes(ledger, config.sinks[sink]!, {
+      ...(await countDeliverable(ledger, config.sinks[sink]!, {
         ref,
         lists,
         since: from,

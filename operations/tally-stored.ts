@@ -22,7 +22,7 @@ export interface PlanningLane {
   readonly ref: number;
 }
 
-/** What becomes of a stored item: the sink's plan, or why it is not given to the sink. */
+/** Result for a stored item: the sink's plan, or the reason why the sink does not receive it. */
 export type StoredPlan = Planned | { readonly kind: 'kept'; readonly reason: string };
 
 /** Plans stored items as when they are sent, in their order. */
@@ -57,15 +57,15 @@ export async function planStored(to: PlanningLane, found: readonly Candidate[]):
   );
 }
 
-/** What becomes of stored items of one list. */
+/** Results for the stored items of one list. */
 export interface Tally {
   /** Given to the sink: the decision lets them through. */
   readonly given: number;
-  /** Of these, sent. */
+  /** Given items that are sent. */
   readonly sent: number;
-  /** Of these, withheld by the mapping, by reason. */
+  /** Given items that the mapping withholds, by reason. */
   readonly withheld: Readonly<Record<string, number>>;
-  /** Of these, dead letters, since the mapping fails. */
+  /** Given items that become dead letters because the mapping fails. */
   readonly failed: number;
   /** Kept from the sink, by reason. */
   readonly kept: Readonly<Record<string, number>>;
@@ -74,7 +74,7 @@ export interface Tally {
 }
 
 const slice = 250;
-/** How much is planned. A number is exact where everything is. */
+/** Limits of planning. Counts are exact if everything is planned. */
 export interface Effort {
   /** This number is planned however long it takes. */
   readonly items: number;

@@ -10,12 +10,12 @@ export interface KnownItem {
   readonly revision: number;
   readonly deleted: boolean;
   readonly visibility: string | null;
-  /** Of the attendee that it is, or whose it is; null: not known, or not shown. */
+  /** Consent of the attendee, or of the item's author; null: not known, or not shown. */
   readonly consent: string | null;
   readonly lastSequence: number;
   /** Instant of the request that last changed the row. */
   readonly seenAt: Date;
-  /** Of the stream that it stands in. */
+  /** Last poll of its stream. */
   readonly polledAt: Date | null;
   readonly sweptAt: Date | null;
   readonly failure: string | null;
@@ -47,7 +47,7 @@ export interface KnownDelivery {
   readonly replay: string | null;
 }
 
-/** How far a sink has come in the item's pigeonhole. */
+/** Progress of a sink in the item's pigeonhole. */
 export interface KnownLane {
   readonly sink: string;
   readonly watermark: number;

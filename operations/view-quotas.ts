@@ -1,14 +1,14 @@
 import { allNeeds } from '../reading/demand.js';
 import { forecastNeeds } from '../work/asking/forecast.js';
 import { lastsMs, leftForReading, type Needs } from '../work/asking/quota-rules.js';
-import type { QuotaView } from '../api/status-view.js';
+import type { QuotaView } from './status-view.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type QuotaState, readQuotas } from '../work/asking/quota.js';
 
 const hourMs = 3_600_000;
 
-/** How the quota of each workspace's key stands, and what reading will need of it; of keys that were used. */
+/** Returns the quota of each workspace's key and the requests that reading will need; only for keys in use. */
 export async function viewQuotas(config: Config, ledger: Ledger, now: number): Promise<Map<string, QuotaView>> {
   const keys = new Map(
     Object.entries(config.workspaces).map(([name, { apiKey }]) => [name, ledger.hash.fingerprint(apiKey.reveal())]),

@@ -1,8 +1,13 @@
-import type { OutcomeCount } from './counts.js';
+import type { OutcomeCount, LaneStatus } from './ledger-status.js';
 import { isLacking } from '../delivering/mapping-reasons.js';
-import type { Recent } from '../delivering/recent-decisions.js';
+import type { Recent, RecentByList } from '../delivering/recent-decisions.js';
+import type { Config } from '../config/config.js';
+import { formatKey } from '../config/read-document.js';
+import { expressionsIn } from '../sinks/mapping/expression-schema.js';
+import { misspelledFields, unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
+import type { Ledger } from '../ledger/ledger.js';
 
-/** What a sink does with one list, all its pigeonholes together. */
+/** Outcomes of one list at a sink, over all pigeonholes. */
 export interface ListOutcomes {
   readonly list: string;
   readonly counts: readonly Pick<OutcomeCount, 'state' | 'reason' | 'changes'>[];
@@ -75,13 +80,13 @@ export function judgeObservation(observation: {
   return { list: 'changes', kind: 'would', reason, changes };
 }
 
-/** Where a mapping looks for the value that it lacks. */
+/** The place where a mapping looks for the missing value. */
 export interface Lack {
   /** Names of the values, such as `email`. */
   readonly values: readonly string[];
   /** The key of the configuration that needs them, such as `crm.records[0].match`. */
   readonly at: string;
-  /** What is known of the fields that it reads: `reads item.email; fields seen: "Email"`; null: they are there. */
+  /** Problem with the fields that it reads: `reads item.email; fields seen: "Email"`; null: they are there. */
   readonly fields: string | null;
 }
 
@@ -98,4 +103,183 @@ export function withholdingText({ list, kind, reason, changes }: Withholding, la
       ? `all ${changes.toLocaleString('en-US')} ${list}`
       : `suddenly ${changes} of every 100 ${list}, far more than before,`;
   return `${who} ${what}${where}${fields}`;
+}
+
+/** The keys of a sink whose expressions give the value, by the reason for which items are withheld without it. */
+const keysOf: Readonly<Record<string, RegExp>> = {
+  'no-match': /^records\[\d+\]\.(?:properties|contact|email)/,
+  'no-email': /^records\[\d+\]\.email$/,
+  'no-key': /^records\[\d+\]\.(?:externalId|email$|properties\.Email$)/,
+  'no-user': /\.user$/,
+  'no-assignment': /\.(?:course|assignment)$/,
+  'no-grade': /\.grade$/,
+  'no-actor': /^actor\.name$/,
+  'no-activity': /\.activity$/,
+  'no-attendance': /\.attendance$/,
+  'no-text': /\.hs_note_body$/,
+};
+
+interface WithRecords {
+  readonly records?: readonly { readonly match?: unknown }[];
+}
+
+/** Returns where a sink's mapping looks for what it lacks in a list, or null where its settings do not tell. */
+export function lackOf(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
+  seen: SeenByList,
+): Lack | null {
+  const settings = config.sinks[sink]?.settings;
+  const wanted = keysOf[reason];
+  if (wanted === undefined) return null;
+  const found = expressionsIn(settings)
+    .map(({ key, from }) => ({ key, from, asWritten: key.replace(/\.value$/, '') })) // a property may be a group of its own
+    .filter(({ from, asWritten }) => (from === undefined || from === list) && wanted.test(asWritten))
+    .filter(({ asWritten }) => reason !== 'no-match' || isMatched(settings, asWritten));
+  if (found.length === 0) return null;
+  const record = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten);
+  // what a CRM finds a person by is named by "match", and its values are among the properties
+  const own =
+    record === null
+      ? found
+      : found.filter(({ asWritten }) => asWritten.startsWith(`records[${record[1]}].properties.`));
+  const at = record === null ? own[0]!.asWritten : formatKey(['records', Number(record[1]), 'match']);
+  return {
+    values: own.map(({ asWritten }) => asWritten.split('.').at(-1)!),
+    at: `${sink}.${at}`,
+    fields: unseenFields(config, { sink, keys: own.map(({ key }) => key) }, seen),
+  };
+}
+
+/** Returns the first condition of a sink for a list that reads a field by a misspelled name, or null. */
+export function misspelledCondition(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  { sink, list }: { readonly sink: string; readonly list: string },
+  seen: SeenByList,
+): Lack | null {
+  const conditions = expressionsIn(config.sinks[sink]?.settings).filter(
+    ({ key, from }) => /(?:^|\.)when$/.test(key) && (from === undefined || from === list),
+  );
+  for (const { key } of conditions) {
+    const fields = misspelledFields(config, { sink, keys: [key] }, seen);
+    if (fields !== null) return { values: [], at: `${sink}.${key}`, fields };
+  }
+  return null;
+}
+
+/** Says whether `match` names a property; other properties do not count. */
+function isMatched(settings: unknown, key: string): boolean {
+  const property = /^records\[(\d+)\]\.properties\.(.+)$/.exec(key);
+  if (property === null) return true;
+  const match = (settings as WithRecords).records?.[Number(property[1])]?.match;
+  return !Array.isArray(match) || match.includes(property[2]);
+}
+
+/** A list of which a sink withholds everything, or suddenly far more than before. */
+export interface SinkWithholding {
+  readonly list: string;
+  readonly kind: Withholding['kind'];
+  /** A sentence for a person: it names fields and counts, never a value. */
+  readonly text: string;
+}
+
+type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
+
+/** Stored fields rarely change, but the status is requested every few seconds. */
+const rememberedMs = 30_000;
+const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
+
+/**
+ * Returns what sinks withhold that they should probably send, by sink; sinks without such a list are left out. Reads the
+ * stored fields only where something is withheld so, and at most twice a minute.
+ * @param lanes of what sinks are sent now
+ */
+export async function findWithholding(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  lanes: readonly Lane[],
+): Promise<ReadonlyMap<string, readonly SinkWithholding[]>> {
+  const found = new Map<string, SinkWithholding[]>();
+  for (const sink of Object.keys(config.sinks)) {
+    for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
+      const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+      if (withholding === null) continue;
+      const { list, kind } = withholding;
+      // oxlint-disable-next-line no-await-in-loop -- rarely more than one
+      const text = await textOf(ledger, config, sink, withholding);
+      if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
+    }
+  }
+  return found;
+}
+
+/** Returns what an observing sink would withhold that it should probably send; none where it would send anything. */
+export async function findObservedWithholding(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  observation: Parameters<typeof judgeObservation>[0],
+): Promise<readonly SinkWithholding[]> {
+  const withholding = judgeObservation(observation);
+  if (withholding === null) return [];
+  const text = await textOf(ledger, config, sink, withholding);
+  return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
+}
+
+/** @returns null where nothing is wrong after all: a condition that reads what is there is meant */
+async function textOf(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  withholding: Withholding,
+): Promise<string | null> {
+  const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
+  return await rememberedText(ledger, place, async () => {
+    const { list, kind, reason } = withholding;
+    const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
+    const seen = await fieldsSeen(ledger, alone);
+    if (reason === 'condition') {
+      const misspelled = misspelledCondition(alone, { sink, list }, seen);
+      return misspelled === null ? null : withholdingText(withholding, misspelled);
+    }
+    const lists: readonly string[] = kind === 'would' ? mentionedLists(alone) : [list];
+    const lacks = lists.flatMap((each) => lackOf(alone, { sink, list: each, reason }, seen) ?? []);
+    return withholdingText(withholding, lacks[0] ?? null);
+  });
+}
+
+async function rememberedText(
+  ledger: Ledger,
+  place: string,
+  make: () => Promise<string | null>,
+): Promise<string | null> {
+  const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string | null }>();
+  remembered.set(ledger, texts);
+  const known = texts.get(place);
+  if (known !== undefined && performance.now() - known.at < rememberedMs) return known.text;
+  const text = await make();
+  for (const [each, { at }] of texts) if (performance.now() - at >= rememberedMs) texts.delete(each);
+  texts.set(place, { at: performance.now(), text });
+  return text;
+}
+
+/** Adds up the outcomes of a sink's lanes by list. Pure. */
+export function byList(lanes: readonly Pick<Lane, 'outcomes' | 'recent'>[]): ListOutcomes[] {
+  const lists = new Map<
+    string,
+    { list: string; counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] }
+  >();
+  const of = (list: string): { counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] } => {
+    const known = lists.get(list) ?? { list, counts: [], recent: { sent: 0, lacking: 0 } };
+    lists.set(list, known);
+    return known;
+  };
+  for (const { outcomes, recent } of lanes) {
+    for (const { list, ...count } of outcomes) of(list).counts.push(count);
+    for (const [list, { sent, lacking }] of Object.entries(JSON.parse(recent) as RecentByList)) {
+      const known = of(list);
+      known.recent = { sent: known.recent.sent + sent, lacking: known.recent.lacking + lacking };
+    }
+  }
+  return [...lists.values()];
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
 import type { ApiSources, ProbeSources } from '../api/create-app.js';
-import { readPageFiles } from '../api/page-files.js';
+import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
 import { act } from '../operations/act.js';
 import { applyConfiguration, type ConfigurationSwitch } from './switch-configuration.js';
@@ -13,8 +13,8 @@ import { packageRoot } from '../base/package-root.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
-import { answerForAWhile } from '../operations/ready/answer-for-a-while.js';
-import { lookReady, type Place } from '../operations/ready/look-ready.js';
+import { shareAnswers } from '../operations/ready/share-answers.js';
+import { checkReady, type PigeonholeKey } from '../operations/ready/check-ready.js';
 import { startReplay } from '../operations/start-replay.js';
 
 /** Long enough that a page open in many browsers checks the sinks once, short enough that a fix shows quickly. */
@@ -69,11 +69,14 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     applyConfiguration: () => applyConfiguration(editions.current, switching),
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
-    lookReady: answerForAWhile((place: Place) => editions.use((to) => lookReady(to, place, to.ledger.clock.nowMs())), {
-      nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
-      forMs: readyForMs,
-      now: () => performance.now(),
-    }),
+    checkReady: shareAnswers(
+      (place: PigeonholeKey) => editions.use((to) => checkReady(to, place, to.ledger.clock.nowMs())),
+      {
+        nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
+        forMs: readyForMs,
+        now: () => performance.now(),
+      },
+    ),
     sendCanaries: (place, sinks) => editions.use((to) => sendCanaries(to, place, sinks)),
     backup,
     pageCodes,

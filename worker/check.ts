@@ -13,7 +13,7 @@ import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
 import { createWorkspaceClient } from '../work/open-clients.js';
-import { listEvents, type ListedEvents, selectEvents, selectionInWords } from '../operations/list-events.js';
+import { listEvents, type ListedEvents, selectEvents, describeSelection } from '../operations/list-events.js';
 import { createSink } from '../work/open-sinks.js';
 import { messageOf } from '../operations/orchestration.js';
 
@@ -53,7 +53,7 @@ async function* checkWorkspace(
     const listed = await listEvents(client, signal);
     yield { what, ...(await checkSubscription(config, name, { client, listed, signal })) };
     for (const selection of selectEvents(config, name, listed)) {
-      yield { what: `sync ${selection.sync}`, result: 'ok', text: selectionInWords(selection, listed) };
+      yield { what: `sync ${selection.sync}`, result: 'ok', text: describeSelection(selection, listed) };
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -1,4 +1,4 @@
-import { ListenError } from '../api/listen-error.js';
+import { ListenError } from '../api/listen.js';
 import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';

@@ -8,7 +8,7 @@ import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
 import { linkWith, PageCodes } from '../api/page-links.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
-import { startProbes } from '../api/start-probes.js';
+import { startProbes } from '../api/health.js';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import { openLedger } from '../ledger/ledger.js';
@@ -21,13 +21,13 @@ import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from '../operations/backup/pack-store.js';
-import { withdrawCanaries } from '../operations/canary/withdraw-canaries.js';
+import { withdrawCanaries } from '../operations/canary/send-canaries.js';
 import { ClusterGuard } from './cluster-guard.js';
 import { unreachable } from './connect-temporal.js';
-import { Editions } from '../operations/editions.js';
+import { Editions, openEdition, type Shared } from '../operations/editions.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { DropFolders } from '../importing/drop-folders/drop-folders.js';
-import { findMissingWorkers } from '../operations/find-missing-workers.js';
+import { findMissingWorkers, createStarter, importing, messageOf } from '../operations/orchestration.js';
 import { FirstPage } from './first-page.js';
 import { GuardedWorker, runWorker } from './run-worker.js';
 import { noteInstance } from './instance-file.js';
@@ -36,14 +36,12 @@ import { leaveToReconciler, reconcile, wakeEverything } from './reconcile.js';
 import { reloadProcessConfig } from '../operations/load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
-import { openEdition, type Shared } from '../operations/open-edition.js';
-import { createStarter, importing, messageOf } from '../operations/orchestration.js';
 import { packageVersion } from '../base/package-root.js';
 import { readHealth } from './read-health.js';
 import { readTemporalMetrics } from './install-runtime.js';
 import { repeat } from './repeat.js';
 import { noTracer } from '../base/telemetry.js';
-import { TurnTroubles } from '../operations/turn-troubles.js';
+import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { viewQuotas } from '../operations/view-quotas.js';
 import { openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
@@ -156,9 +154,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const starter = createStarter(client, taskQueue, log, () => cluster.refusal);
   const stopping = new AbortController();
-  const turnTroubles = new TurnTroubles(() => performance.now());
+  const cycleFailures = new CycleFailures(() => performance.now());
   let missingWorkers: string | null = null;
-  const trouble = (): string | null => cluster.trouble ?? turnTroubles.present ?? missingWorkers;
+  const trouble = (): string | null => cluster.trouble ?? cycleFailures.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
   const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const { otlpUrl } = config;
@@ -183,7 +181,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       const attributes = { workspace, 'http.response.status_code': status, code, 'request.id': requestId };
       tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
     },
-    onTurn: (turn, failure) => turnTroubles.note(turn, failure),
+    onTurn: (turn, failure) => cycleFailures.note(turn, failure),
     onPage: () => firstPage.note(),
   };
   // The folder's lock proves that no other process runs a newer configuration, so an older file is accepted.

@@ -8,10 +8,9 @@ import {
   replaceConfiguration,
 } from '../ledger/configurations.js';
 import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
-import type { Editions } from '../operations/editions.js';
-import { documentOf, openEdition, type Shared } from '../operations/open-edition.js';
+import { type Editions, documentOf, openEdition, type Shared } from '../operations/editions.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { AppliedConfiguration } from '../api/configuration-plan.js';
+import type { AppliedConfiguration } from '../operations/configuration-plan.js';
 import type { Environment } from '../config/environment.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 

@@ -2,19 +2,18 @@ import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../operations/metrics.js';
 import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
-import { total } from '../../operations/counts.js';
+import { total } from '../../operations/ledger-status.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problems.js';
-import type { Status } from '../status-view.js';
-import type { Figure, Sample } from './figure.js';
+import type { Status } from '../../operations/status-view.js';
 
-/** How everything stands in the ledger: the same whichever process is asked. */
+/** State of the ledger; every process reports the same. */
 export interface LedgerFacts {
   readonly now: Date;
   readonly version: string;
   readonly config: Pick<Config, 'syncs' | 'sinks' | 'workspaces'>;
   readonly status: Status;
-  /** Of what sinks are sent. */
+  /** Lanes on which sinks still receive changes. */
   readonly lanes: readonly LaneState[];
   readonly places: readonly NamedPigeonhole[];
   readonly sweeps: readonly SweepState[];
@@ -46,7 +45,7 @@ function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_alerts_raised',
-      'What the people on duty were told and is not over yet, by occasion.',
+      'Raised alerts that are not over yet, by occasion.',
       alerts.raised.map(({ occasion, raised }) => of({ occasion }, raised)),
     ),
     gauge('pigeonpost_alert_messages_waiting', 'Alerts that a receiver has not taken yet.', [of({}, alerts.waiting)]),
@@ -296,4 +295,47 @@ function gauge(name: string, help: string, samples: readonly Sample[]): Figure {
 
 function counter(name: string, help: string, samples: readonly Sample[]): Figure {
   return { name, help, type: 'counter', samples };
+}
+
+/** One metric with its values at this moment. */
+export interface Figure {
+  readonly name: string;
+  /** One sentence. */
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** In Prometheus' text format, version 0.0.4. Pure. Source: prometheus.io, "Exposition formats". */
+export function formatFigures(figures: readonly Figure[]): string {
+  return figures
+    .map(({ name, help, type, samples }) =>
+      [
+        `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
+        `# TYPE ${name} ${type}`,
+        ...samples.map(({ labels, value }) => `${name}${formatLabels(labels)} ${formatValue(value)}`),
+      ].join('\n'),
+    )
+    .map((text) => `${text}\n`)
+    .join('');
+}
+
+function formatLabels(labels: Sample['labels']): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function formatValue(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  return String(value);
 }

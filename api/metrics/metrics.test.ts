@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { namedMetrics } from '../../test/kit/named-metrics.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
-import type { Status } from '../status-view.js';
-import { formatFigures } from './figure.js';
-import { type LedgerFacts, ledgerFigures } from './ledger-figures.js';
+import type { Status } from '../../operations/status-view.js';
+import { formatFigures, type LedgerFacts, ledgerFigures } from './ledger-figures.js';
 import { ProcessMeters } from './process-meters.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
@@ -121,7 +120,7 @@ describe('the figures of a ledger', () => {
     expect(text).not.toMatch(/101|102|Person/);
   });
 
-  it('say nothing of a quota that nobody knows, and go on', () => {
+  it('leave out an unknown quota and report the rest', () => {
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
     const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
     expect(unknown).not.toMatch(/^pigeonpost_quota_\w+\{/m);

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client
 /** A request to the service, as it is counted. */
 export interface CountedRequest {
   readonly workspace: string;
-  /** Of the answer; null: there was none. */
+  /** HTTP status of the answer; null: there was none. */
   readonly status: number | null;
   /** The service's own code; null: it gave none. */
   readonly code: number | null;
@@ -25,7 +25,7 @@ function codeLabel({ status, code }: Pick<CountedRequest, 'status' | 'code'>): s
 
 /**
  * What this process counts from its start on: requests, what it found and sent, its own processor, memory and event
- * loop. What stands in the ledger is not counted here (`ledger-figures.ts`): it is the same for all processes.
+ * loop. The state of the ledger is in `ledger-figures.ts`: it is the same for all processes.
  */
 export class ProcessMeters {
   readonly #registry = new Registry();

@@ -4,16 +4,15 @@ import { alertFigures, importFigures, sweepStates } from '../../operations/metri
 import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
-import { readStanding, type StatusSources } from '../status.js';
-import { formatFigures } from './figure.js';
-import { ledgerFigures } from './ledger-figures.js';
+import { readSnapshot, type StatusSources } from '../../operations/read-status.js';
+import { formatFigures, ledgerFigures } from './ledger-figures.js';
 import type { ProcessMeters } from './process-meters.js';
 
 export interface MetricsSources extends StatusSources {
   readonly version: string;
   readonly config: Config;
   readonly meters: ProcessMeters;
-  /** What the Temporal SDK counts, in the same format; empty where it counts nothing. */
+  /** Returns the metrics of the Temporal SDK in the same format; empty if it has none. */
   readonly temporalMetrics: () => Promise<string>;
 }
 
@@ -55,13 +54,13 @@ function storeUp(value: 0 | 1): string {
 
 async function readLedgerText(sources: MetricsSources): Promise<string> {
   const { ledger, config, version } = sources;
-  const [{ status, standing, places }, sweeps, imports, alerts] = await Promise.all([
-    readStanding(sources, false, null),
+  const [{ status, snapshot, places }, sweeps, imports, alerts] = await Promise.all([
+    readSnapshot(sources, false, null),
     sweepStates(ledger),
     importFigures(ledger),
     alertFigures(ledger),
   ]);
-  const { now, lanes } = standing;
+  const { now, lanes } = snapshot;
   return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
 }
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Action } from '../../api/action.js';
+import type { Action } from '../../operations/action.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { act } from './act.js';

@@ -1,4 +1,4 @@
-import type { Action } from '../../api/action.js';
+import type { Action } from '../../operations/action.js';
 import type { ApiClient } from '../api-client.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';

@@ -1,5 +1,5 @@
 import type { TestedAlerts } from '../../api/alerts.js';
-import { testAlerts as testFromHere } from '../../operations/alerts/test-alerts.js';
+import { testAlerts as testFromHere } from '../../operations/alerts/alert-desk.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
@@ -35,7 +35,7 @@ export async function testAlerts(context: Context, { json }: { json: boolean }):
   if (config?.hasAlerts === false) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'nobody is told of anything: name receivers under "alerts.to" in pigeonpost.yaml',
+      'no receivers are configured: name them under "alerts.to" in pigeonpost.yaml',
     );
   }
   const receivers = await client.testAlerts().then(

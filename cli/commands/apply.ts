@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { EventRequest, EventView } from '../../api/provisioning.js';
+import type { EventRequest, EventView } from '../../operations/provision-event.js';
 import type { ApiClient } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import { askedBy } from '../asked-by.js';

@@ -3,8 +3,13 @@ import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
 import { encrypterTo } from '../../operations/backup/age.js';
-import { type BackupBytes, dumpPostgres, packUnusedStore, writeBackup } from '../../operations/backup/backup-store.js';
-import { passOn } from '../../operations/backup/write-whole.js';
+import {
+  type BackupBytes,
+  dumpPostgres,
+  packUnusedStore,
+  writeBackup,
+  passOn,
+} from '../../operations/backup/backup-store.js';
 
 /**
  * `pigeonpost backup <file>`: the ledger as it is at one instant, while everything runs. An embedded store is asked of the

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Candidate } from '../../api/configuration-plan.js';
+import type { Candidate } from '../../operations/configuration-plan.js';
 import { checkCommandFile } from '../../operations/load-process-config.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';

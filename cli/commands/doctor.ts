@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import { check, type Checked } from '../../worker/check.js';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
 import { failureKindOf } from '../../worker/failure-kind.js';

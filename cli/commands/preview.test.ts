@@ -1,4 +1,4 @@
-import type { Preview } from '../../api/preview.js';
+import type { Preview } from '../../operations/preview-sink.js';
 import type { Context } from '../context.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { preview, type PreviewOptions } from './preview.js';

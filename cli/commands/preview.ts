@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Candidate } from '../../api/configuration-plan.js';
-import type { Preview, PreviewedItem, PreviewedOperation } from '../../api/preview.js';
+import type { Candidate } from '../../operations/configuration-plan.js';
+import type { Preview, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
 import { shownWord } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';

@@ -1,4 +1,4 @@
-import type { Readiness, ReadyCheck } from '../../api/readiness.js';
+import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
 import type { ApiClient } from '../api-client.js';
 import { askYesOrNo } from '../ask-yes-or-no.js';
 import type { Context } from '../context.js';

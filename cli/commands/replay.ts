@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReplayCount, ReplayRequest } from '../../api/replay-request.js';
+import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
 import { instantNamed } from '../../operations/command-words.js';
 import { askedBy } from '../asked-by.js';
 import type { Context } from '../context.js';

@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import { type ComparedRow, compareCounts } from './compare-counts.js';
 import { compareContacts, type TrueAttendee } from './compare-contacts.js';
 import { compareMessages, type TrueQuestion } from './compare-messages.js';

@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import type { SandboxState } from './sandbox-state.js';
 
 /** Everything that the demo shows, as it was at one instant. */

@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import { reasonWords } from '../reason-words.js';
 import { inWords, spanInWords } from '../in-words.js';
 import { type DemoView, type ListLine, listLines, liveFreshness } from './demo-view.js';

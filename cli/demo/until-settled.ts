@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { sumOf } from '../grouped.js';
 import type { DemoView } from './demo-view.js';

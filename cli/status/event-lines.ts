@@ -1,4 +1,4 @@
-import type { PigeonholeView, WorkspaceView } from '../../api/status-view.js';
+import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
 import { counted, grouped } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { shownInLine } from '../shown-text.js';

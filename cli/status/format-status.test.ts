@@ -1,5 +1,5 @@
-import type { Trouble } from '../../api/what-is-wrong.js';
-import type { Status } from '../../api/status-view.js';
+import type { Trouble } from '../../operations/find-problems.js';
+import type { Status } from '../../operations/status-view.js';
 import { widthOf } from '../text-width.js';
 import { formatStatus } from './format-status.js';
 import { freshnessOf, momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';

@@ -1,4 +1,4 @@
-import type { WorkState } from '../../api/status-view.js';
+import type { WorkState } from '../../operations/status-view.js';
 import { counted, grouped } from '../grouped.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
 import { widthOf } from '../text-width.js';

@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import type { ApiClient } from '../api-client.js';
 import { grouped } from '../grouped.js';
 import type { TextLine } from '../text-line.js';

@@ -1,5 +1,5 @@
 import type { Overview } from '../../api/syncs.js';
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import type { ApiClient } from '../api-client.js';
 import type { ItemCount, ItemCounts } from './item-counts.js';
 

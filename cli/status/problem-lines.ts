@@ -1,4 +1,4 @@
-import type { Trouble } from '../../api/what-is-wrong.js';
+import type { Trouble } from '../../operations/find-problems.js';
 import { counted } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { span, type Style, type TextLine } from '../text-line.js';

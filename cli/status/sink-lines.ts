@@ -1,5 +1,5 @@
-import type { SinkView } from '../../api/status-view.js';
-import type { Trouble } from '../../api/what-is-wrong.js';
+import type { SinkView } from '../../operations/status-view.js';
+import type { Trouble } from '../../operations/find-problems.js';
 import { counted, grouped, sumOf } from '../grouped.js';
 import { inWords } from '../in-words.js';
 import { reasonWords } from '../reason-words.js';

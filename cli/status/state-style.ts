@@ -1,4 +1,4 @@
-import type { WorkState } from '../../api/status-view.js';
+import type { WorkState } from '../../operations/status-view.js';
 import type { Style } from '../text-line.js';
 
 const styles: Readonly<Record<WorkState, Style>> = {

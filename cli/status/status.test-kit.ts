@@ -1,5 +1,5 @@
-import type { Trouble } from '../../api/what-is-wrong.js';
-import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../api/status-view.js';
+import type { Trouble } from '../../operations/find-problems.js';
+import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../operations/status-view.js';
 import type { Moment } from './moment.js';
 
 /** An instant in which all is well, but for what a test is about. */

@@ -1,4 +1,4 @@
-import type { Action } from '../../api/action.js';
+import type { Action } from '../../operations/action.js';
 import { ask, Problem } from './ask.js';
 import { tell } from './notices.js';
 import { askPerson } from './questions.js';

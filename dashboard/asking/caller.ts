@@ -1,4 +1,4 @@
-import type { CallerView } from '../../api/caller.js';
+import type { CallerView } from '../../api/tokens.js';
 import { Store, useStore } from './store.js';
 
 /** Who the server takes this page for; null until it has said so. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { AppliedConfiguration, ConfigurationPlan } from '../../api/configuration-plan.js';
+import type { AppliedConfiguration, ConfigurationPlan } from '../../operations/configuration-plan.js';
 import type { Overview } from '../../api/syncs.js';
 import { carryOut } from '../asking/act.js';
 import { ask, Problem } from '../asking/ask.js';

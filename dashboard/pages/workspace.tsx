@@ -1,4 +1,4 @@
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import type { Overview } from '../../api/syncs.js';
 import { useAsked } from '../asking/use-asked.js';
 import { PageHead } from '../parts/page-head.js';

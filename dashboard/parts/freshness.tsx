@@ -1,4 +1,4 @@
-import type { FreshnessSummary, FreshnessView } from '../../api/freshness-view.js';
+import type { FreshnessSummary, FreshnessView } from '../../operations/freshness-view.js';
 import { counted } from '../words.js';
 import { Ago, Until } from './time.js';
 

@@ -1,4 +1,4 @@
-import type { Action } from '../../api/action.js';
+import type { Action } from '../../operations/action.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
 import { Button } from './button.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Preview as PreviewAnswer, PreviewedItem } from '../../api/preview.js';
+import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
 import { ask, Problem } from '../asking/ask.js';
 import { listNames } from '../list-names.js';
 import { address } from '../route.js';

@@ -1,4 +1,4 @@
-import type { QuotaView } from '../../api/status-view.js';
+import type { QuotaView } from '../../operations/status-view.js';
 import { useAsked } from '../asking/use-asked.js';
 import { counted, grouped } from '../words.js';
 import { AwaitAnswer } from './await-answer.js';

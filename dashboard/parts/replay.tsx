@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ReplayCount } from '../../api/replay-request.js';
+import type { ReplayCount } from '../../operations/start-replay.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { carryOut } from '../asking/act.js';
 import { ask } from '../asking/ask.js';

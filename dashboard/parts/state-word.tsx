@@ -1,6 +1,6 @@
 import type { SinkDetails } from '../../api/sinks.js';
-import type { WorkState } from '../../api/status-view.js';
-import type { Trouble } from '../../api/what-is-wrong.js';
+import type { WorkState } from '../../operations/status-view.js';
+import type { Trouble } from '../../operations/find-problems.js';
 import { readingState, sinkState, type Tone } from '../trouble-words.js';
 
 interface StateWordProps {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Trouble } from '../../api/what-is-wrong.js';
+import type { Trouble } from '../../operations/find-problems.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
 import { address, addressOfSee } from '../route.js';

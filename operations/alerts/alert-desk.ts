@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../../work/collaborators.js';
 import { LeaseWatch } from '../../work/lease-watch.js';
 import { Stopwatch, systemClocks } from '../../base/stopwatch.js';
-import type { AlertsView } from '../../api/alerts.js';
-import type { StatusSources } from '../../api/status.js';
-import type { Config } from '../../config/config.js';
+import type { StatusSources } from '../read-status.js';
+import type { Config, AlertReceiver } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
   dropOldMessages,
@@ -14,33 +13,72 @@ import {
   noteFailed,
   releaseReceiver,
   takeMessage,
-} from './messages.js';
+  readAlerts,
+  receiverStates,
+} from './alert-store.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
 import { whileHeld } from '../../sinks/while-held.js';
 import { alertText, testText } from './alert-text.js';
-import { type Calm, usualCalm } from './judge-alert.js';
-import { look } from './look.js';
-import { type Pace, usualPace } from './pace-messages.js';
-import { openReceivers } from './receivers/open-receivers.js';
-import type { OpenReceiver } from './receivers/receiver.js';
-import { receiverKey } from './receivers/receiver-key.js';
-import { receiverTimes } from './receivers/receiver-times.js';
-import { retryWaitMs } from './retry-wait.js';
-import { viewAlerts } from './view-alerts.js';
+import { type RecoveryDelays, defaultRecoveryDelays } from './judge-alert.js';
+import { checkAlerts } from './check-alerts.js';
+import { type RateLimit, defaultRateLimit } from './pace-messages.js';
+import { type OpenReceiver, receiverKey, receiverTimes } from './receivers/receiver.js';
+import { networkSettings } from '../../work/open-sinks.js';
+import { openSlackReceiver } from './receivers/slack-receiver.js';
+import { openSmtpReceiver } from './receivers/smtp-receiver.js';
+import { openWebhookReceiver } from './receivers/webhook-receiver.js';
+import { z } from '@hono/zod-openapi';
+import { instant } from '../../base/printable.js';
 
-/** How one process at a time has the right to send to a receiver: longer than any attempt takes. */
+/** Raised alerts and the state of the receivers, as the API shows them. */
+export const alertsSchema = z
+  .object({
+    raised: z
+      .array(
+        z.object({
+          occasion: z.string().describe('As in `alerts.when` of the configuration.'),
+          subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
+          since: instant(),
+          title: z.string(),
+          todo: z.string().nullable().describe('What to do.'),
+        }),
+      )
+      .readonly()
+      .describe('Raised alerts that are not over yet, oldest first.'),
+    receivers: z
+      .array(
+        z.object({
+          receiver: z.string().describe('Its type and where it is, without its credentials.'),
+          waiting: z.int().describe('Alerts that it has not accepted yet.'),
+          failingSince: instant().nullable(),
+          failure: z.string().nullable(),
+          deliveredAt: instant().nullable(),
+        }),
+      )
+      .readonly()
+      .describe('In the order of the configuration; empty: nobody receives alerts.'),
+  })
+  .openapi('Alerts');
+
+export type AlertsView = z.infer<typeof alertsSchema>;
+
+/** Lease by which only one process sends to a receiver; longer than any attempt. */
 const leaseMs = receiverTimes.requestTimeoutMs * 3;
-/** What a receiver has not taken for so long is no news any more. */
+/** An alert that a receiver has not accepted within this time is dropped. */
 const giveUpAfterMs = 24 * 60 * 60_000;
 
 export interface AlertTimes {
-  readonly lookEveryMs: number;
-  readonly calm: Calm;
-  readonly pace: Pace;
+  readonly checkEveryMs: number;
+  readonly calm: RecoveryDelays;
+  readonly pace: RateLimit;
 }
 
-export const usualAlertTimes: AlertTimes = { lookEveryMs: 5000, calm: usualCalm, pace: usualPace };
+export const defaultAlertTimes: AlertTimes = {
+  checkEveryMs: 5000,
+  calm: defaultRecoveryDelays,
+  pace: defaultRateLimit,
+};
 
 export interface AlertDeskOptions {
   /** Those of this moment: another configuration may have other receivers. */
@@ -55,7 +93,7 @@ export interface AlertDeskOptions {
   readonly times?: AlertTimes;
 }
 
-/** What became of a test at one receiver. */
+/** Result of a test message at one receiver. */
 export interface TestedReceiver {
   readonly receiver: string;
   readonly delivered: boolean;
@@ -64,48 +102,53 @@ export interface TestedReceiver {
 }
 
 /**
- * Tells people what is worth telling (decision 0030). Looks every few seconds, one process of all; sends what the ledger
- * says is to be sent, to each receiver by itself, so that one that fails or hangs holds nobody up. Everything it knows
- * stands in the ledger: it may end at any instant.
+ * Sends alerts (decision 0030). One process of all checks every few seconds and writes messages to the ledger. Each
+ * receiver is sent its messages separately, so that one that fails or hangs delays no other. The ledger holds all state:
+ * the process may end at any instant.
  */
 export class AlertDesk {
   readonly #stopping = new AbortController();
   #opened: { readonly config: Config; readonly receivers: readonly OpenReceiver[] } | undefined;
   readonly #sending = new Map<string, Promise<void>>();
-  #looking: Promise<void> | undefined;
-  /** Of receivers that another configuration has replaced. */
+  #checking: Promise<void> | undefined;
+  /** Closes receivers that another configuration has replaced. */
   #closing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: AlertDeskOptions) {}
 
-  /** Begins to look and to send. */
+  /** Starts to check and to send. */
   start(): void {
-    const { lookEveryMs } = this.options.times ?? usualAlertTimes;
+    const { checkEveryMs } = this.options.times ?? defaultAlertTimes;
     this.#timer = setInterval(() => {
-      // A look that takes long is not asked for twice.
-      this.#looking ??= this.turn()
+      // A check that takes long is not started twice.
+      this.#checking ??= this.check()
         .catch((error: unknown) => {
           const message = error instanceof Error ? error.message : String(error);
-          this.options.log.warn({ error: message }, 'looking for what to alert failed');
+          this.options.log.warn({ error: message }, 'alert check failed');
         })
         .finally(() => {
-          this.#looking = undefined;
+          this.#checking = undefined;
         });
-    }, lookEveryMs);
+    }, checkEveryMs);
   }
 
-  /** Looks once, and begins to send whatever waits; does not wait for receivers. */
-  async turn(): Promise<void> {
+  /** Checks once and starts to send the waiting messages; does not wait for the receivers. */
+  async check(): Promise<void> {
     const sources = this.options.sources();
     const receivers = await this.#receivers(sources.config);
     const { alerts } = sources.config;
     if (alerts === undefined) return;
-    // A process with another file than the current one would forget what it does not look for, and tell others.
+    // A process with another configuration would forget the alerts of conditions that it does not check.
     if ((await currentConfiguration(sources.ledger)) !== sources.configuration) return;
-    const { lookEveryMs, calm, pace } = this.options.times ?? usualAlertTimes;
+    const { checkEveryMs, calm, pace } = this.options.times ?? defaultAlertTimes;
     const keys = receivers.map((receiver) => receiverKey(sources.ledger, receiver));
-    const written = await look(sources, alerts, { receivers: [...new Set(keys)], everyMs: lookEveryMs, calm, pace });
+    const written = await checkAlerts(sources, alerts, {
+      receivers: [...new Set(keys)],
+      everyMs: checkEveryMs,
+      calm,
+      pace,
+    });
     if (written > 0) {
       this.options.log.info({ alerts: written, receivers: keys.length }, 'alerts written');
       await this.#giveUpOldOnes(sources.ledger); // those to receivers that are no longer configured among them
@@ -113,12 +156,12 @@ export class AlertDesk {
     for (const receiver of receivers) this.#send(sources.ledger, receiver);
   }
 
-  /** Ends when what is being sent has arrived or failed; for tests, which must not wait for a time. */
+  /** Resolves when the messages in progress have arrived or failed; for tests. */
   async sent(): Promise<void> {
     await Promise.all(this.#sending.values());
   }
 
-  /** Sends everybody a message that says that it is a test, at once and once. */
+  /** Sends one test message to each receiver. */
   async test(): Promise<TestedReceiver[]> {
     const receivers = await this.#receivers(this.options.sources().config);
     return await testReceivers(receivers, this.options.publicUrl(), this.#stopping.signal);
@@ -129,11 +172,11 @@ export class AlertDesk {
     return await viewAlerts(ledger, await this.#receivers(config));
   }
 
-  /** What is being sent is cut short and sent again by whoever comes next. A second call does nothing. */
+  /** Aborts the messages being sent; the next process sends them again. A second call does nothing. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#stopping.abort();
-    await this.#looking;
+    await this.#checking;
     await this.sent();
     await this.#closing;
     const opened = this.#opened;
@@ -141,7 +184,7 @@ export class AlertDesk {
     await closeAll(opened?.receivers ?? []);
   }
 
-  /** Those of this configuration, opened when it is new. What is sent to those before ends by itself. */
+  /** Returns the receivers of this configuration, opened once. Messages in progress to the previous receivers finish first. */
   async #receivers(config: Config): Promise<readonly OpenReceiver[]> {
     if (this.#opened?.config === config) return this.#opened.receivers;
     const before = this.#opened;
@@ -167,7 +210,7 @@ export class AlertDesk {
     this.#sending.set(key, sending);
   }
 
-  /** Everything that waits for a receiver, in its order, until it fails. */
+  /** Sends the waiting messages of a receiver in their order, until one fails. */
   async #sendAll(ledger: Ledger, receiver: OpenReceiver, key: string): Promise<void> {
     const { owner, log } = this.options;
     const { signal } = this.#stopping;
@@ -215,11 +258,11 @@ export class AlertDesk {
 
   async #giveUpOldOnes(ledger: Ledger): Promise<void> {
     const dropped = await dropOldMessages(ledger, giveUpAfterMs);
-    if (dropped > 0) this.options.log.error({ alerts: dropped }, 'alerts given up: not taken for a day');
+    if (dropped > 0) this.options.log.error({ alerts: dropped }, 'alerts dropped: not accepted for a day');
   }
 }
 
-/** Sends each of them a test. Never throws. */
+/** Sends a test message to each receiver. Never throws. */
 export async function testReceivers(
   receivers: readonly OpenReceiver[],
   publicUrl: string | null,
@@ -237,4 +280,69 @@ export async function testReceivers(
 
 async function closeAll(receivers: readonly OpenReceiver[]): Promise<void> {
   await Promise.all(receivers.map((receiver) => receiver.close()));
+}
+
+/** Returns the raised alerts and the state of the configured receivers. */
+export async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): Promise<AlertsView> {
+  const keys = receivers.map((receiver) => receiverKey(ledger, receiver));
+  const [rows, states] = await Promise.all([readAlerts(ledger), receiverStates(ledger, keys)]);
+  return {
+    raised: rows
+      .filter(({ told, occasion }) => told && occasion !== 'import-ended')
+      .toSorted((a, b) => a.since.getTime() - b.since.getTime())
+      .map((row) => {
+        const { title, todo } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
+        return { occasion: row.occasion, subject: row.subject, since: row.since.toISOString(), title, todo };
+      }),
+    receivers: receivers.map(({ name }, position) => {
+      const state = states.find(({ receiver }) => receiver === keys[position]);
+      return {
+        receiver: name,
+        waiting: state?.waiting ?? 0,
+        failingSince: state?.failingSince?.toISOString() ?? null,
+        failure: state?.failure ?? null,
+        deliveredAt: state?.deliveredAt?.toISOString() ?? null,
+      };
+    }),
+  };
+}
+
+const firstMs = 5_000;
+const longestMs = 10 * 60_000;
+
+/**
+ * How long a receiver that has failed is left alone: 5 s, doubled with each failure in a row up to 10 minutes, and never
+ * less than it asks for itself. Pure.
+ * @param failures in a row before this one
+ */
+export function retryWaitMs(failures: number, afterMs = 0): number {
+  return Math.max(afterMs, Math.min(longestMs, firstMs * 2 ** Math.min(failures, 20)));
+}
+
+/** Opens the receivers of a configuration, in its order, without connecting to them. The caller closes them. */
+export function openReceivers(config: Config): OpenReceiver[] {
+  const network = networkSettings(config);
+  const open = (receiver: AlertReceiver): OpenReceiver => {
+    switch (receiver.type) {
+      case 'slack':
+        return openSlackReceiver(receiver, network);
+      case 'webhook':
+        return openWebhookReceiver(receiver, network);
+      case 'smtp':
+        return openSmtpReceiver(receiver, network);
+      default:
+        return receiver satisfies never;
+    }
+  };
+  return (config.alerts?.to ?? []).map(open);
+}
+
+/** Sends the receivers of a configuration a test, without a store and without a process that runs. */
+export async function testAlerts(config: Config): Promise<TestedReceiver[]> {
+  const receivers = openReceivers(config);
+  try {
+    return await testReceivers(receivers, config.server.publicUrl ?? null, new AbortController().signal);
+  } finally {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  }
 }

@@ -1,21 +1,19 @@
-import type { AlertFacts, NewAlertMessage, Occasion } from './looks.js';
-import { grouped, instantInWords } from '../numbers-in-words.js';
-import { problemWords } from '../problem-words.js';
+import type { AlertFacts, NewAlertMessage, Occasion } from './alert-store.js';
+import { grouped, formatInstant, problemWords, count } from '../problem-words.js';
 import type { ProblemCode } from '../problems.js';
-import { severalWords } from './several-words.js';
 
-/** What a person is told, in sentences of our own; nothing that anybody else wrote stands in it. */
+/** Text of an alert. It contains only sentences of pigeonpost, never text from the service, a destination or a person. */
 export interface AlertText {
   readonly title: string;
   readonly says: string;
-  /** What to do; null: nothing. */
+  /** The action that helps; null: none is needed. */
   readonly todo: string | null;
-  /** Where to look; null: it is not known by which address people reach this installation. */
+  /** Link to the page; null: the public address of this installation is not known. */
   readonly link: string | null;
 }
 
 type Told = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'since' | 'facts'>;
-/** Of one subject alone. */
+/** A message with a single subject. */
 type ToldOfOne = Omit<Told, 'subjects'> & { readonly subject: string };
 type Words = Omit<AlertText, 'link'>;
 
@@ -28,11 +26,11 @@ export function alertText(message: Told, publicUrl: string | null): AlertText {
   return { ...(one.kind === 'recovered' ? overWords(one) : raisedWords(one)), link };
 }
 
-/** What `alerts test` sends. */
+/** Returns the text that `alerts test` sends. */
 export function testText(publicUrl: string | null): AlertText {
   return {
     title: 'This is a test of pigeonpost',
-    says: 'Somebody has asked whether alerts arrive here. They do.',
+    says: 'An operator requested a test of the alert receivers. This message shows that alerts arrive here.',
     todo: null,
     link: publicUrl === null ? null : `${publicUrl}/#/`,
   };
@@ -79,7 +77,7 @@ const codeOf: Readonly<Record<Exclude<Occasion, 'import-ended'>, ProblemCode>> =
 };
 
 function overWords({ occasion, subject, since }: ToldOfOne): Words {
-  const at = `Since ${instantInWords(since.toISOString())}.`;
+  const at = `Since ${formatInstant(since.toISOString())}.`;
   const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
     'service-down': `The service answers workspace ${subject} again`,
     'sink-paused': `Sink ${subject} is no longer paused`,
@@ -94,7 +92,7 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
   return { title: titles[occasion as keyof typeof titles], says: at, todo: null };
 }
 
-/** Rows that somebody has to look at. */
+/** Outcomes of rows that an operator has to check. */
 const unsettled = ['rejected', 'invalid', 'conflict', 'unknown', 'cancelled'] as const;
 
 function importWords(id: string, facts: AlertFacts): Words {
@@ -110,4 +108,91 @@ function importWords(id: string, facts: AlertFacts): Words {
         ? null
         : `Its report says why, row by row ("pigeonpost import report ${id}"): correct the rows and import it again.`,
   };
+}
+
+/** A message names so many; the page and the command line have all of them. */
+const maxNames = 10;
+
+type Several = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'facts'>;
+
+/** Returns the text of a message about several subjects: their number, a common cause, the first names. Pure. */
+export function severalWords(message: Several): Omit<AlertText, 'link'> {
+  const { occasion, kind, subjects } = message;
+  const title = kind === 'recovered' ? overTitle(message) : raisedTitle(message);
+  const common = kind === 'raised' ? commonReason(message) : [];
+  return {
+    title,
+    says: [...common, namesSentence(subjects)].join(' '),
+    todo: kind === 'recovered' ? null : `"${commands[occasion]}" lists them, each with what it needs.`,
+  };
+}
+
+const commands: Readonly<Record<Occasion, string>> = {
+  'service-down': 'pigeonpost status',
+  'sink-paused': 'pigeonpost status',
+  'workspace-paused': 'pigeonpost status',
+  behind: 'pigeonpost status',
+  'dead-letters': 'pigeonpost dead-letters list',
+  withholding: 'pigeonpost status',
+  'reading-late': 'pigeonpost status',
+  'deletions-held': 'pigeonpost deletions list',
+  'quota-short': 'pigeonpost status',
+  'import-ended': 'pigeonpost import list',
+};
+
+function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): string {
+  switch (occasion) {
+    case 'service-down':
+      return `The service does not answer ${grouped(n)} workspaces`;
+    case 'sink-paused':
+      return `${grouped(n)} sinks are paused`;
+    case 'workspace-paused':
+      return `${grouped(n)} workspaces are paused`;
+    case 'behind':
+      return `${grouped(n)} sinks are behind`;
+    case 'dead-letters':
+      return `${grouped(n)} sinks have refused ${count(facts['letters'], 'change')}`;
+    case 'withholding':
+      return `${grouped(n)} sinks withhold what they should probably send`;
+    case 'reading-late':
+      return `Lists of ${grouped(n)} pigeonholes are not read in time`;
+    case 'deletions-held':
+      return `${count(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
+    case 'quota-short':
+      return `The request quotas of ${grouped(n)} workspaces will not last`;
+    case 'import-ended':
+      return `${grouped(n)} imports have ended`;
+    default:
+      return occasion satisfies never;
+  }
+}
+
+function overTitle({ occasion, subjects: { length: n } }: Several): string {
+  const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
+    'service-down': `The service answers ${grouped(n)} workspaces again`,
+    'sink-paused': `${grouped(n)} sinks are no longer paused`,
+    'workspace-paused': `${grouped(n)} workspaces are no longer paused`,
+    behind: `${grouped(n)} sinks are no longer behind`,
+    'dead-letters': `${grouped(n)} sinks have fewer dead letters again`,
+    withholding: `${grouped(n)} sinks no longer withhold what they should send`,
+    'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
+    'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any more`,
+    'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
+  };
+  return titles[occasion as keyof typeof titles]; // an import that has ended is never over
+}
+
+/** Returns the cause that all pauses share: one fix may resolve all of them. */
+function commonReason({ occasion, facts: { pausedBy, cause } }: Several): string[] {
+  if (occasion !== 'sink-paused' && occasion !== 'workspace-paused') return [];
+  if (pausedBy === 'person') return ['All by persons.'];
+  if (cause === 'credential') return ['The credentials of all of them are refused.'];
+  if (cause === 'restored') return ['The ledger was restored from a backup.'];
+  return [];
+}
+
+function namesSentence(subjects: readonly string[]): string {
+  const more = subjects.length - maxNames;
+  const names = subjects.slice(0, maxNames).join(', ');
+  return more > 0 ? `They are ${names} and ${grouped(more)} more.` : `They are ${names}.`;
 }

@@ -1,11 +1,11 @@
 import type { AlertsConfig } from '../../config/config.js';
-import type { Standing } from '../find-problems.js';
+import type { WorkSnapshot } from '../find-problems.js';
 import { findConditions } from './find-conditions.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-/** Of each occasion what its `alerts.when` asks for. */
+/** A condition for each occasion of `alerts.when`. */
 const everything: AlertsConfig['when'] = {
   serviceDown: true,
   readingLate: true,
@@ -47,7 +47,7 @@ interface Given {
   readonly waitMs?: readonly number[];
 }
 
-function standing({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs = [] }: Given): Standing {
+function snapshot({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs = [] }: Given): WorkSnapshot {
   return {
     trouble: null,
     workspaces: [
@@ -127,7 +127,7 @@ const waits = { state: 'waiting', reason: 'quota' };
 
 describe('a look', () => {
   it.each<[string, Given, readonly string[]]>([
-    ['nothing while all goes on', {}, []],
+    ['nothing while everything works', {}, []],
     ['a sink that is paused', { sink: { state: 'paused', pause } }, ['sink-paused hooks holds']],
     ['a workspace that is paused', { workspace: { state: 'paused', pause } }, ['workspace-paused acme holds']],
     ['a service that has not answered for a minute', { workspace: unanswered(60_000) }, ['service-down acme holds']],
@@ -181,25 +181,25 @@ describe('a look', () => {
     ['a workspace that waits for its quota', { workspace: waits }, ['quota-short acme holds']],
     ['nothing of one that waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
   ])('finds %s', (_, given, expected) => {
-    const found = findConditions(standing(given), everything);
+    const found = findConditions(snapshot(given), everything);
     expect(found.map(({ occasion, subject, found: how }) => `${occasion} ${subject} ${how}`)).toEqual(expected);
-    expect(findConditions(standing(given), nothing)).toEqual([]);
+    expect(findConditions(snapshot(given), nothing)).toEqual([]);
   });
 
   it('finds that a paused sink is behind where nobody wants to hear of the pause', () => {
-    const given = standing({ sink: { state: 'paused', pause }, waitMs: [90_000] });
+    const given = snapshot({ sink: { state: 'paused', pause }, waitMs: [90_000] });
     expect(findConditions(given, { ...nothing, behindMs: 60_000 })).toMatchObject([
       { occasion: 'behind', found: 'holds' },
     ]);
   });
 
   it('takes counts, codes and instants of what it finds, and no text', () => {
-    const [found] = findConditions(standing({ sink: { state: 'paused', pause } }), everything);
+    const [found] = findConditions(snapshot({ sink: { state: 'paused', pause } }), everything);
     expect(found!.facts).toEqual({ pausedBy: 'cause', cause: 'credential', pausedAt: '2026-11-21T09:59:59.000Z' });
   });
 
   it('counts what it finds, and says since when', () => {
-    const given = standing({
+    const given = snapshot({
       sink: { dead: { a: 4, b: 1 } },
       waitMs: [70_000, 90_000],
       held: 7,

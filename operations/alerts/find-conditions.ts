@@ -1,6 +1,6 @@
 import type { AlertsConfig } from '../../config/config.js';
-import type { AlertFacts, Occasion } from './looks.js';
-import { behindAfterMs, findProblems, type Standing } from '../find-problems.js';
+import type { AlertFacts, Occasion } from './alert-store.js';
+import { behindAfterMs, findProblems, type WorkSnapshot } from '../find-problems.js';
 import type { Problem, ProblemCode } from '../problems.js';
 import type { Found } from './judge-alert.js';
 
@@ -35,11 +35,11 @@ const serviceDownAfterMs = 60_000;
 const readingLateAfterMs = 180_000;
 
 /** Returns the problems of this moment that are worth an alert, for the occasions that are wanted. Pure. */
-export function findConditions(standing: Standing, when: AlertsConfig['when']): Condition[] {
-  const problems = findProblems(standing, { behindMs: when.behindMs ?? behindAfterMs });
+export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when']): Condition[] {
+  const problems = findProblems(snapshot, { behindMs: when.behindMs ?? behindAfterMs });
   return problems.flatMap((problem): Condition[] => {
     const occasion = occasions[problem.code];
-    if (occasion === undefined || !isWanted(occasion, when) || !isWorthTelling(problem, standing.now, when)) return [];
+    if (occasion === undefined || !isWanted(occasion, when) || !isWorthTelling(problem, snapshot.now, when)) return [];
     // A problem that another one explains is not reported, but it is not over either.
     const cover = problem.coveredBy === null ? undefined : occasions[problem.coveredBy];
     // The service has asked to wait, or the quota is used up: that lists are late is meant then.

@@ -1,6 +1,6 @@
-import { type AlertState, type Calm, type Found, heldBack, judgeAlert } from './judge-alert.js';
+import { type AlertState, type RecoveryDelays, type Found, postponedState, judgeAlert } from './judge-alert.js';
 
-const calm: Calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };
+const calm: RecoveryDelays = { firstMs: 10, longestMs: 60, forgetMs: 100 };
 const told: AlertState = { holds: true, sinceMs: 0, told: true, raises: 1 };
 const calming: AlertState = { ...told, holds: false };
 const over: AlertState = { ...calming, told: false };
@@ -12,9 +12,9 @@ describe('an alert', () => {
     ['is not over at the first look that does not find it', told, 'over', 5, { ...calming, sinceMs: 5 }, null],
     ['is not over before the calm', calming, 'over', 9, calming, null],
     ['is over after the calm', calming, 'over', 10, over, 'recovered'],
-    ['that comes back during the calm is told neither time', calming, 'holds', 9, { ...told, sinceMs: 9 }, null],
+    ['that returns during the quiet time is reported neither time', calming, 'holds', 9, { ...told, sinceMs: 9 }, null],
     [
-      'needs twice the calm when it has come back once',
+      'needs twice the quiet time when it has returned once',
       { ...calming, raises: 2 },
       'over',
       19,
@@ -30,7 +30,7 @@ describe('an alert', () => {
       { ...over, raises: 99 },
       'recovered',
     ],
-    ['is raised again when it comes back', over, 'holds', 50, { ...told, sinceMs: 50, raises: 2 }, 'raised'],
+    ['is raised again when it returns', over, 'holds', 50, { ...told, sinceMs: 50, raises: 2 }, 'raised'],
     ['that is over is remembered for a while', over, 'over', 99, over, null],
     ['is forgotten after a long calm', over, 'over', 100, null, null],
     ['that nobody can see now stays as it is while told', told, 'unknown', 500, told, null],
@@ -43,22 +43,22 @@ describe('an alert', () => {
 
   it.each<[string, AlertState | null, Found]>([
     ['that begins', null, 'holds'],
-    ['that comes back', over, 'holds'],
+    ['that returns', over, 'holds'],
     ['that is over', calming, 'over'],
-  ])('%s and is to be told later is told by the next look as it would have been by this one', (_, before, found) => {
+  ])('%s and is postponed is reported by the next check as it would have been by this one', (_, before, found) => {
     const now = judgeAlert(before, found, 50, calm);
-    const later = judgeAlert(heldBack(before, now), found, 60, calm);
+    const later = judgeAlert(postponedState(before, now), found, 60, calm);
     expect(now.tell).not.toBeNull();
     expect(later).toEqual(now);
   });
 
-  it('that was to be told later and is over by then is told neither way', () => {
-    const later = heldBack(null, judgeAlert(null, 'holds', 5, calm));
+  it('that was postponed and is over by then is not reported', () => {
+    const later = postponedState(null, judgeAlert(null, 'holds', 5, calm));
     const calmed = judgeAlert(later, 'over', 10, calm);
     expect([calmed.tell, judgeAlert(calmed.state, 'over', 90, calm).tell]).toEqual([null, null]);
   });
 
-  it('that goes on and off every look for an hour is told about a dozen times at most', () => {
+  it('that changes at every check for an hour is reported a dozen times at most', () => {
     let state: AlertState | null = null;
     let tells = 0;
     for (let nowMs = 0; nowMs < 3_600_000; nowMs += 5000) {

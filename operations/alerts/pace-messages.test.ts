@@ -1,12 +1,17 @@
-import { gatherMessages } from './gather-messages.js';
-import { type Pace, paceMessages, type Paces, type Telling } from './pace-messages.js';
+import {
+  gatherMessages,
+  type RateLimit,
+  limitMessages,
+  type RateLimitStates,
+  type PendingMessage,
+} from './pace-messages.js';
 
-const pace: Pace = { most: 3, everyMs: 60_000 };
+const pace: RateLimit = { burst: 3, everyMs: 60_000 };
 const second = 1000;
 const startMs = Date.parse('2026-11-21T09:30:00Z');
 const at = (ms: number): Date => new Date(startMs + ms);
 
-function paused(...subjects: readonly string[]): Telling[] {
+function paused(...subjects: readonly string[]): PendingMessage[] {
   return subjects.map((subject) => {
     const facts = { pausedBy: 'cause', cause: 'credential', pausedAt: at(0).toISOString() };
     const known = { occasion: 'sink-paused', subject, holds: true, since: at(0), facts } as const;
@@ -17,27 +22,27 @@ function paused(...subjects: readonly string[]): Telling[] {
     };
   });
 }
-const recovered = (...subjects: readonly string[]): Telling[] =>
+const recovered = (...subjects: readonly string[]): PendingMessage[] =>
   paused(...subjects).map((telling) => ({
     ...telling,
     message: { ...telling.message, kind: 'recovered' },
     rowIfLater: undefined,
   }));
 
-/** Of whom is told at each look. What waits is found again by the next one: a caller gives it again. */
-function told(...looks: readonly [ms: number, tellings: readonly Telling[]][]): (readonly string[])[][] {
-  let paces: Paces = new Map();
-  return looks.map(([ms, tellings]) => {
-    const paced = paceMessages(tellings, paces, at(ms), pace);
+/** Returns the subjects reported at each check. The next check finds a postponed message again, so the caller passes it again. */
+function told(...looks: readonly [ms: number, pending: readonly PendingMessage[]][]): (readonly string[])[][] {
+  let paces: RateLimitStates = new Map();
+  return looks.map(([ms, pending]) => {
+    const paced = limitMessages(pending, paces, at(ms), pace);
     paces = new Map([...paces, ...paced.paces]);
     return paced.messages.map(({ subjects }) => subjects);
   });
 }
 
-describe('what is told at once', () => {
+describe('messages of one check', () => {
   const storm = Array.from({ length: 200 }, (_, n) => `s${n}`);
 
-  it.each<[string, readonly [number, readonly Telling[]][], readonly (readonly string[])[][]]>([
+  it.each<[string, readonly [number, readonly PendingMessage[]][], readonly (readonly string[])[][]]>([
     ['one message each of three', [[0, paused('a', 'b', 'c')]], [[['a'], ['b'], ['c']]]],
     ['one message of four', [[0, paused('a', 'b', 'c', 'd')]], [[['a', 'b', 'c', 'd']]]],
     ['one message of two hundred', [[0, paused(...storm)]], [[storm]]],
@@ -78,8 +83,8 @@ describe('what is told at once', () => {
     expect(told(...looks)).toEqual(messages);
   });
 
-  it('of a storm that goes on for an hour is a message a minute at most', () => {
-    const looks = Array.from({ length: 720 }, (_, n): [number, Telling[]] => [n * 5 * second, paused(`s${n}`)]);
+  it('are at most one a minute in a storm of an hour', () => {
+    const looks = Array.from({ length: 720 }, (_, n): [number, PendingMessage[]] => [n * 5 * second, paused(`s${n}`)]);
     expect(told(...looks).flat()).toHaveLength(62); // three at once, then one at each full minute
   });
 });
@@ -87,7 +92,7 @@ describe('what is told at once', () => {
 describe('what waits', () => {
   it('is remembered as not told, and leaves the pace as it is', () => {
     const full = new Map([['sink-paused raised', at(180 * second)]]);
-    const paced = paceMessages(paused('a'), full, at(0), pace);
+    const paced = limitMessages(paused('a'), full, at(0), pace);
     expect(paced).toEqual({
       rows: [expect.objectContaining({ subject: 'a', told: false })],
       messages: [],
@@ -97,7 +102,7 @@ describe('what waits', () => {
 
   it('is not known at all when it would be found again', () => {
     const full = new Map([['sink-paused recovered', at(180 * second)]]);
-    expect(paceMessages(recovered('a'), full, at(0), pace).rows).toEqual([]);
+    expect(limitMessages(recovered('a'), full, at(0), pace).rows).toEqual([]);
   });
 });
 

@@ -1,54 +1,57 @@
-import type { AlertRow, NewAlertMessage } from './looks.js';
-import { gatherMessages } from './gather-messages.js';
+import type { AlertRow, NewAlertMessage, AlertFacts } from './alert-store.js';
 
-/** How many messages of one occasion and kind may follow each other at once, and how often one more may come. */
-export interface Pace {
-  readonly most: number;
+/** Rate limit for messages of one occasion and kind: burst size and refill interval. */
+export interface RateLimit {
+  readonly burst: number;
   readonly everyMs: number;
 }
 
-/** One sink among many is told of at once, by its name; a storm that lasts an hour is told a dozen times. */
-export const usualPace: Pace = { most: 3, everyMs: 5 * 60_000 };
+/** Single sinks are reported immediately, by name. A storm of an hour produces a dozen messages. */
+export const defaultRateLimit: RateLimit = { burst: 3, everyMs: 5 * 60_000 };
 
-/** Something that is to be told, and what the ledger is to know of it then. */
-export interface Telling {
+/** A message that is due, with the state to store once it is written. */
+export interface PendingMessage {
   readonly row: AlertRow;
   readonly message: NewAlertMessage;
-  /** What the ledger is to know instead when it is told later; undefined: what it knows already. */
+  /** State to store if the message is postponed; undefined: the state does not change. */
   readonly rowIfLater: AlertRow | undefined;
 }
 
 /**
- * From when on `most` messages may be told at once again, by `paceKey`; one that is not there: now. Everything that a
- * pace has to remember is this instant (the "generic cell rate algorithm" of networks).
+ * The instant at which a full burst is available again, by `rateLimitKey`; absent: now. It is all the state that the rate
+ * limit needs (the generic cell rate algorithm, GCRA).
  */
-export type Paces = ReadonlyMap<string, Date>;
+export type RateLimitStates = ReadonlyMap<string, Date>;
 
-export interface Paced {
+export interface LimitedMessages {
   readonly rows: readonly AlertRow[];
   readonly messages: readonly NewAlertMessage[];
-  /** Those that are others now. */
-  readonly paces: Paces;
+  /** Rate limits that have changed. */
+  readonly paces: RateLimitStates;
 }
 
-/** What a pace is kept for. */
-export function paceKey({ occasion, kind }: Pick<NewAlertMessage, 'occasion' | 'kind'>): string {
+/** Returns the key under which a rate limit is stored. */
+export function rateLimitKey({ occasion, kind }: Pick<NewAlertMessage, 'occasion' | 'kind'>): string {
   return `${occasion} ${kind}`;
 }
 
 /**
- * Keeps a storm from being as many messages as it has subjects: what of one occasion and kind is more than its pace
- * allows is one message that counts, and when the pace allows none, it waits for a later look, which gathers it with
- * what came meanwhile. Pure.
+ * Limits the messages of one occasion and kind. Messages above the limit become one message with counts; if the limit
+ * allows none, they wait for a later check, which merges them with newer ones. Pure.
  */
-export function paceMessages(tellings: readonly Telling[], paces: Paces, at: Date, pace: Pace): Paced {
+export function limitMessages(
+  pending: readonly PendingMessage[],
+  paces: RateLimitStates,
+  at: Date,
+  pace: RateLimit,
+): LimitedMessages {
   const rows: AlertRow[] = [];
   const messages: NewAlertMessage[] = [];
   const spent = new Map<string, Date>();
-  for (const key of new Set(tellings.map(({ message }) => paceKey(message)))) {
-    const group = tellings.filter(({ message }) => paceKey(message) === key);
+  for (const key of new Set(pending.map(({ message }) => rateLimitKey(message)))) {
+    const group = pending.filter(({ message }) => rateLimitKey(message) === key);
     const fullAtMs = Math.max(paces.get(key)?.getTime() ?? 0, at.getTime());
-    const allowed = pace.most - Math.ceil((fullAtMs - at.getTime()) / pace.everyMs);
+    const allowed = pace.burst - Math.ceil((fullAtMs - at.getTime()) / pace.everyMs);
     if (allowed <= 0) {
       rows.push(...group.flatMap(({ rowIfLater }) => rowIfLater ?? []));
       continue;
@@ -60,4 +63,35 @@ export function paceMessages(tellings: readonly Telling[], paces: Paces, at: Dat
     spent.set(key, new Date(fullAtMs + told.length * pace.everyMs));
   }
   return { rows, messages, paces: spent };
+}
+
+/**
+ * Several messages of one occasion and kind as one, of all their subjects. Of the facts it has the sum of counts, the
+ * earliest of instants, and else what all agree on. Pure.
+ */
+export function gatherMessages(messages: readonly NewAlertMessage[]): NewAlertMessage {
+  const [first] = messages;
+  if (first === undefined) throw new Error('there is nothing to gather: one message at least is needed');
+  return {
+    occasion: first.occasion,
+    subjects: messages.flatMap(({ subjects }) => subjects),
+    kind: first.kind,
+    since: new Date(Math.min(...messages.map(({ since }) => since.getTime()))),
+    facts: gatherFacts(messages.map(({ facts }) => facts)),
+  };
+}
+
+function gatherFacts(all: readonly AlertFacts[]): AlertFacts {
+  const names = new Set(all.flatMap((facts) => Object.keys(facts)));
+  return Object.fromEntries([...names].map((name) => [name, gatherFact(name, all)]));
+}
+
+function gatherFact(name: string, all: readonly AlertFacts[]): string | number | null {
+  const values = all.map((facts) => facts[name] ?? null);
+  const known = values.filter((value) => value !== null);
+  const numbers = known.filter((value) => typeof value === 'number');
+  if (numbers.length > 0) return numbers.reduce((sum, n) => sum + n, 0);
+  // ISO 8601 in UTC sorts as text
+  if (name.endsWith('At')) return known.map(String).toSorted()[0] ?? null;
+  return values.every((value) => value === values[0]) ? values[0]! : null;
 }

@@ -1,10 +1,10 @@
-/** Why a backup or a restore did not happen, in a sentence that says what to do. Nothing of a row stands in it. */
+/** A failed backup or restore. The message says what to do and contains no data of a row. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 
   constructor(
     readonly kind:
-      /** What was given cannot be meant. */
+      /** The arguments are invalid. */
       | 'wrongUse'
       /** A program of this machine is missing. */
       | 'tool'

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, dirname, resolve } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { type Environment, processEnvironment } from '../../config/environment.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { BackupError } from './backup-error.js';
 import { packStore, withoutTar } from './pack-store.js';
-import { postgresTool } from './postgres-tool.js';
+import { postgresTool } from './restore-postgres.js';
 import { runTool, type RunningTool } from './run-tool.js';
-import { writeBytes, writeWhole } from './write-whole.js';
+import { open, rename, rm } from 'node:fs/promises';
+import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 
 /** The bytes of a backup, from wherever they come. */
 export type BackupBytes = AsyncIterable<Uint8Array>;
@@ -29,7 +30,7 @@ export async function packUnusedStore(folder: string, use: (bytes: BackupBytes) 
   }
 }
 
-/** What a backup passes through on its way to the disk. */
+/** Encrypts a backup on its way to the disk. */
 export type Encrypt = (bytes: BackupBytes) => BackupBytes;
 
 /**
@@ -101,7 +102,7 @@ export async function dumpPostgres(
   });
 }
 
-/** What a program writes. The stream ends with a BackupError if the program fails. */
+/** Returns the output of a program. The stream ends with a BackupError if the program fails. */
 async function* outputOf({ child, done }: RunningTool): BackupBytes {
   try {
     for await (const piece of child.stdout!) yield piece as Uint8Array;
@@ -109,4 +110,53 @@ async function* outputOf({ child, done }: RunningTool): BackupBytes {
   } finally {
     child.kill();
   }
+}
+
+/**
+ * Has a file written under another name, and gives it its own only when it is whole and on the disk: what is called a
+ * backup is one. Nobody else on this machine may read it.
+ * @throws {BackupError} kind `inUse` when there is such a file
+ */
+export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+  const part = `${file}.part`;
+  await refuseExisting(file);
+  try {
+    const made = await open(part, 'w', 0o600);
+    await made.chmod(0o600); // an older part may be anybody's
+    await made.close();
+    await write(part);
+    const written = await open(part, 'r');
+    await written.sync();
+    await written.close();
+    await refuseExisting(file);
+    await rename(part, file);
+    syncFolder(dirname(resolve(file)));
+  } catch (error) {
+    await rm(part, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof BackupError || typeof code !== 'string') throw error;
+    throw new BackupError('failed', `${file} cannot be written (${code}): give another place`, { cause: error });
+  }
+}
+
+/** Piece by piece, as fast as they are taken. */
+export async function writeBytes(part: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(part, 'w');
+  try {
+    for await (const piece of bytes) await file.appendFile(piece);
+  } finally {
+    await file.close();
+  }
+}
+
+/** To standard output. */
+export async function passOn(bytes: AsyncIterable<Uint8Array>, out: NodeJS.WritableStream): Promise<void> {
+  for await (const piece of bytes) if (!out.write(piece)) await once(out, 'drain');
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const found = await open(file, 'r').catch(() => undefined);
+  if (found === undefined) return;
+  await found.close();
+  throw new BackupError('inUse', `${file} exists: give another name, an older backup is never overwritten`);
 }

@@ -27,9 +27,8 @@ import { requestErasure } from '../../people/forget/request-erasure.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
 import { dumpPostgres, packUnusedStore, writeBackup } from './backup-store.js';
 import { packStore } from './pack-store.js';
-import { postgresTool } from './postgres-tool.js';
-import { readErasureListFile } from './read-erasure-list.js';
-import { markStoreRestored, restoreStore } from './restore-store.js';
+import { postgresTool } from './restore-postgres.js';
+import { readErasureListFile, markStoreRestored, restoreStore } from './restore-store.js';
 
 const terms = { erasures: null, otherLedger: false, configuredKey: testLedgerKey };
 const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
@@ -41,7 +40,7 @@ function replaceByLink(path: string, target: string): void {
   symlinkSync(target, path);
 }
 
-/** A ledger with a sink that has delivered, one that was archived, and an import under way. */
+/** A ledger with a sink that has delivered, one that was archived, and an import in progress. */
 async function fill(db: Database): Promise<void> {
   await openLedger(db, testKey);
   await db.script(`
@@ -78,7 +77,7 @@ async function expectMarked(db: Database): Promise<void> {
   ).toEqual([{ n: 0 }]);
 }
 
-/** Somebody of a pigeonhole that the backup knows, and, with the same id, of one that it does not. */
+/** A person in a pigeonhole that the backup knows and, with the same id, in one that it does not. */
 async function forgetSomebody(ledger: Ledger): Promise<void> {
   await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
   const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
@@ -338,7 +337,7 @@ describe('a backup of an embedded store', () => {
     expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
   });
 
-  it('that was put back by hand is marked by itself', async () => {
+  it('that was copied back by hand is marked automatically', async () => {
     await markStoreRestored(store('source'), mark);
     const db = await openEmbedded({ folder: source });
     await expectMarked(db);

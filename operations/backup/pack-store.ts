@@ -1,21 +1,22 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
-import { cleanCopy } from './clean-copy.js';
-import { type BackupFacts, backupFactsOf, factsFile } from './backup-facts.js';
 import { runTool } from './run-tool.js';
+import { z } from 'zod';
+import { packageVersion } from '../../base/package-root.js';
+import { BackupError } from './backup-error.js';
+import { openEmbedded } from '../../ledger/drivers/embedded.js';
 
-/** What the next start of the store clears away, should this process be killed: see embedded-folder.ts. */
+/** Prefix of folders that the next start of the store deletes if this process is killed; see embedded-folder.ts. */
 const clearedAtStart = 'postgres.new-';
 
-/** What to do where there is no tar. */
+/** Advice if tar is not installed. */
 export const withoutTar = 'install tar, or stop pigeonpost and copy the folder of the store';
 
 /**
- * An embedded store as one compressed archive: `backup.json`, then its files. The store stands still only while its files
- * are copied beside it (a second for some hundred megabytes, nothing at all where the file system can share blocks);
- * the copy is then rewritten without what was erased or overwritten (decision 0031), and packing takes as long as whoever
- * reads.
+ * Returns an embedded store as one compressed archive: `backup.json`, then its files. The store is blocked only while its
+ * files are copied (1 s for some hundred MB, not at all if the file system shares blocks). The copy is then rewritten
+ * without erased or overwritten data (decision 0031), and packed as fast as the reader reads.
  * @param folder of the store
  * @throws {BackupError}, {StoreError}; the stream ends with a BackupError when packing fails
  */
@@ -47,8 +48,83 @@ async function* pack(work: string): AsyncGenerator<Uint8Array, void, undefined> 
     for await (const bytes of tar.child.stdout!) yield bytes as Uint8Array;
     await tar.done;
   } finally {
-    tar.child.kill(); // whoever reads may have stopped
+    tar.child.kill(); // the reader may have stopped
     await tar.done.catch(() => undefined);
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Format of the archive. A version that changes it uses the next number and still reads this one. */
+const format = 'pigeonpost-backup/1';
+
+const factsSchema = z.object({
+  format: z.literal(format),
+  /** The instant of the copy: what was committed by then is in it. */
+  madeAt: z.iso.datetime(),
+  /** The version that made it. */
+  pigeonpost: z.string(),
+  /** The ledger's newest migration. */
+  migration: z.number().int(),
+  ledger: z.uuid(),
+});
+
+/** Metadata of a backup of an embedded store; nothing from the ledger's contents. */
+export type BackupFacts = z.infer<typeof factsSchema>;
+
+/** The file that has the facts, at the head of the archive. */
+export const factsFile = 'backup.json';
+
+/** @throws {BackupError} kind `missing` when nothing was ever stored */
+export async function backupFactsOf(db: Database): Promise<BackupFacts> {
+  const [migrated] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
+  const [row] =
+    migrated === undefined
+      ? []
+      : await db.query<{ migration: number; ledger: string }>(
+          'select (select max(number) from migrations) as migration, id as ledger from ledger',
+        );
+  if (row === undefined) throw new BackupError('missing', 'the store holds no ledger yet: there is nothing to back up');
+  return { format, madeAt: new Date().toISOString(), pigeonpost: packageVersion(), ...row };
+}
+
+/** @throws {BackupError} kind `unusable` */
+export async function readBackupFacts(folder: string): Promise<BackupFacts> {
+  try {
+    return factsSchema.parse(JSON.parse(await readFile(join(folder, factsFile), 'utf8')));
+  } catch (error) {
+    throw new BackupError('unusable', `the file is no backup that this version can read: its ${factsFile} says so`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Takes out of a copied store what the database has only marked as dead: rows that were erased or overwritten, and the
+ * write-ahead log that wrote them. Every table is rewritten, in the copy and in a thread of its own, so the store that was
+ * copied continues to work.
+ * @param folder with the copy in `postgres/`
+ */
+export async function cleanCopy(folder: string): Promise<void> {
+  const db = await openEmbedded({ folder });
+  try {
+    const tables = await db.query<{ name: string }>(
+      'select quote_ident(tablename) as name from pg_tables where schemaname = current_schema() order by 1',
+    );
+    // Statistics are samples of values, so they are drawn again, too.
+    await db.script(`vacuum (full, analyze) ${tables.map(({ name }) => name).join(', ')}`);
+    await db.script('vacuum full pg_catalog.pg_statistic');
+    const log = join(folder, 'postgres', 'pg_wal');
+    const [current] = await db.query<{ name: string }>('select pg_walfile_name(pg_current_wal_lsn()) as name');
+    // Segments that were recycled for later use hold what they held before.
+    for (const name of await readdir(log)) {
+      // oxlint-disable-next-line no-await-in-loop -- a handful
+      if (/^[0-9A-F]{24}$/.test(name) && name > current!.name) await rm(join(log, name));
+    }
+    await db.query('set wal_recycle = off');
+    await db.query('select pg_switch_wal()');
+    await db.script('checkpoint');
+  } finally {
+    await db.close();
+  }
+  await rm(join(folder, 'lock'), { force: true });
 }

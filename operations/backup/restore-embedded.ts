@@ -9,21 +9,20 @@ import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
-import { type ErasureList, takeOverErasures } from '../../people/forget/erasure-list.js';
+import { type ErasureList, takeOverErasures, readErasureList } from '../../people/forget/erasure-list.js';
 import { readStoredKey, removeStoredKey } from '../../ledger/take-up-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
-import { type BackupFacts, factsFile, readBackupFacts } from './backup-facts.js';
-import { lookAtPresentStore } from './look-at-present-store.js';
-import { withoutTar } from './pack-store.js';
+import { type BackupFacts, factsFile, readBackupFacts, withoutTar } from './pack-store.js';
 import { runTool } from './run-tool.js';
-import { writeBytes } from './write-whole.js';
+import { writeBytes } from './backup-store.js';
+import { StoreError } from '../../ledger/drivers/store-error.js';
 
 export interface RestoredStore {
   readonly facts: BackupFacts;
-  /** Where the store that was there stands now; null: there was none. */
+  /** Folder of the replaced store; null: there was none. */
   readonly replaced: string | null;
-  /** So many erasures go on, since the backup was made before them; null: nobody knows which there were. */
+  /** Erasures that are applied again because they are newer than the backup; null: they are not known. */
   readonly erasures: number | null;
 }
 
@@ -113,7 +112,7 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
   if (strange || !isPlain || !names.includes(factsFile) || !names.includes('postgres/PG_VERSION')) {
     throw notOurs(shown);
   }
-  await tar('-C', into, '-xzof', file); // "o": as whoever restores, not as whoever has backed up
+  await tar('-C', into, '-xzof', file); // "o": files belong to the user who restores
   if (!(await holdsPlainFilesOnly(into))) throw notOurs(shown);
 }
 
@@ -157,7 +156,7 @@ interface UpToDate {
   readonly keyOf: (db: Database) => Promise<LedgerKey>;
 }
 
-/** @returns how many erasures go on, and the key of the ledger */
+/** @returns the number of erasures that were applied again, and the key of the ledger */
 async function bringUpToDate(
   storeFolder: string,
   { mark, lists, keyOf }: UpToDate,
@@ -223,4 +222,25 @@ async function takePlace(work: string, folder: string): Promise<string | null> {
 /** `20261121T093000Z`: names of files hold no colon everywhere. */
 function stamp(at: Date): string {
   return at.toISOString().replace(/[-:]|\.\d+/g, '');
+}
+
+/**
+ * What of the store that is about to be replaced has to outlast it: whom it keeps away. A store that is damaged is the
+ * very reason for a restore, so it stops none.
+ * @returns undefined where there is no store, or none that can be read
+ * @throws {StoreError} kind `locked` while a process uses it
+ */
+export async function lookAtPresentStore(folder: string): Promise<ErasureList | undefined> {
+  if (!existsSync(join(folder, 'postgres', 'PG_VERSION'))) return undefined;
+  try {
+    const db = await openEmbedded({ folder });
+    try {
+      return await readErasureList(db);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'locked') throw error;
+    return undefined;
+  }
 }

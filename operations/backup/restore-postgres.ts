@@ -12,14 +12,14 @@ import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
 import type { BackupBytes } from './backup-store.js';
 import type { RestoreTerms } from './restore-embedded.js';
-import { postgresTool } from './postgres-tool.js';
 import { runTool, type RunningTool } from './run-tool.js';
+import { storeTls } from '../../ledger/drivers/postgres-tls.js';
 
 /**
  * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
  * would send without a look. Never over a ledger that is there: two databases can be compared, one cannot.
  * @param terms.erasures whom the ledger kept away before; null: no list was given
- * @returns how many erasures go on; null: nobody knows which there were
+ * @returns the number of erasures that were applied again; null: they are not known
  * @throws {BackupError}, {StoreError}; {LedgerError} kind `otherLedger`, when all but the list is restored
  */
 export async function restorePostgres(
@@ -50,7 +50,7 @@ export async function restorePostgres(
   });
 }
 
-/** What the next start would refuse, said while whoever restores is there. */
+/** Returns the key problem that would stop the next start, so that the operator sees it during the restore. */
 async function keyProblemOf(db: Database, key: LedgerKey | undefined): Promise<string | null> {
   const stored = await readStoredKey(db);
   if (stored === undefined || stored.kind === 'inside') return null;
@@ -151,5 +151,42 @@ async function withDatabase<T>(store: string, use: (db: Database) => Promise<T>)
     return await use(db);
   } finally {
     await db.close();
+  }
+}
+
+/** Variables that are passed on: those that a program needs to be found, to connect and for its language. */
+const passedOn = /^(PATH|HOME|LANG|LC_.*|TZ|PG.*)$/;
+
+/** A store's URL as PostgreSQL's own programs are given it: without the password, which others on this machine would see. */
+export function postgresTool(
+  store: string,
+  environment: Environment,
+): { readonly url: string; readonly variables: Environment } {
+  const url = new URL(store);
+  const password = url.searchParams.get('password') ?? decodeURIComponent(url.password);
+  url.password = '';
+  url.searchParams.delete('password');
+  protect(url, store);
+  const variables = Object.fromEntries(Object.entries(environment).filter(([name]) => passedOn.test(name)));
+  return { url: url.href, variables: password === '' ? variables : { ...variables, PGPASSWORD: password } };
+}
+
+/** CA bundles of common distributions, because the programs accept "system" only from version 16. */
+const systemAuthorities = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+];
+
+/** Sets the TLS options of the store, because the programs' own default accepts any server, even without encryption. */
+function protect(url: URL, store: string): void {
+  const { mode } = storeTls(store);
+  const isLocal = mode === 'disable' && !url.searchParams.has('sslmode');
+  for (const name of ['ssl', 'uselibpqcompat']) url.searchParams.delete(name);
+  if (isLocal) return;
+  url.searchParams.set('sslmode', mode === 'no-verify' ? 'require' : mode);
+  if (mode === 'no-verify') url.searchParams.delete('sslrootcert'); // with one, "require" verifies
+  if (mode.startsWith('verify') && !url.searchParams.has('sslrootcert')) {
+    url.searchParams.set('sslrootcert', systemAuthorities.find((path) => existsSync(path)) ?? 'system');
   }
 }

@@ -4,13 +4,17 @@ import { openDatabase } from '../../ledger/drivers/open-database.js';
 import type { RestoredFrom } from '../../ledger/mark-restored.js';
 import { type RestoredStore, restoreEmbedded, type RestoreTerms } from './restore-embedded.js';
 import { markRestoredStore, restorePostgres } from './restore-postgres.js';
+import { readFile } from 'node:fs/promises';
+import { erasureListSchema } from '../erasure-list-schema.js';
+import type { ErasureList } from '../../people/forget/erasure-list.js';
+import { BackupError } from './backup-error.js';
 
 type Mark = Omit<RestoredFrom, 'madeAt'>;
 
-/** What a restore of any store tells; what a backup says about itself is known of embedded stores alone. */
+/** Result of a restore. Only embedded stores have metadata of the backup. */
 export type Restored = Pick<RestoredStore, 'erasures'> &
   Partial<RestoredStore> & {
-    /** What has to be seen to before the restored ledger can be opened; null or absent: nothing. */
+    /** Problem to solve before the restored ledger can be opened; null or absent: none. */
     readonly keyProblem?: string | null;
   };
 
@@ -37,5 +41,19 @@ export async function markStoreRestored(
     return { erasures: await markRestoredStore(db, { ...mark, madeAt: null }, erasures) };
   } finally {
     await db.close();
+  }
+}
+
+/** The list that `pigeonpost erasures export` has written. @throws {BackupError} kind `missing` or `unusable` */
+export async function readErasureListFile(file: string): Promise<ErasureList> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new BackupError('missing', `${file} cannot be read (${error.code}): give the file of "erasures export"`);
+  });
+  try {
+    return erasureListSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BackupError('unusable', `${file} is no list of erasures: give one that "erasures export" wrote`, {
+      cause: error,
+    });
   }
 }

@@ -17,7 +17,7 @@ export interface Tool {
   /** All that it is given of the environment: a password never stands on a command line, where others see it. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly stdio: StdioOptions;
-  /** What to do where it is not installed. */
+  /** Advice if the program is not installed. */
   readonly otherwise: string;
 }
 
@@ -39,7 +39,7 @@ export function runTool({ command, args, environment, stdio, otherwise }: Tool):
       reject(new BackupError('failed', `${command} ended with ${how}${firstProblem(said)}`));
     });
   });
-  done.catch(() => undefined); // whoever waits for it sees it
+  done.catch(() => undefined); // the caller handles it
   return { child, done };
 }
 

@@ -6,8 +6,7 @@ import { type HeldLane, sendPlanned, type Settlement, type Settlements } from '.
 import { type Canary, type CanaryClaim, noteCanary } from '../../delivering/canaries.js';
 import type { Lane, Subject } from '../../sinks/sink.js';
 import { whileHeld } from '../../sinks/while-held.js';
-import { type CanaryFacts, keyOf, placeOf, sentSubject, withdrawnSubject } from './canary-subject.js';
-import type { Withdrawal } from './judge-canary.js';
+import { type CanaryFacts, keyOf, placeOf, sentSubject, withdrawnSubject } from './invented-item.js';
 
 /** A step may take so long; what is not done by then is left for later. */
 const stepMs = 60_000;
@@ -18,8 +17,8 @@ const giveUpAfterMs = 24 * 60 * 60_000;
 const noTurn = 'it got no turn in its time';
 
 /**
- * One canary on its way through one sink and back. Every step is noted before the next: whoever takes it over from a
- * process that died begins where that one was, and does what it did once more where nobody can tell.
+ * Sends one canary through one sink and withdraws it. Every step is stored before the next, so that another process can
+ * continue where this one ended. It repeats a step whose outcome is unknown.
  */
 export class CanaryFlight {
   readonly #to: Pick<Collaborators, 'ledger' | 'stopping'>;
@@ -66,7 +65,7 @@ export class CanaryFlight {
     return await this.#close(withdrawal);
   }
 
-  /** What became of an attempt to which nobody heard an answer. @returns why that cannot be told; undefined: it was */
+  /** Looks up an attempt whose answer was lost. @returns the reason why its outcome is unknown; undefined: it is known */
   async #lookUp(): Promise<Withdrawal | undefined> {
     const { sink } = this.#sink;
     const subject = sentSubject(this.#canary, this.#facts);
@@ -92,7 +91,7 @@ export class CanaryFlight {
   async #takeBack(): Promise<Withdrawal> {
     let settled = await this.#attempt(withdrawnSubject(this.#canary, this.#facts));
     if (settled.kind === 'unsent' && settled.object !== undefined) {
-      settled = await this.#attempt(withdrawnSubject(this.#canary, this.#facts)); // what stands there was found only now
+      settled = await this.#attempt(withdrawnSubject(this.#canary, this.#facts)); // the object in the sink was found only now
     }
     switch (settled.kind) {
       case 'delivered':
@@ -200,3 +199,9 @@ function stillUnclear(sent: Settlement): Withdrawal | undefined {
       return undefined;
   }
 }
+
+/** Result of a withdrawal. `none`: nothing was written; `waiting`: it is retried; `left`: an operator has to remove it. */
+export type Withdrawal =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'withdrawn'; readonly detail: string | null }
+  | { readonly kind: 'waiting' | 'left'; readonly detail: string };

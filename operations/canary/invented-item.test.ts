@@ -4,7 +4,7 @@ const mark = 123_456_789_012_345;
 const invention: Invention = { mark, at: '2026-11-21T08:00:00.000Z', consent: 'obtained', fields: [] };
 
 describe('an invented item', () => {
-  it.each<InventedList>([...inventedLists])('of %s is told from every real one by each of its ids', (list) => {
+  it.each<InventedList>([...inventedLists])('of %s differs from every real one in each of its ids', (list) => {
     const ids = [
       ...JSON.stringify(inventedItem(list, invention)).matchAll(/"(?:id|attendeeId|registrantId)":([^,}]+)/g),
     ];

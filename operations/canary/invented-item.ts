@@ -1,14 +1,20 @@
-import type { Consent } from '../../ledger/seen-item.js';
+import { type Consent, consentStates } from '../../ledger/seen-item.js';
 import { fieldKey } from '../../sinks/mapping/find-field.js';
-import type { Fields } from '../../sinks/sink.js';
+import type { Fields, Subject } from '../../sinks/sink.js';
+import { expressionsIn } from '../../sinks/mapping/expression-schema.js';
+import { mentionedFields } from '../../sinks/mapping/mentioned-fields.js';
+import type { Canary } from '../../delivering/canaries.js';
+import type { Collaborators, OpenSink } from '../../work/collaborators.js';
+import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
+import type { PigeonholeKey } from '../ready/check-ready.js';
 
-/** What an invented item is made from. */
+/** Values from which an invented item is built. */
 export interface Invention {
-  /** Stands in every id and text. */
+  /** Part of every id and text. */
   readonly mark: number;
-  /** When all of it happened, ISO 8601. */
+  /** Timestamp of everything in it, ISO 8601. */
   readonly at: string;
-  /** What the invented person has said. */
+  /** Consent of the invented person. */
   readonly consent: Consent;
   /** Profile fields that the sink's mapping reads. */
   readonly fields: readonly string[];
@@ -30,7 +36,7 @@ export const inventedLists = [
 ] as const;
 export type InventedList = (typeof inventedLists)[number];
 
-/** By which whoever finds it anywhere knows what it is. */
+/** Returns the name by which people recognize a canary anywhere. */
 export function canaryName(mark: number): string {
   return `pigeonpost canary ${mark}`;
 }
@@ -150,4 +156,115 @@ function profileValue(field: string, mark: number): string | undefined {
   const key = fieldKey(field);
   if (mailWords.test(key)) return `pigeonpost-canary-${mark}@example.com`;
   return nameWords.test(key) ? canaryName(mark) : undefined;
+}
+
+/** Names at the top of items and attendees that a sink's expressions read, each once: profile fields among them. Pure. */
+export function profileMentions(settings: unknown): string[] {
+  const names = expressionsIn(settings).flatMap(({ expression }) =>
+    mentionedFields(expression).flatMap((mention): readonly string[] => {
+      if (mention.of === 'field') return mention.names;
+      const isOfPerson = mention.of === 'item' || mention.of === 'attendee';
+      return isOfPerson && mention.path.length === 1 ? mention.path : [];
+    }),
+  );
+  return [...new Set(names)];
+}
+
+/** Facts for the subjects of a canary that are not stored with it. */
+export interface CanaryFacts {
+  readonly consent: Consent;
+  /** Profile fields that the sink's mapping reads. */
+  readonly fields: readonly string[];
+  /** The pigeonhole as it was last read: what is said of the event itself is true. */
+  readonly pigeonhole: Fields | null;
+  /** It goes out as of a pigeonhole of its own: the real one's lane is one line, which has to stay as the ledger knows it. */
+  readonly apart: boolean;
+}
+
+type Noted = Pick<
+  Canary,
+  'mark' | 'workspace' | 'pigeonholeId' | 'list' | 'changeId' | 'withdrawalId' | 'begunAt' | 'object'
+>;
+
+/** The canary as it is sent. Pure: a repeat gives the same, byte for byte. */
+export function sentSubject(canary: Noted, facts: CanaryFacts): Subject {
+  const made = madeFrom(canary, facts);
+  const list = canary.list as InventedList;
+  return {
+    change: { ...envelope(canary, facts, 'created'), data: inventedItem(list, made) },
+    previous: null,
+    attendee: list === 'attendees' || list === 'sessions' ? null : inventedAttendee(made),
+    session: belongsToSession(list) ? inventedSession(made) : null,
+    pigeonhole: facts.pigeonhole,
+    object: canary.object,
+    removal: null,
+    canary: String(canary.mark),
+  };
+}
+
+/** The canary as it is taken back: its person is to be forgotten. Pure. */
+export function withdrawnSubject(canary: Noted, facts: CanaryFacts): Subject {
+  return {
+    ...sentSubject(canary, facts),
+    change: { ...envelope(canary, facts, 'deleted'), data: null },
+    previous: inventedItem(canary.list as InventedList, madeFrom(canary, facts)),
+    removal: 'erased',
+  };
+}
+
+/** The pigeonhole under which it goes out. */
+export function placeOf(
+  { workspace, pigeonholeId, mark }: Pick<Canary, 'workspace' | 'pigeonholeId' | 'mark'>,
+  { apart }: Pick<CanaryFacts, 'apart'>,
+): { readonly workspace: string; readonly pigeonholeId: number } {
+  return { workspace, pigeonholeId: apart ? mark : pigeonholeId };
+}
+
+export function keyOf({ mark }: Pick<Canary, 'mark'>): string {
+  return String(inventedId(mark));
+}
+
+function madeFrom({ mark, begunAt }: Noted, { consent, fields }: CanaryFacts): Invention {
+  return { mark, at: begunAt.toISOString(), consent, fields };
+}
+
+function envelope(canary: Noted, facts: CanaryFacts, kind: 'created' | 'deleted'): Subject['change'] {
+  const { list, changeId, withdrawalId, begunAt } = canary;
+  const step = kind === 'created' ? 1 : 2;
+  return {
+    id: kind === 'created' ? changeId : withdrawalId,
+    type: `${list}.${kind}`,
+    timestamp: new Date(begunAt.getTime() + step - 1).toISOString(),
+    ...placeOf(canary, facts),
+    sessionId: belongsToSession(list as InventedList) ? inventedId(canary.mark) : null,
+    list,
+    key: keyOf(canary),
+    revision: step,
+    sequence: step, // lower than all that is sent later: a receiver that goes by the highest it has seen misses nothing
+    data: null,
+  };
+}
+
+function belongsToSession(list: InventedList): boolean {
+  return !['attendees', 'registrants', 'engagement'].includes(list);
+}
+
+/** Returns the facts for a sink's canaries under the current configuration. */
+export async function canaryFacts(
+  { ledger, config }: Pick<Collaborators, 'ledger' | 'config'>,
+  { name, accepts, sink }: OpenSink,
+  { workspace, pigeonholeId }: PigeonholeKey,
+): Promise<CanaryFacts> {
+  const seen = await lastSeenPigeonhole(ledger, workspace, pigeonholeId);
+  return {
+    consent: acceptedConsent(accepts),
+    fields: profileMentions(config.sinks[name]!.settings),
+    pigeonhole: seen === undefined ? null : (JSON.parse(seen.payload) as Fields),
+    apart: sink.traits.order === 'pigeonhole',
+  };
+}
+
+/** Returns a state of consent that the sink accepts. */
+function acceptedConsent(accepts: ReadonlySet<Consent>): Consent {
+  return consentStates.find((state) => accepts.has(state)) ?? 'obtained';
 }

@@ -1,5 +1,6 @@
 import type { Settlement } from '../../delivering/plan-and-send.js';
-import { type FlownCanary, judgeCanary, judgeLeftCanary, type Withdrawal } from './judge-canary.js';
+import { type FlownCanary, judgeCanary, judgeLeftCanary } from './judge-canary.js';
+import type { Withdrawal } from './canary-flight.js';
 
 const delivered: Settlement = { kind: 'delivered', detail: 'HTTP 200, request 7' };
 const withdrawn: Withdrawal = { kind: 'withdrawn', detail: 'HTTP 204' };

@@ -1,16 +1,11 @@
 import type { Settlement } from '../../delivering/plan-and-send.js';
-import type { ReadyCheck } from '../../api/readiness.js';
+import type { ReadyCheck } from '../ready/readiness.js';
 import type { Canary } from '../../delivering/canaries.js';
 import type { CanaryTraits } from '../../sinks/sink.js';
 import { canaryName } from './invented-item.js';
+import type { Withdrawal } from './canary-flight.js';
 
-/** How taking it back went. `none`: nothing of it is there; `waiting`: it is tried again; `left`: a person removes it. */
-export type Withdrawal =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'withdrawn'; readonly detail: string | null }
-  | { readonly kind: 'waiting' | 'left'; readonly detail: string };
-
-/** What went out, where to, and how that went. */
+/** A sent canary with its results. */
 export interface FlownCanary {
   readonly sink: string;
   readonly type: string;
@@ -25,7 +20,7 @@ export interface FlownCanary {
 export function judgeCanary({ sink, type, list, mark, sent, withdrawal, traits }: FlownCanary): ReadyCheck {
   const about = aboutCanary(sink, type);
   const what = `"${canaryName(mark)}" (${list})`;
-  const back = withdrawalInWords(withdrawal, sent, traits);
+  const back = describeWithdrawal(withdrawal, sent, traits);
   const help = withdrawalHelp(withdrawal, mark);
   switch (sent.kind) {
     case 'delivered': {
@@ -41,29 +36,29 @@ export function judgeCanary({ sink, type, list, mark, sent, withdrawal, traits }
       const says = `${what} was refused: ${sent.detail}${back}`;
       const todo =
         help ??
-        'mend it there or in the mapping, unless it is what a real person has and an invented one lacks; then send another';
+        'fix it there or in the mapping, unless it concerns a value that only real people have; then send another';
       return { ...about, state: 'failed', says, todo };
     }
     case 'pause':
-      return { ...about, state: 'failed', says: `takes nothing: ${sent.detail}${back}`, todo: help ?? mendIt };
+      return { ...about, state: 'failed', says: `takes nothing: ${sent.detail}${back}`, todo: help ?? fixAndRetry };
     case 'retry':
     case 'unknown':
       return {
         ...about,
         state: 'failed',
         says: `${what} did not get through: ${sent.detail}${back}`,
-        todo: help ?? mendIt,
+        todo: help ?? fixAndRetry,
       };
     case 'unsent':
       return { ...about, state: 'unknown', says: `${what} got no turn in its time`, todo: 'send another in a minute' };
     case 'unplannable':
-      return { ...about, state: 'failed', says: `the mapping fails: ${sent.detail}`, todo: 'mend the mapping' };
+      return { ...about, state: 'failed', says: `the mapping fails: ${sent.detail}`, todo: 'correct the mapping' };
     case 'nothing':
-      return notTried(sink, type, nothingInWords(sent.reason, list));
+      return notTried(sink, type, describeNothing(sent.reason, list));
   }
 }
 
-const mendIt = 'mend it there or in pigeonpost.yaml, then send another';
+const fixAndRetry = 'fix it there or in pigeonpost.yaml, then send another';
 
 /** A sink to which nothing was sent, and why: a sentence. Pure. */
 export function notTried(sink: string, type: string, says: string, todo?: string): ReadyCheck {
@@ -84,7 +79,7 @@ export function judgeLeftCanary({ sink, mark, state, detail }: Canary, type: str
 }
 
 /** Why a mapping makes nothing of an invented item. */
-export function nothingInWords(reason: string, list: string): string {
+export function describeNothing(reason: string, list: string): string {
   switch (reason) {
     case 'condition':
       return `no condition of the mapping takes what can be invented of ${list}`;
@@ -103,7 +98,7 @@ function told(detail: string | null | undefined): string {
   return detail == null ? '' : ` (${detail})`;
 }
 
-function withdrawalInWords(withdrawal: Withdrawal, { kind }: Settlement, { stays }: CanaryTraits): string {
+function describeWithdrawal(withdrawal: Withdrawal, { kind }: Settlement, { stays }: CanaryTraits): string {
   switch (withdrawal.kind) {
     case 'none':
       return kind === 'delivered' ? ', and made nothing that could be taken back' : '';

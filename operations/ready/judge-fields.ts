@@ -1,11 +1,11 @@
-import type { ReadyCheck } from '../../api/readiness.js';
+import type { ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
-import { countOf } from './count-of.js';
+import { count } from '../problem-words.js';
 
 const about = { id: 'profile-fields', label: 'Profile fields' };
-const mostFields = 8;
+const maxFields = 8;
 
 /**
  * Fields that the service itself gives, whatever the profile: they need not have been seen to be known. Source:
@@ -21,7 +21,7 @@ export interface KnownFields {
   readonly pigeonholeId: number;
   /** Profile fields of the pigeonhole, from attendees and imports. */
   readonly profile: readonly string[];
-  /** What stored items have, of the lists that mappings mention. */
+  /** Fields of stored items, for the lists that mappings mention. */
   readonly seen: SeenByList;
 }
 
@@ -41,7 +41,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
       todo: 'sign in once as a test, then ask again',
     };
   }
-  const names = known.profile.slice(0, mostFields).map((name) => JSON.stringify(name));
+  const names = known.profile.slice(0, maxFields).map((name) => JSON.stringify(name));
   const rest = known.profile.length - names.length;
   const told = `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
   const notes = fieldNotes(config, withProfile(known));
@@ -49,12 +49,12 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
   return {
     ...about,
     state: 'warning',
-    says: `${countOf(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
+    says: `${count(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
     todo: 'write the field as this event names it; $field("one name", "another") reads whichever there is',
   };
 }
 
-/** As if somebody of this event had been read already: evening comes before the first sign-in. */
+/** Adds the profile fields to the seen ones: on the evening before the event nobody has signed in yet. */
 function withProfile({ workspace, pigeonholeId, profile, seen }: KnownFields): SeenByList {
   const lists = new Map(seen);
   for (const [list, own] of Object.entries(ownFields)) {

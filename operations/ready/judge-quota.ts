@@ -1,15 +1,20 @@
 import { allNeeds } from '../../reading/demand.js';
-import type { ReadingPlan } from '../../work/reading-plan.js';
+import { type ReadingPlan, planReading } from '../../work/reading-plan.js';
 import type { TimeWindow } from '../../reading/cadence.js';
-import type { ReadyCheck } from '../../api/readiness.js';
-import { adviseOnQuota } from '../advise-on-quota.js';
-import { calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
-import { countOf } from './count-of.js';
+import type { ReadyCheck } from './readiness.js';
+import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
+import { count } from '../problem-words.js';
+import { syncsOf } from '../../reading/read-pigeonhole.js';
+import { readSchedules } from '../../reading/stream-facts.js';
+import type { Config } from '../../config/config.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { peopleOf } from '../../ledger/people-of.js';
+import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 
 const about = { id: 'quota', label: 'Request quota' };
 
 export interface QuotaFacts {
-  /** Of this pigeonhole. */
+  /** Days of this event. */
   readonly event: TimeWindow;
   /** All that the key's workspaces read, this one among them. */
   readonly pigeonholes: readonly PlannedPigeonhole[];
@@ -42,7 +47,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
     return {
       ...about,
       state: 'warning',
-      says: `its busiest day, ${busiest.day}, needs about ${countOf(need, 'request')}; the service has not told how many there are`,
+      says: `its busiest day, ${busiest.day}, needs about ${count(need, 'request')}; the service has not told how many there are`,
       todo: 'compare with your plan: pigeonpost check --estimate --quota N',
     };
   }
@@ -54,5 +59,27 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
     state: 'failed',
     says: text,
     todo: 'change "every" of the sync, then "pigeonpost config apply"; or have the plan raised',
+  };
+}
+
+/** All that some workspaces read, as a calendar reckons with it, from what the ledger knows: no request is made. */
+export async function plannedPigeonholes(
+  { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
+  workspaces: readonly string[],
+): Promise<{ readonly pigeonholes: readonly PlannedPigeonhole[]; readonly workspacePlans: readonly ReadingPlan[] }> {
+  const reading = workspaces.filter((workspace) => syncsOf(config, workspace).length > 0);
+  const selected = await selectedPigeonholes(
+    ledger,
+    reading.flatMap((workspace) => syncsOf(config, workspace)),
+  );
+  const refs = selected.map(({ ref }) => ref);
+  const [schedules, people] = await Promise.all([readSchedules(ledger, refs), peopleOf(ledger, refs)]);
+  return {
+    pigeonholes: selected.map(({ ref, status, syncs }) => {
+      const { event, sessions } = schedules.get(ref)!;
+      const plan = planReading(config, syncs, 'pigeonhole');
+      return { status, event, sessions, expectedParticipants: people.get(ref) ?? null, plan };
+    }),
+    workspacePlans: reading.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace')),
   };
 }

@@ -2,11 +2,11 @@ import type { ReadingPlan } from '../../work/reading-plan.js';
 import type { Config } from '../../config/config.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { Expression } from '../../sinks/mapping/expression.js';
-import { judgeConsent } from './judge-consent.js';
+import { judgeConsent } from './judge-people.js';
 import { judgeFields } from './judge-fields.js';
 import { judgeQuota } from './judge-quota.js';
-import { judgeService } from './judge-service.js';
-import { judgeSink } from './judge-sink.js';
+import { judgeService } from './judge-event.js';
+import { judgeSink } from './check-ready.js';
 
 const hour = 3_600_000;
 const today = Date.parse('2026-11-21T00:00:00Z');
@@ -39,7 +39,7 @@ describe('the people of a sink', () => {
 });
 
 describe('the destination of a sink', () => {
-  it('is in order when all lines of its check are, and else what is wrong with it is told', () => {
+  it('is in order when all lines of its check are, else the failed lines are reported', () => {
     const good = { ok: true, text: 'the token is taken' };
     const bad = { ok: false, text: 'there is no property "eventId"' };
     expect(judgeSink('crm', 'hubspot', [good])).toMatchObject({ id: 'sink:crm', state: 'ok', says: good.text });
@@ -84,7 +84,12 @@ describe('the quota on the days of an event', () => {
   it.each<[string, Partial<Parameters<typeof judgeQuota>[0]>, string, RegExp]>([
     ['that suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8640 .* it fits/],
     ['that does not', { limit: 9000 }, 'failed', /reading may use 8100 of 9000/],
-    ['of which nothing is told', { limit: null }, 'warning', /needs about 8,640 requests; the service has not told/],
+    [
+      'that the service does not state',
+      { limit: null },
+      'warning',
+      /needs about 8,640 requests; the service has not told/,
+    ],
     ['of an event without days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
     ['of an event that is over', { event: days(-3, -1) }, 'ok', /is over/],
   ])('%s', (_, given, state, says) => {

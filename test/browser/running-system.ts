@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Status } from '../../api/status-view.js';
+import type { Status } from '../../operations/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';

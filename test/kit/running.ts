@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
-import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../../api/configuration-plan.js';
+import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../../operations/configuration-plan.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
@@ -18,9 +18,8 @@ import {
   type ConfigurationSwitch,
   createConfigurationSwitch,
 } from '../../worker/switch-configuration.js';
-import { Editions } from '../../operations/editions.js';
+import { Editions, openEdition, type Shared } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { openEdition, type Shared } from '../../operations/open-edition.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { settleByRounds } from './settling.js';
 

@@ -18,7 +18,7 @@ import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { useConfiguration } from '../../ledger/configurations.js';
 import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import { adoptSyncs } from '../../operations/adopt-syncs.js';
+import { adoptSyncs } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openClients } from '../../work/open-clients.js';
 import { openSinks } from '../../work/open-sinks.js';

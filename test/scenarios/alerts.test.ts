@@ -1,11 +1,11 @@
-import { readStatus } from '../../api/status.js';
+import { readStatus } from '../../operations/read-status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../work/asking/service-gate.js';
 import { handleRequest } from '../../work/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
-import { usualPace } from '../../operations/alerts/pace-messages.js';
+import { defaultRateLimit } from '../../operations/alerts/pace-messages.js';
 import { type HookServer, startHookServer } from '../../operations/alerts/receivers/hook-server.test-kit.js';
 import { type MailServer, startMailServer } from '../../operations/alerts/receivers/mail-server.test-kit.js';
 import { viewQuotas } from '../../operations/view-quotas.js';
@@ -18,7 +18,7 @@ import {
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
-import { tryNow } from '../../operations/try-now.js';
+import { tryNow } from '../../operations/act.js';
 import { until } from '../until.js';
 
 const stages = useStages();
@@ -77,7 +77,7 @@ function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
     isAlone: false,
     publicUrl: () => server.publicUrl,
     log: to.log,
-    times: { lookEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 }, pace: usualPace },
+    times: { checkEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 }, pace: defaultRateLimit },
   });
   desks.push(desk);
   return desk;
@@ -85,7 +85,7 @@ function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
 
 async function lookAndSend(...from: readonly AlertDesk[]): Promise<void> {
   for (const desk of from) {
-    await desk.turn();
+    await desk.check();
     await desk.sent();
   }
 }
@@ -171,7 +171,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await pauseByCause(scene);
     hook.answer(null);
     const dying = openDesk(scene, 'dying');
-    await dying.turn();
+    await dying.check();
     await until('the message has been sent', () => hook.asked() > 0);
     const other = openDesk(scene, 'other');
     hook.answer(200);

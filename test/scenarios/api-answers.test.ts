@@ -6,7 +6,7 @@ import type { LiveChanges } from '../../api/live-changes.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { noteProgress } from '../../reading/progress.js';
 import { previewSink } from '../../operations/preview-sink.js';
-import { lookReady } from '../../operations/ready/look-ready.js';
+import { checkReady } from '../../operations/ready/check-ready.js';
 import { viewQuotas } from '../../operations/view-quotas.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -50,7 +50,7 @@ function appOf({ to }: Scene): ApiApp {
       configuration,
       quotas: () => viewQuotas(config, ledger, Date.now()),
       preview: (asked) => previewSink(to, asked, environment),
-      lookReady: (place) => lookReady(to, place, Date.now()),
+      checkReady: (place) => checkReady(to, place, Date.now()),
       imports: deskOf({ list: async () => [], mappings: async () => [] }),
       liveEveryMs: 5,
     }),

@@ -1,12 +1,11 @@
 import { handleRequest } from '../../work/handle-request.js';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
-import type { ReadyCheck } from '../../api/readiness.js';
+import type { ReadyCheck } from '../../operations/ready/readiness.js';
 import { endCanaryLeases } from '../../delivering/canaries.js';
 import type { Sink } from '../../sinks/sink.js';
-import { sendCanaries } from '../../operations/canary/send-canaries.js';
-import { withdrawCanaries } from '../../operations/canary/withdraw-canaries.js';
-import { lookReady } from '../../operations/ready/look-ready.js';
+import { sendCanaries, withdrawCanaries } from '../../operations/canary/send-canaries.js';
+import { checkReady } from '../../operations/ready/check-ready.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -169,7 +168,7 @@ describe.each(kinds)('canaries, on %s', (kind) => {
         config,
         configuration,
         sendCanaries: (at, names) => sendCanaries(scene.to, at, names),
-        lookReady: (at) => lookReady(scene.to, at, Date.now()),
+        checkReady: (at) => checkReady(scene.to, at, Date.now()),
       }),
     );
     const ask = async (sinks: readonly string[], path = '/api/pigeonholes/101/canaries') => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
-import { readStatus } from '../../api/status.js';
+import { readStatus } from '../../operations/read-status.js';
 import { readArchive } from '../kit/archive.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { openRunning, type Running } from '../kit/running.js';

@@ -1,6 +1,6 @@
 import { handleRequest } from '../../work/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { tryNow } from '../../operations/try-now.js';
+import { tryNow } from '../../operations/act.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,5 +1,5 @@
 import { handleRequest } from '../../work/handle-request.js';
-import { tryNow } from '../../operations/try-now.js';
+import { tryNow } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';

@@ -1,4 +1,4 @@
-import { readStatus } from '../../api/status.js';
+import { readStatus } from '../../operations/read-status.js';
 import { laneStates } from '../../delivering/read-lanes.js';
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';

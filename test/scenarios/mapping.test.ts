@@ -1,6 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { readStatus } from '../../api/status.js';
-import type { SinkView } from '../../api/status-view.js';
+import { readStatus } from '../../operations/read-status.js';
+import type { SinkView } from '../../operations/status-view.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';

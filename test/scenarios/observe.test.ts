@@ -1,5 +1,5 @@
-import type { Action, ActionResult } from '../../api/action.js';
-import { readStatus } from '../../api/status.js';
+import type { Action, ActionResult } from '../../operations/action.js';
+import { readStatus } from '../../operations/read-status.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
 import { attendee, question, session } from '../kit/items.js';

@@ -1,9 +1,9 @@
 import { handleRequest } from '../../work/handle-request.js';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
-import type { Readiness } from '../../api/readiness.js';
+import type { Readiness } from '../../operations/ready/readiness.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { lookReady } from '../../operations/ready/look-ready.js';
+import { checkReady } from '../../operations/ready/check-ready.js';
 import { finish, people, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { attendee, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -17,7 +17,7 @@ const personal = /Person \d|Guest \d|example\.com|code-\d|P0000/;
 async function ask({ to }: Scene, path = '/api/pigeonholes/101/ready'): Promise<{ status: number; text: string }> {
   const { ledger, config, configuration } = to;
   const app = createApp(
-    apiSources({ ledger, config, configuration, lookReady: (place) => lookReady(to, place, Date.now()) }),
+    apiSources({ ledger, config, configuration, checkReady: (place) => checkReady(to, place, Date.now()) }),
   );
   const answer = await app.request(path, { headers: asLocalUser });
   return { status: answer.status, text: await answer.text() };

@@ -1,5 +1,5 @@
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { readStatus } from '../../api/status.js';
+import { readStatus } from '../../operations/read-status.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../work/collaborators.js';
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import type { ReplayRequest, ReplayResult } from '../../api/replay-request.js';
-import { readStatus } from '../../api/status.js';
+import { type ReplayRequest, type ReplayResult, startReplay } from '../../operations/start-replay.js';
+import { readStatus } from '../../operations/read-status.js';
 import { explain } from '../../api/why.js';
 import { timeline } from '../../cli/commands/why.js';
 import { outcomeCounts } from '../../delivering/read-lanes.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { replayedChangeId } from '../../ledger/keyed-hash.js';
-import { startReplay } from '../../operations/start-replay.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,8 +1,7 @@
 import { handleRequest } from '../../work/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses, pause } from '../../ledger/pauses.js';
-import { tryNow } from '../../operations/try-now.js';
-import { act } from '../../operations/act.js';
+import { tryNow, act } from '../../operations/act.js';
 import { attendee } from '../kit/items.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';
 

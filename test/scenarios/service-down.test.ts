@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { readStatus } from '../../api/status.js';
+import { readStatus } from '../../operations/read-status.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, noteUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';

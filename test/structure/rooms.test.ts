@@ -17,13 +17,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   reading: [...ground, 'people'],
   delivering: [...ground, 'people'],
   importing: [...ground, 'people'],
-  operations: [...ground, ...slices, 'workflows', 'api'],
+  operations: [...ground, ...slices, 'workflows'],
   activities: [...ground, ...slices, 'operations'],
   workflows: ['activities', 'work'],
   api: [...ground, ...slices, 'operations', 'workflows'],
   worker: [...ground, ...slices, 'operations', 'activities', 'workflows', 'api'],
   cli: ['base', 'api', 'worker', 'operations', 'importing'],
-  dashboard: ['api', 'importing'],
+  dashboard: ['api', 'importing', 'operations'],
   sandbox: [],
 };
 
@@ -34,13 +34,11 @@ const typesOnly: readonly string[] = [
   'cli -> api',
   'dashboard -> api',
   'dashboard -> importing',
-  'operations -> api',
+  'dashboard -> operations',
 ];
 
 /** Imports that still violate an arrow. Each must be necessary: the list only gets shorter. */
 const againstTheArrows: readonly string[] = [
-  'operations/alerts/look.ts -> api/status',
-  'operations/backup/read-erasure-list.ts -> api/forgotten',
   'people/forget/note-erasure.ts -> delivering/adopt-configuration',
   'reading/cadence.ts -> operations/freshness',
   'work/asking/forecast.ts -> reading/cadence',

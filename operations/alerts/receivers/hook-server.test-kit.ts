@@ -15,7 +15,7 @@ export interface ReceivedAlert {
 /** A receiver of alerts that knows Standard Webhooks by another implementation than ours. */
 export interface HookServer {
   readonly url: string;
-  /** What it took, in order; what is not signed by its secret is refused and not among them. */
+  /** Accepted messages in order. A message that is not signed with the secret is refused. */
   readonly taken: ReceivedAlert[];
   /** Every request, also those that it refused. */
   readonly asked: () => number;

@@ -9,7 +9,7 @@ export interface MailServer {
   readonly taken: string[];
   /** Users and passwords that were presented, decoded. */
   readonly presented: string[];
-  /** How it answers a command from now on, such as `RCPT` or `AUTH`; null: not at all. */
+  /** Sets the answer to a command such as `RCPT` or `AUTH`; null: no answer. */
   answer(command: string, line: string | null): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startMailServer(tls?: { readonly cert: string; readonly ke
         }
         const [command = ''] = line.split(' ');
         if (command === 'STARTTLS' && tls !== undefined) {
-          say(command, '220 go on');
+          say(command, '220 ready');
           socket.removeAllListeners('data');
           const secure = new TLSSocket(socket as Socket, { isServer: true, ...tls });
           secure.on('error', () => undefined);
@@ -58,7 +58,7 @@ export async function startMailServer(tls?: { readonly cert: string; readonly ke
           say(command, '235 welcome');
         } else if (command === 'DATA') {
           mail = '';
-          say(command, '354 go on');
+          say(command, '354 send data');
         } else say(command, command === 'STARTTLS' ? '502 there is no TLS' : '250 fine');
       }
     });

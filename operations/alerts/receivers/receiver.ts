@@ -1,11 +1,12 @@
 import type { AlertText } from '../alert-text.js';
-import type { NewAlertMessage, Occasion } from '../looks.js';
+import type { NewAlertMessage, Occasion } from '../alert-store.js';
+import type { Ledger } from '../../../ledger/ledger.js';
 
 /** An alert as it leaves. */
 export interface OutgoingAlert extends AlertText {
-  /** The same at every attempt: a receiver that looks at it takes an alert once. */
+  /** The same at every attempt, so that a receiver can ignore duplicates. */
   readonly id: string;
-  /** When it was found. */
+  /** Instant at which the condition was found. */
   readonly at: Date;
   readonly occasion: Occasion | 'test';
   readonly kind: NewAlertMessage['kind'];
@@ -18,14 +19,22 @@ export type AlertOutcome =
   /** `detail`: a sentence without secrets and without what the receiver wrote. */
   | { readonly kind: 'failed'; readonly detail: string; readonly afterMs?: number };
 
-/** Somebody who is told. */
+/** A receiver of alerts. */
 export interface OpenReceiver {
   readonly type: 'slack' | 'webhook' | 'smtp';
-  /** As people are told which: `slack C0OPS000001`, `webhook alerts.example.com`. */
+  /** Name in logs and answers: `slack C0OPS000001`, `webhook alerts.example.com`. */
   readonly name: string;
-  /** Where it is, without its credentials: what it is known by when these change. */
+  /** Address without credentials. It identifies the receiver when its credentials change. */
   readonly place: readonly string[];
   /** Never throws. Ends soon after the signal is aborted. */
   send(alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome>;
   close(): Promise<void>;
 }
+
+/** The name by which the ledger knows a receiver: another token makes no other receiver of it. */
+export function receiverKey(ledger: Ledger, { type, place }: OpenReceiver): string {
+  return ledger.hash.fingerprint(JSON.stringify(['alerts', type, ...place]));
+}
+
+/** Timeouts of a receiver; shorter than the lease by which one process sends to it. */
+export const receiverTimes = { connectTimeoutMs: 10_000, requestTimeoutMs: 20_000 } as const;

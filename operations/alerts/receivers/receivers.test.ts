@@ -9,7 +9,7 @@ import { openSlackReceiver } from './slack-receiver.js';
 import { openSmtpReceiver } from './smtp-receiver.js';
 import { openWebhookReceiver } from './webhook-receiver.js';
 
-/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+/** The original object: Jest gives tests a copy, which Node's TLS ignores. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 const network = { allowHosts: [] };
@@ -141,7 +141,7 @@ describe('a mailbox', () => {
     ['AUTH', '535 no, ops@example.com', 'refuses username and password (SMTP 535)'],
     ['RCPT', '550 no such mailbox ops@example.com', 'check "from" and "to" (SMTP 550)'],
     ['MAIL TAKEN', '554 spam, says ops@example.com', 'refuses the message (SMTP 554)'],
-  ])('that refuses at %s is told by codes, without what the server wrote', async (command, line, told) => {
+  ])('that refuses at %s is reported by its codes, without text from the server', async (command, line, told) => {
     const { server, receiver } = await open({ username: 'ops', password: new Secret('a-password') });
     server.answer(command, line);
     const outcome = await receiver.send(alert, never);

@@ -2,8 +2,7 @@ import type { AlertReceiver } from '../../../config/config.js';
 import { createDispatcher } from '../../../sinks/network/create-dispatcher.js';
 import { callSlack } from '../../../sinks/slack/client.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
-import type { AlertOutcome, OpenReceiver, OutgoingAlert } from './receiver.js';
-import { receiverTimes } from './receiver-times.js';
+import { type AlertOutcome, type OpenReceiver, type OutgoingAlert, receiverTimes } from './receiver.js';
 
 /** Posts alerts to a channel by chat.postMessage. */
 export function openSlackReceiver(

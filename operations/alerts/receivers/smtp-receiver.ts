@@ -5,8 +5,7 @@ import { isLoopback } from '../../../config/loopback.js';
 import { strictTls } from '../../../sinks/network/guarded-connector.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
-import type { OpenReceiver, OutgoingAlert } from './receiver.js';
-import { receiverTimes } from './receiver-times.js';
+import { type OpenReceiver, type OutgoingAlert, receiverTimes } from './receiver.js';
 
 /** Submission over TLS from the first byte. Source: RFC 8314, 3.3. */
 const implicitTlsPort = 465;

@@ -6,10 +6,9 @@ import { answeredAtMs, headerText, retryAfterMs } from '../../../sinks/network/r
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
 import { Signer } from '../../../sinks/webhook/sign.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
-import type { AlertOutcome, OpenReceiver, OutgoingAlert } from './receiver.js';
-import { receiverTimes } from './receiver-times.js';
+import { type AlertOutcome, type OpenReceiver, type OutgoingAlert, receiverTimes } from './receiver.js';
 
-const mostAnswerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /** Posts alerts as JSON, signed as Standard Webhooks says; redirects are not followed. */
 export function openWebhookReceiver(
@@ -34,7 +33,7 @@ export function openWebhookReceiver(
       },
       body,
     });
-    await answer.body.dump({ limit: mostAnswerBytes, signal }).catch(() => undefined);
+    await answer.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return { kind: 'delivered' };
     const afterMs = retryAfterMs(

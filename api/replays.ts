@@ -1,0 +1,56 @@
+import { createRoute } from '@hono/zod-openapi';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ApiApp } from './api-app.js';
+import { audited } from './audited.js';
+import { Refused } from './problem.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { actorOf, requireEveryWorkspace, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';
+import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
+import { replayRequestSchema, replayAnswerSchema } from '../operations/start-replay.js';
+
+export interface ReplaySources extends ScopeSources {
+  readonly ledger: Ledger;
+  readonly replay: (wanted: ReplayRequest) => Promise<ReplayResult>;
+}
+
+const replayRoute = createRoute({
+  method: 'post',
+  path: '/api/replays',
+  operationId: 'replay',
+  tags: ['Actions'],
+  summary: 'Send stored items again, or count what that would be',
+  ...needs({
+    right: 'operate',
+    looksLike:
+      'a replay has "id" (a UUID), "sink", "lists", "pigeonhole" and "from" (an instant), each null for all, and "dryRun"',
+  }),
+  request: { body: jsonBody(replayRequestSchema) },
+  responses: { 200: jsonAnswer('What is sent again.', replayAnswerSchema), ...problems(404, 413, 415) },
+});
+
+/** `POST /api/replays`. */
+export function serveReplays(app: ApiApp, sources: ReplaySources): void {
+  const { ledger, replay } = sources;
+  app.openapi(replayRoute, async (c) => {
+    const wanted = c.req.valid('json');
+    const { sink, lists, pigeonhole, from, dryRun } = wanted;
+    if (pigeonhole === null) requireEveryWorkspace(c);
+    else requireWorkspace(c, pigeonhole.split('/')[0]!);
+    const by = actorOf(c, wanted.by);
+    const result = await audited(
+      c,
+      ledger,
+      {
+        action: 'replay',
+        target: sink === null ? null : sinkTarget(sources, sink),
+        detail: { id: wanted.id, lists: lists?.join(' ') ?? null, pigeonhole, from, dryRun },
+      },
+      async () => {
+        const answer = await replay(by === undefined ? wanted : { ...wanted, by });
+        if ('unknown' in answer) throw new Refused(404, `${answer.unknown}; "pigeonpost status" shows what is`);
+        return answer;
+      },
+    );
+    return c.json(result, 200);
+  });
+}

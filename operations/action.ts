@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi';
+import { longestRehearsalSeconds } from './rehearsal.js';
+import { printable } from '../base/printable.js';
+import { serviceLists } from '../config/schema/list-names.js';
+
+/** An operator's action on running work. */
+export const actionSchema = z
+  .strictObject({
+    do: z
+      .enum(['pause', 'resume', 'try-now', 'poll-now', 'sweep', 'approve'])
+      .describe(
+        '`try-now` ends every wait of a sink or a workspace: backoff, Retry-After, a used-up quota, a refused key.',
+      ),
+    kind: z.enum(['workspace', 'pigeonhole', 'sink']),
+    name: printable(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
+    list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
+    forSeconds: z
+      .int()
+      .min(0)
+      .max(longestRehearsalSeconds)
+      .optional()
+      .describe('With poll-now of a pigeonhole: read every list at the live interval for this long. 0 ends it.'),
+    by: printable(200).optional().describe('Who asks; of a named token its name is taken.'),
+    reason: printable(500).optional().describe('Why; shown in the status.'),
+  })
+  .refine((action) => action.do !== 'approve' || action.kind === 'sink', {
+    error: 'only a sink can be approved',
+    path: ['kind'],
+  })
+  .refine((action) => action.do !== 'try-now' || action.kind !== 'pigeonhole', {
+    error: 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now',
+    path: ['kind'],
+  })
+  .refine(
+    ({ forSeconds, ...action }) =>
+      forSeconds === undefined || (action.do === 'poll-now' && action.kind === 'pigeonhole'),
+    {
+      error: 'only poll-now of a pigeonhole takes a time',
+      path: ['forSeconds'],
+    },
+  )
+  .openapi('Action');
+export type Action = z.infer<typeof actionSchema>;
+
+/** `unknown`: nothing of that name is there. `note`: there was nothing to do, in a sentence. */
+export type ActionResult = 'done' | 'unknown' | { readonly note: string } | { readonly refused: string };

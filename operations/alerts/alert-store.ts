@@ -1,0 +1,276 @@
+import type { Ledger } from '../../ledger/ledger.js';
+
+/** Reasons for an alert, named as in `alerts.when` of the configuration. */
+export type Occasion =
+  | 'service-down'
+  | 'sink-paused'
+  | 'workspace-paused'
+  | 'behind'
+  | 'dead-letters'
+  | 'withholding'
+  | 'reading-late'
+  | 'deletions-held'
+  | 'quota-short'
+  | 'import-ended';
+
+/** Counts, codes and instants; never a text that a person or a vendor wrote. */
+export type AlertFacts = Readonly<Record<string, string | number | null>>;
+
+/** One stored alert. */
+export interface AlertRow {
+  readonly occasion: Occasion;
+  readonly subject: string;
+  /** Result of the last check. */
+  readonly holds: boolean;
+  /** Start of the present state. */
+  readonly since: Date;
+  /** The last message said that it holds. */
+  readonly told: boolean;
+  /** Number of raises without a longer quiet time between them. */
+  readonly raises: number;
+  readonly facts: AlertFacts;
+}
+
+export interface NewAlertMessage {
+  readonly occasion: Occasion;
+  /** One subject, or several in one message. No subject contains a space. */
+  readonly subjects: readonly string[];
+  readonly kind: 'raised' | 'recovered' | 'happened';
+  readonly since: Date;
+  readonly facts: AlertFacts;
+}
+
+/** The right to store the result of one check, until another check starts. */
+export interface AlertCheck {
+  readonly number: number;
+  /** By the database's clock. */
+  readonly at: Date;
+  /** Instant of the first check. */
+  readonly watchingSince: Date;
+}
+
+/** Starts a check, unless a process has started one within the last `everyMs`; then returns undefined. */
+export async function startCheck(ledger: Ledger, everyMs: number): Promise<AlertCheck | undefined> {
+  await ledger.db.query('insert into alert_watch default values on conflict (singleton) do nothing');
+  const [row] = await ledger.db.query<{ look: number; looked_at: Date; since: Date }>(
+    `update alert_watch set look = look + 1, looked_at = now()
+     where looked_at <= now() - $1::float8 * interval '1 millisecond' returning look, looked_at, since`,
+    [everyMs],
+  );
+  return row === undefined ? undefined : { number: row.look, at: row.looked_at, watchingSince: row.since };
+}
+
+export async function readAlerts(ledger: Ledger): Promise<AlertRow[]> {
+  const rows = await ledger.db.query<Omit<AlertRow, 'facts'> & { facts: string }>(
+    'select occasion, subject, holds, since, told, raises, facts from alerts where occasion <> $1 order by occasion, subject',
+    [paceOccasion],
+  );
+  return rows.map((row) => ({ ...row, facts: JSON.parse(row.facts) as AlertFacts }));
+}
+
+/** Rate limits are rows of `alerts` without a message: each needs one instant, and is written in the same transaction. */
+const paceOccasion = 'pace';
+
+/** Reads the rate limits, by `rateLimitKey`. */
+export async function readRateLimits(ledger: Ledger): Promise<Map<string, Date>> {
+  const rows = await ledger.db.query<{ subject: string; since: Date }>(
+    'select subject, since from alerts where occasion = $1',
+    [paceOccasion],
+  );
+  return new Map(rows.map(({ subject, since }) => [subject, since]));
+}
+
+export interface CheckResult {
+  /** New and changed rows; others stay. */
+  readonly rows: readonly AlertRow[];
+  readonly forgotten: readonly Pick<AlertRow, 'occasion' | 'subject'>[];
+  readonly messages: readonly NewAlertMessage[];
+  /** RateLimitStates that are others now. */
+  readonly paces: ReadonlyMap<string, Date>;
+  /** Each message goes to each of these. */
+  readonly receivers: readonly string[];
+}
+
+/**
+ * Stores the result of a check with its messages in one transaction: neither a crash nor a second
+ * process can repeat or lose a message.
+ * @returns false, and writes nothing, if another check has started meanwhile
+ */
+export async function recordCheck(ledger: Ledger, check: AlertCheck, found: CheckResult): Promise<boolean> {
+  const { rows, forgotten, messages, paces, receivers } = found;
+  return await ledger.db.transaction(async (tx) => {
+    const [watch] = await tx.query<{ look: number }>('select look from alert_watch for update');
+    if (watch?.look !== check.number) return false;
+    if (forgotten.length > 0) {
+      await tx.query('delete from alerts where (occasion, subject) in (select * from unnest($1::text[], $2::text[]))', [
+        forgotten.map(({ occasion }) => occasion),
+        forgotten.map(({ subject }) => subject),
+      ]);
+    }
+    if (rows.length > 0) {
+      await tx.query(
+        `insert into alerts (occasion, subject, holds, since, told, raises, facts)
+         select o, s, h, at, t, r, f::json from unnest($1::text[], $2::text[], $3::bool[], $4::timestamptz[], $5::bool[],
+           $6::int4[], $7::text[]) as n (o, s, h, at, t, r, f)
+         on conflict (occasion, subject) do update set holds = excluded.holds, since = excluded.since,
+           told = excluded.told, raises = excluded.raises, facts = excluded.facts`,
+        [
+          rows.map(({ occasion }) => occasion),
+          rows.map(({ subject }) => subject),
+          rows.map(({ holds }) => holds),
+          rows.map(({ since }) => since),
+          rows.map(({ told }) => told),
+          rows.map(({ raises }) => raises),
+          rows.map(({ facts }) => JSON.stringify(facts)),
+        ],
+      );
+    }
+    if (paces.size > 0) {
+      await tx.query(
+        `insert into alerts (occasion, subject, holds, since, told, raises, facts)
+         select $1, s, false, at, false, 0, '{}' from unnest($2::text[], $3::timestamptz[]) as n (s, at)
+         on conflict (occasion, subject) do update set since = excluded.since`,
+        [paceOccasion, [...paces.keys()], [...paces.values()]],
+      );
+    }
+    if (messages.length > 0) {
+      await tx.query(
+        `insert into alert_messages (id, receiver, occasion, subject, kind, since, facts)
+         select n.id, r.receiver, n.o, n.s, n.k, n.at, n.f::json
+         from (select gen_random_uuid() as id, u.* from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[],
+             $5::text[]) with ordinality as u (o, s, k, at, f, position)) n
+           cross join unnest($6::text[]) as r (receiver) order by n.position`,
+        [
+          messages.map(({ occasion }) => occasion),
+          messages.map(({ subjects }) => subjects.join(' ')),
+          messages.map(({ kind }) => kind),
+          messages.map(({ since }) => since),
+          messages.map(({ facts }) => JSON.stringify(facts)),
+          receivers,
+        ],
+      );
+    }
+    return true;
+  });
+}
+
+/** A message that one receiver is still to be given. */
+export interface AlertMessage extends NewAlertMessage {
+  readonly number: number;
+  /** The same at every receiver and every attempt. */
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Attempts in a row that this receiver has failed. */
+  readonly failures: number;
+}
+
+/** Delivery state of one receiver. */
+export interface AlertReceiverState {
+  readonly receiver: string;
+  readonly waiting: number;
+  readonly failures: number;
+  readonly failingSince: Date | null;
+  readonly failure: string | null;
+  readonly deliveredAt: Date | null;
+}
+
+/** Makes receivers known, so that they can be leased. A second call changes nothing. */
+export async function knowReceivers(ledger: Ledger, receivers: readonly string[]): Promise<void> {
+  await ledger.db.query(
+    'insert into alert_receivers (receiver) select * from unnest($1::text[]) on conflict (receiver) do nothing',
+    [receivers],
+  );
+}
+
+/** No other process is there: whatever was leased, its holder has ended. */
+export async function endReceiverLeases(ledger: Ledger): Promise<void> {
+  await ledger.db.query('update alert_receivers set owner = null, leased_until = null where owner is not null');
+}
+
+/**
+ * The oldest message for a receiver, and for `leaseMs` the right to send it; undefined when there is none, when its time
+ * has not come, or when another process is at it. Messages reach a receiver in their order.
+ */
+export async function takeMessage(
+  ledger: Ledger,
+  receiver: string,
+  { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
+): Promise<AlertMessage | undefined> {
+  return await ledger.db.transaction(async (tx) => {
+    const [lease] = await tx.query<{ failures: number }>(
+      `update alert_receivers r set owner = $2, leased_until = now() + $3::float8 * interval '1 millisecond'
+       where receiver = $1 and (owner is null or owner = $2 or leased_until <= now())
+         and (retry_at is null or retry_at <= now())
+         and exists (select 1 from alert_messages m where m.receiver = r.receiver) returning failures`,
+      [receiver, owner, leaseMs],
+    );
+    if (lease === undefined) return undefined;
+    const [row] = await tx.query<
+      Omit<AlertMessage, 'createdAt' | 'failures' | 'facts' | 'subjects'> & { at: Date; subject: string; facts: string }
+    >(
+      `select number, id::text as id, occasion, subject, kind, since, facts, created_at as at
+       from alert_messages where receiver = $1 order by number limit 1`,
+      [receiver],
+    );
+    if (row === undefined) return undefined;
+    const { at: createdAt, subject, facts, ...rest } = row;
+    return {
+      ...rest,
+      subjects: subject.split(' '),
+      createdAt,
+      failures: lease.failures,
+      facts: JSON.parse(facts) as AlertFacts,
+    };
+  });
+}
+
+/** The receiver has it. */
+export async function noteDelivered(ledger: Ledger, receiver: string, { number }: AlertMessage): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await tx.query('delete from alert_messages where number = $1', [number]);
+    await tx.query(
+      `update alert_receivers set failures = 0, failing_since = null, failure = null, retry_at = null,
+         delivered_at = now(), owner = null, leased_until = null where receiver = $1`,
+      [receiver],
+    );
+  });
+}
+
+/** The receiver has not taken it. @param detail a sentence without secrets */
+export async function noteFailed(
+  ledger: Ledger,
+  receiver: string,
+  { detail, retryInMs }: { readonly detail: string; readonly retryInMs: number },
+): Promise<void> {
+  await ledger.db.query(
+    `update alert_receivers set failures = failures + 1, failing_since = coalesce(failing_since, now()), failure = $2,
+       retry_at = now() + $3::float8 * interval '1 millisecond', owner = null, leased_until = null where receiver = $1`,
+    [receiver, detail, retryInMs],
+  );
+}
+
+/** Gives a lease back without having sent anything. */
+export async function releaseReceiver(ledger: Ledger, receiver: string, owner: string): Promise<void> {
+  await ledger.db.query(
+    'update alert_receivers set owner = null, leased_until = null where receiver = $1 and owner = $2',
+    [receiver, owner],
+  );
+}
+
+/** Gives up messages that nobody has taken for so long, those to receivers that are no longer configured among them. */
+export async function dropOldMessages(ledger: Ledger, olderThanMs: number): Promise<number> {
+  const rows = await ledger.db.query<{ number: number }>(
+    `delete from alert_messages where created_at < now() - $1::float8 * interval '1 millisecond' returning number`,
+    [olderThanMs],
+  );
+  return rows.length;
+}
+
+export async function receiverStates(ledger: Ledger, receivers: readonly string[]): Promise<AlertReceiverState[]> {
+  return await ledger.db.query<AlertReceiverState & Record<string, unknown>>(
+    `select r.receiver, (select count(*)::int from alert_messages m where m.receiver = r.receiver) as waiting, r.failures,
+       r.failing_since as "failingSince", r.failure, r.delivered_at as "deliveredAt"
+     from alert_receivers r where r.receiver = any($1::text[])`,
+    [receivers],
+  );
+}

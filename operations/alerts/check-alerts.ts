@@ -1,0 +1,151 @@
+import { isDeepStrictEqual } from 'node:util';
+import { readSnapshot, type StatusSources } from '../read-status.js';
+import type { AlertsConfig } from '../../config/config.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import {
+  type AlertRow,
+  type AlertCheck,
+  type CheckResult,
+  readAlerts,
+  readRateLimits,
+  recordCheck,
+  startCheck,
+} from './alert-store.js';
+import { endedImports } from '../../importing/read-import.js';
+import { type Condition, findConditions, isWanted } from './find-conditions.js';
+import { type AlertState, type RecoveryDelays, postponedState, judgeAlert } from './judge-alert.js';
+import { type RateLimit, limitMessages, type PendingMessage } from './pace-messages.js';
+
+/** An import that ended while no process ran is reported later, up to this time after its end. */
+const tellImportsWithinMs = 24 * 60 * 60_000;
+
+/**
+ * Checks all conditions once and writes the messages, unless another process has checked within the interval or does so
+ * meanwhile.
+ * @returns the messages that were written for each receiver; 0 too when another process has checked
+ */
+export async function checkAlerts(
+  sources: StatusSources,
+  alerts: AlertsConfig,
+  {
+    receivers,
+    everyMs,
+    calm,
+    pace,
+  }: {
+    readonly receivers: readonly string[];
+    readonly everyMs: number;
+    readonly calm: RecoveryDelays;
+    readonly pace: RateLimit;
+  },
+): Promise<number> {
+  const { ledger } = sources;
+  // A little less than the interval, so that a timer that comes early does not skip every other turn.
+  const turn = await startCheck(ledger, everyMs * 0.8);
+  if (turn === undefined) return 0;
+  const rows = await readAlerts(ledger);
+  const conditions = await presentConditions(sources, alerts);
+  const states = judgeStates(rows, conditions, alerts.when, turn.at, calm);
+  const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
+  const pending = [...states.pending, ...ends.pending];
+  const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), turn.at, pace);
+  const found = {
+    rows: [...states.rows, ...paced.rows],
+    forgotten: [...states.forgotten, ...ends.forgotten],
+    messages: paced.messages,
+    paces: paced.paces,
+  };
+  const isWritten = await recordCheck(ledger, turn, { ...found, receivers });
+  return isWritten ? found.messages.length : 0;
+}
+
+async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
+  // Without the forecast of the quota, which is expensive, where nobody is notified of it.
+  const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
+  const { snapshot } = await readSnapshot(needed, false, null);
+  return findConditions(snapshot, when);
+}
+
+/** Result of a check before pacing. `rows` need no message. */
+type FoundAlerts = Pick<CheckResult, 'rows' | 'forgotten'> & { readonly pending: readonly PendingMessage[] };
+const nothingFound: FoundAlerts = { rows: [], forgotten: [], pending: [] };
+
+/** Decides which lasting alerts need a message and which state is stored. Pure. @param at instant of the check */
+export function judgeStates(
+  rows: readonly AlertRow[],
+  conditions: readonly Condition[],
+  when: AlertsConfig['when'],
+  at: Date,
+  calm: RecoveryDelays,
+): FoundAlerts {
+  const keys = new Map<string, Pick<AlertRow, 'occasion' | 'subject'>>();
+  const keyOf = ({ occasion, subject }: Pick<AlertRow, 'occasion' | 'subject'>): string => `${occasion} ${subject}`;
+  for (const each of [...rows, ...conditions]) {
+    if (each.occasion !== 'import-ended') keys.set(keyOf(each), each);
+  }
+  const kept: AlertRow[] = [];
+  const forgotten: FoundAlerts['forgotten'][number][] = [];
+  const pending: PendingMessage[] = [];
+  for (const [key, { occasion, subject }] of keys) {
+    const row = rows.find((each) => keyOf(each) === key);
+    const condition = conditions.find((each) => keyOf(each) === key);
+    if (!isWanted(occasion, when)) {
+      forgotten.push({ occasion, subject }); // nobody wants to hear of it any more, not even that it is over
+      continue;
+    }
+    const before = row === undefined ? null : { ...row, sinceMs: row.since.getTime() };
+    const judgement = judgeAlert(before, condition?.found ?? 'over', at.getTime(), calm);
+    const { state, tell } = judgement;
+    const facts = condition?.facts ?? row?.facts ?? {};
+    if (state === null) {
+      if (row !== undefined) forgotten.push({ occasion, subject });
+      continue;
+    }
+    const rowOf = (next: AlertState): AlertRow => {
+      const { holds, sinceMs, told, raises } = next;
+      return { occasion, subject, holds, since: new Date(sinceMs), told, raises, facts };
+    };
+    // What has not changed is not written again every few seconds; counts that have are: `alerts list` shows them.
+    const ifAnother = (next: AlertRow): AlertRow | undefined => (isDeepStrictEqual(row, next) ? undefined : next);
+    if (tell === null) {
+      const next = ifAnother(rowOf(state));
+      if (next !== undefined) kept.push(next);
+      continue;
+    }
+    const later = postponedState(before, judgement);
+    pending.push({
+      row: rowOf(state),
+      message: { occasion, subjects: [subject], kind: tell, since: new Date(state.sinceMs), facts },
+      rowIfLater: later === null ? undefined : ifAnother(rowOf(later)),
+    });
+  }
+  return { rows: kept, forgotten, pending };
+}
+
+/** Finds imports that have ended and were not reported yet. Such an alert never recovers. */
+async function judgeImports(
+  ledger: Ledger,
+  rows: readonly AlertRow[],
+  { at, watchingSince }: AlertCheck,
+): Promise<FoundAlerts> {
+  const told = rows.filter(({ occasion }) => occasion === 'import-ended');
+  const oldestMs = at.getTime() - tellImportsWithinMs;
+  const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
+  const imports = await endedImports(ledger, { after, known: told.map(({ subject }) => Number(subject)) });
+  const pending = imports.map(({ number, workspace, pigeonholeId, state, endedAt, counts }): PendingMessage => {
+    const subject = String(number);
+    const facts = { pigeonhole: `${workspace}/${pigeonholeId}`, state, ...counts };
+    const ended = { occasion: 'import-ended', since: endedAt ?? at, facts } as const;
+    return {
+      row: { ...ended, subject, holds: false, told: true, raises: 1 },
+      message: { ...ended, subjects: [subject], kind: 'happened' },
+      rowIfLater: undefined, // without a row it is found again
+    };
+  });
+  return {
+    rows: [],
+    // Twice as long as they are looked for: what is forgotten must not be found again.
+    forgotten: told.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
+    pending,
+  };
+}

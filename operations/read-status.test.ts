@@ -1,0 +1,130 @@
+import type { Config } from '../config/config.js';
+import type { Pause } from '../ledger/pauses.js';
+import type { LaneStatus, LedgerStatus } from './ledger-status.js';
+import { viewStatus } from './read-status.js';
+
+const config = {
+  workspaces: { acme: {}, spare: {} },
+  syncs: { all: { workspace: 'acme', sinks: ['hooks'] } },
+  sinks: { hooks: { type: 'webhook' }, unused: { type: 'file' } },
+} as unknown as Config;
+
+const workspace = {
+  name: 'acme',
+  waitReason: null,
+  waitUntil: null,
+  discovered: true,
+  unansweredSince: null,
+  unansweredReason: null,
+};
+const pigeonhole = {
+  workspace: 'acme',
+  pigeonholeId: 101,
+  name: null,
+  status: 'live',
+  syncs: ['all'],
+  changes: 5,
+  streams: 3,
+  backfilling: 0,
+  failing: 0,
+  waiting: 0,
+  failure: null,
+  setAside: 0,
+  foreignRows: 0,
+  heldDeletions: 0,
+  goneAt: null,
+  rehearsal: null,
+};
+const lane: LaneStatus = {
+  sink: 'hooks',
+  workspace: 'acme',
+  pigeonholeId: 101,
+  behind: 0,
+  open: 0,
+  delivered: 5,
+  outcomes: [],
+  recent: '{}',
+  failure: null,
+  failingSince: null,
+  deliveredAt: null,
+};
+const done: LedgerStatus = { workspaces: [workspace], pigeonholes: [pigeonhole], lanes: [lane] };
+
+function isSettled(
+  status: Partial<LedgerStatus>,
+  pauses: readonly Pause[] = [],
+  trouble: string | null = null,
+): boolean {
+  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses, quotas: new Map() })
+    .settled;
+}
+
+function pauseOf(scope: Pause['scope'], name: string): Pause {
+  return {
+    scope,
+    name,
+    pausedBy: 'person',
+    cause: 'asked',
+    detail: 'paused by a person',
+    fingerprint: null,
+    actor: null,
+    since: new Date(0),
+  };
+}
+
+describe('a status', () => {
+  it('is settled when all is read and delivered', () => {
+    expect(isSettled({})).toBe(true);
+  });
+
+  it.each<[string, Partial<LedgerStatus>]>([
+    ['a workspace was not looked into yet', { workspaces: [{ ...workspace, discovered: false }] }],
+    ['a list was not read whole yet', { pigeonholes: [{ ...pigeonhole, backfilling: 1 }] }],
+    ['a list cannot be read', { pigeonholes: [{ ...pigeonhole, failing: 1 }] }],
+    ['a sink is behind', { lanes: [{ ...lane, behind: 1 }] }],
+    ['a delivery is open', { lanes: [{ ...lane, open: 1 }] }],
+    ['a sink has not read a pigeonhole yet', { lanes: [] }],
+    ['a sink fails', { lanes: [{ ...lane, failure: 'refused', open: 1 }] }],
+    ['the workspace waits', { workspaces: [{ ...workspace, waitReason: 'quota', waitUntil: new Date() }] }],
+  ])('is not settled while %s', (_, status) => {
+    expect(isSettled(status)).toBe(false);
+  });
+
+  it.each([
+    ['workspace', 'acme'],
+    ['pigeonhole', 'acme/101'],
+    ['sink', 'hooks'],
+  ] as const)('is not settled while the %s %s is paused', (scope, name) => {
+    expect(isSettled({}, [pauseOf(scope, name)])).toBe(false);
+  });
+
+  it('waits as a whole while the service does not answer, whatever failed because of that', () => {
+    const unanswered = { ...workspace, unansweredSince: new Date(0), unansweredReason: 'timeout' };
+    const status = {
+      ...done,
+      workspaces: [unanswered],
+      pigeonholes: [{ ...pigeonhole, failing: 3, failure: 'timeout' }],
+    };
+    const [acme] = viewStatus({
+      config,
+      configuration: 1,
+      trouble: null,
+      status,
+      pauses: [],
+      quotas: new Map(),
+    }).workspaces;
+    expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
+  });
+
+  it('is settled where nothing is left of what failed', () => {
+    expect(isSettled({ lanes: [{ ...lane, failure: 'refused' }] })).toBe(true);
+  });
+
+  it('is settled whatever happens to what no sync uses', () => {
+    expect(isSettled({}, [pauseOf('workspace', 'spare'), pauseOf('sink', 'unused')])).toBe(true);
+  });
+
+  it('is not settled while nothing at all gets on', () => {
+    expect(isSettled({}, [], 'the store is full')).toBe(false);
+  });
+});

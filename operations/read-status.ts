@@ -1,0 +1,353 @@
+import type { Config } from '../config/config.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { allApprovals } from '../ledger/approvals.js';
+import { observedLanes } from '../delivering/observations.js';
+import { allPauses, type Pause } from '../ledger/pauses.js';
+import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js';
+import { type LaneState, laneStates } from '../delivering/read-lanes.js';
+import { openReplays } from '../delivering/replays.js';
+import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus, byReason } from './ledger-status.js';
+import { judgeFreshness, type AllFreshness, readFreshness } from './freshness.js';
+import { viewFreshness } from './freshness-view.js';
+import { findObservedWithholding, findWithholding } from './withholding.js';
+import {
+  noOperations,
+  operatedSink,
+  type SinkOperations,
+  viewPause,
+  type OperatedSink,
+  type PigeonholeView,
+  type QuotaView,
+  type SinkView,
+  type Status,
+  type WorkspaceView,
+} from './status-view.js';
+import { isSentTo, sentLanes } from './sent-lanes.js';
+import { viewProblems, type WorkSnapshot } from './find-problems.js';
+import { serviceDownTitle, waitWords } from './problem-words.js';
+
+/** The configuration as far as it concerns one workspace. */
+export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sinks'>>(
+  config: Part,
+  workspace: string | null,
+): Part {
+  if (workspace === null) return config;
+  const only = <Value>(group: Readonly<Record<string, Value>>, keep: (name: string, value: Value) => boolean) =>
+    Object.fromEntries(Object.entries(group).filter(([name, value]) => keep(name, value)));
+  const syncs = only(config.syncs, (_, sync) => sync.workspace === workspace);
+  const used = new Set(Object.values(syncs).flatMap((sync) => sync.sinks));
+  return {
+    ...config,
+    workspaces: only(config.workspaces, (name) => name === workspace),
+    syncs,
+    sinks: only(config.sinks, (name) => used.has(name)),
+  };
+}
+
+/** The status and what its problems were found in. */
+export interface StatusSnapshot {
+  readonly status: Status;
+  readonly snapshot: WorkSnapshot & { readonly lanes: readonly LaneState[] };
+  readonly places: readonly NamedPigeonhole[];
+}
+
+export interface StatusSources {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly configuration: number;
+  readonly trouble: () => string | null;
+  /** By workspace. */
+  readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
+  /** Milliseconds since this process started; absent: long ago. */
+  readonly upMs?: () => number;
+}
+
+/** @param workspace null: all of them */
+export async function readStatus(
+  sources: StatusSources,
+  withCounts: boolean,
+  workspace: string | null = null,
+): Promise<Status> {
+  return (await readSnapshot(sources, withCounts, workspace)).status;
+}
+
+/** The status with what its problems were found in, read at one moment. @param workspace null: all of them */
+export async function readSnapshot(
+  { ledger, config, configuration, trouble, quotas, upMs }: StatusSources,
+  withCounts: boolean,
+  workspace: string | null,
+): Promise<StatusSnapshot> {
+  // Asked for together: the embedded store answers one after the other, and each would queue behind a page or a batch.
+  const [whole, allLanes, places, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
+    ledgerStatus(ledger),
+    laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
+    pigeonholeNames(ledger, workspace),
+    readFreshness(ledger),
+    allPauses(ledger),
+    observedLanes(ledger),
+    allApprovals(ledger),
+    openReplays(ledger),
+    quotas(),
+  ]);
+  const read = statusOf(whole, workspace);
+  const operations = { observed: own(observed, workspace), approvals, replays };
+  const now = new Date(ledger.clock.nowMs());
+  const lanes = sentLanes(config, allLanes, places);
+  const ownConfig = configOf(config, workspace);
+  const sent = sentLanes(ownConfig, read.lanes, read.pigeonholes);
+  const view = viewStatus({
+    config: ownConfig,
+    configuration,
+    trouble: trouble(),
+    status: read,
+    freshness,
+    upMs: upMs?.(),
+    pauses,
+    operations,
+    quotas: quota,
+    withholding: await allWithholding(ledger, ownConfig, sent, operations),
+  });
+  const snapshot = { ...view, lanes, now };
+  const status = { ...view, problems: viewProblems(snapshot) };
+  if (!withCounts) return { status, snapshot, places };
+  const { items, deliveries } = await countItems(ledger);
+  const counts = { items: own(items, workspace), deliveries: own(deliveries, workspace) };
+  return { status: { ...status, counts }, snapshot, places };
+}
+
+/** Returns the withholding of sending and observing sinks, by sink. */
+async function allWithholding(
+  ledger: Ledger,
+  config: Config,
+  sent: Parameters<typeof findWithholding>[2],
+  operations: SinkOperations,
+): Promise<ReadonlyMap<string, SinkView['withholding']>> {
+  const found = new Map(await findWithholding(ledger, config, sent));
+  for (const [name, { mode }] of Object.entries(config.sinks)) {
+    const { observation, approval } = operatedSink(name, mode, operations);
+    if (observation === null || approval !== null) continue;
+    // oxlint-disable-next-line no-await-in-loop -- few sinks observe, and most of these have nothing to look up
+    const observed = await findObservedWithholding(ledger, config, name, observation);
+    if (observed.length > 0) found.set(name, observed);
+  }
+  return found;
+}
+
+export function own<Row extends { readonly workspace: string }>(
+  rows: readonly Row[],
+  workspace: string | null,
+): readonly Row[] {
+  return workspace === null ? rows : rows.filter((row) => row.workspace === workspace);
+}
+
+function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: string | null): LedgerStatus {
+  return {
+    workspaces: workspaces.filter(({ name }) => workspace === null || name === workspace),
+    pigeonholes: own(pigeonholes, workspace),
+    lanes: own(lanes, workspace),
+  };
+}
+
+/** The configured part of what the ledger says. Pure. */
+export function viewStatus({
+  config,
+  configuration,
+  trouble,
+  status,
+  freshness = { at: new Date(0), byPlace: new Map() },
+  upMs,
+  pauses,
+  operations = noOperations,
+  quotas,
+  withholding = new Map(),
+}: {
+  readonly config: Config;
+  readonly configuration: number;
+  readonly trouble: string | null;
+  readonly status: LedgerStatus;
+  readonly freshness?: AllFreshness;
+  readonly upMs?: number | undefined;
+  readonly pauses: readonly Pause[];
+  readonly operations?: SinkOperations;
+  readonly quotas: ReadonlyMap<string, QuotaView>;
+  /** By sink. */
+  readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
+}): Omit<Status, 'problems'> {
+  const workspaces = Object.keys(config.workspaces).map((name) =>
+    workspaceView(name, { status, freshness, upMs, pauses }, quotas.get(name) ?? null),
+  );
+  const lanes = sentLanes(config, status.lanes, status.pigeonholes);
+  const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
+    sinkView(
+      { name, type, ...operatedSink(name, mode, operations), withholding: withholding.get(name) ?? [] },
+      lanes,
+      pauses,
+    ),
+  );
+  const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
+  return { configuration, trouble, settled, workspaces, sinks };
+}
+
+interface ReadingFacts {
+  readonly status: LedgerStatus;
+  readonly freshness: AllFreshness;
+  readonly upMs: number | undefined;
+  readonly pauses: readonly Pause[];
+}
+
+function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | null): WorkspaceView {
+  const { status, pauses } = reading;
+  const row = status.workspaces.find((workspace) => workspace.name === name);
+  const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
+  const rows = status.pigeonholes.filter((pigeonhole) => pigeonhole.workspace === name);
+  const waits = row?.waitReason != null;
+  const waitingLists = rows.reduce((sum, { waiting }) => sum + waiting, 0);
+  const unanswered =
+    row?.unansweredSince == null
+      ? null
+      : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
+  const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
+  const pigeonholes = rows.map((pigeonhole) =>
+    pigeonholeView(pigeonhole, reading, { waits: waitWords(name, facts), isPaused: pause !== undefined }),
+  );
+  const failing = pigeonholes.find(({ state }) => state === 'failing');
+  return {
+    name,
+    state: pause
+      ? 'paused'
+      : waits || unanswered
+        ? 'waiting'
+        : failing
+          ? 'failing'
+          : pigeonholes.some(({ state }) => state === 'backfilling')
+            ? 'backfilling'
+            : 'working',
+    reason:
+      pause?.detail ??
+      row?.waitReason ??
+      (unanswered === null ? failing?.reason : serviceDownTitle(name, unanswered.since, waitingLists)) ??
+      null,
+    until: row?.waitUntil?.toISOString() ?? null,
+    pause: facts.pause,
+    unanswered,
+    waitingLists,
+    quota,
+    pigeonholes,
+  };
+}
+
+/**
+ * @param workspace.waits what keeps all of its workspace from being read; null: nothing does
+ * @param workspace.isPaused whether its workspace is paused, by an operator or by a cause
+ */
+function pigeonholeView(
+  row: LedgerStatus['pigeonholes'][number],
+  { freshness: { at, byPlace }, upMs, pauses }: ReadingFacts,
+  { waits, isPaused }: { readonly waits: string | null; readonly isPaused: boolean },
+): PigeonholeView {
+  const name = `${row.workspace}/${row.pigeonholeId}`;
+  const { rehearsal } = row;
+  const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
+  const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
+  const paused = isPaused || pause !== undefined;
+  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at, upMs }));
+  return {
+    id: row.pigeonholeId,
+    name: row.name,
+    status: row.status,
+    state: pause
+      ? 'paused'
+      : waits !== null && row.goneAt === null
+        ? 'waiting'
+        : row.failing > 0
+          ? 'failing'
+          : row.backfilling > 0
+            ? 'backfilling'
+            : 'working',
+    reason: pause?.detail ?? (row.goneAt === null ? waits : null) ?? row.failure,
+    pause: pause === undefined ? null : viewPause(pause),
+    changes: row.changes,
+    streams: row.streams,
+    failing: row.failing,
+    freshAsOf: freshness.readAt,
+    freshness,
+    rehearsal:
+      rehearsal === null
+        ? null
+        : { since: rehearsal.since.toISOString(), until: rehearsal.until.toISOString(), by: rehearsal.by },
+    setAside: row.setAside,
+    foreignRows: row.foreignRows,
+    heldDeletions: row.heldDeletions,
+    goneAt: row.goneAt?.toISOString() ?? null,
+  };
+}
+
+function sinkView(
+  sink: OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholding'>,
+  all: readonly LaneStatus[],
+  pauses: readonly Pause[],
+): SinkView {
+  const { name } = sink;
+  const lanes = all.filter((lane) => lane.sink === name);
+  const pause = pauses.find((each) => each.scope === 'sink' && each.name === name);
+  // What failed may have been superseded or withheld since: a failure ends with what failed.
+  const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
+  const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
+  const outcomes = lanes.flatMap((lane) => lane.outcomes);
+  const observes = sink.observation !== null && sink.approval === null;
+  return {
+    ...sink,
+    state: pause ? 'paused' : failing ? 'failing' : 'working',
+    reason: pause?.detail ?? failing?.failure ?? null,
+    pause: pause === undefined ? null : viewPause(pause),
+    delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
+    backlog: observes ? sink.observation!.behind : lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
+    withheld: byReason(outcomes, 'withheld'),
+    dead: byReason(outcomes, 'dead'),
+    deliveredAt: latest === 0 ? null : new Date(latest).toISOString(),
+  };
+}
+
+/**
+ * Says whether everything was read once, every change is settled at every sink, and nothing that a sync uses is paused,
+ * waits or fails.
+ */
+function isSettled(
+  config: Config,
+  status: LedgerStatus,
+  { workspaces, sinks }: Pick<Status, 'workspaces' | 'sinks'>,
+): boolean {
+  const syncs = Object.values(config.syncs);
+  const discovered = syncs.every(({ workspace }) =>
+    status.workspaces.some((row) => row.name === workspace && row.discovered),
+  );
+  const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
+  const used = new Set(syncs.flatMap((sync) => sync.sinks));
+  // A lane exists once its sink has read the pigeonhole: until then an empty backlog proves nothing.
+  const changed = status.pigeonholes.filter(({ changes }) => changes > 0);
+  const looked = [...used].every((sink) =>
+    changed
+      .filter((place) => isSentTo(config, sink, place))
+      .every((place) => status.lanes.some((lane) => lane.sink === sink && isSamePlace(lane, place))),
+  );
+  const goesOn =
+    workspaces.every(
+      (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !standsStill(workspace),
+    ) && sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
+  const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
+  return discovered && read && looked && goesOn && delivered;
+}
+
+interface PigeonholeKey {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+function isSamePlace(a: PigeonholeKey, b: PigeonholeKey): boolean {
+  return a.workspace === b.workspace && a.pigeonholeId === b.pigeonholeId;
+}
+
+function standsStill(view: WorkspaceView | SinkView): boolean {
+  const parts = 'pigeonholes' in view ? view.pigeonholes : [];
+  return [view, ...parts].some(({ state }) => state === 'paused' || state === 'waiting' || state === 'failing');
+}

@@ -1,0 +1,192 @@
+import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import type { Collaborators, OpenSink } from '../../work/collaborators.js';
+import { eventTimes } from '../../reading/event-times.js';
+import { plannedLanes } from '../../delivering/lane-plans.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { reserveOf } from '../../work/asking/service-gate.js';
+import type { EventChecks, ReadyCheck } from './readiness.js';
+import type { Config } from '../../config/config.js';
+import { ownRecords } from '../../ledger/own-records.js';
+import { canariesLeft } from '../../delivering/canaries.js';
+import { countRegistrants } from '../../importing/count-registrants.js';
+import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
+import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import { readQuotas } from '../../work/asking/quota.js';
+import { sessionItems } from '../../reading/stored-stream-facts.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
+import { judgeLeftCanary } from '../canary/judge-canary.js';
+import { countDeliverable } from '../count-deliverable.js';
+import { fieldsSeen } from '../field-notes.js';
+import { profileFieldsOf } from '../../importing/desk/profile-fields.js';
+import { judgeConsent, judgeRegistrants } from './judge-people.js';
+import { judgeFields } from './judge-fields.js';
+import { judgeQuota, plannedPigeonholes } from './judge-quota.js';
+import { judgeService, judgeSessions } from './judge-event.js';
+import type { CheckLine } from '../../sinks/sink.js';
+
+export interface PigeonholeKey {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** A pigeonhole as it was found out, and how. */
+export interface Asked {
+  /** Null: nobody knows it. */
+  readonly item: Item | null;
+  /** Why the service could not be asked, or what it refused; null: it answered. */
+  readonly failure: ApiError | PermitRefusal | null;
+}
+
+const askMs = 20_000;
+const sinkCheckMs = 30_000;
+
+/**
+ * Checks everything that an event needs beyond running work: the pigeonhole in the service, registrants, fields,
+ * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and those of each sink's
+ * check; changes nothing. A check that cannot be made is `unknown` in the list and hides no other.
+ */
+export async function checkReady(to: Collaborators, place: PigeonholeKey, now: number): Promise<EventChecks> {
+  const { ledger, config } = to;
+  const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
+  const selected = (await selectedPigeonholes(ledger, Object.keys(config.syncs))).filter((row) => row.ref === ref);
+  const sinks = sinksOf(to, selected);
+  const asked = await ask(to, place);
+  const sessions = await sessionItems(ledger, [ref]);
+  const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
+  const [registrants, fields, quota, destinations, consent, canaries] = await Promise.all([
+    countRegistrants(ledger, ref),
+    checkFields(to, place, sinks),
+    checkQuota(to, place, asked.item, now),
+    Promise.all(sinks.map((each) => checkSink(config, each))),
+    checkConsent(to, ref, selected, sinks),
+    canariesLeft(ledger, place),
+  ]);
+  return {
+    pigeonhole: {
+      name: textOf(asked.item, 'name'),
+      status: textOf(asked.item, 'status'),
+      startDate: textOf(asked.item, 'startDate'),
+      endDate: textOf(asked.item, 'endDate'),
+      timezone: textOf(asked.item, 'timezone'),
+    },
+    checks: [
+      judgeService(asked, now),
+      judgeRegistrants(settingsOf(asked.item), registrants),
+      fields,
+      judgeSessions(asked.item, items),
+      quota,
+      ...destinations,
+      ...consent,
+      ...canaries.map((canary) => judgeLeftCanary(canary, config.sinks[canary.sink]?.type ?? 'not configured')),
+    ],
+  };
+}
+
+/** As the service has it now; where it cannot say, as it was seen last. */
+async function ask(to: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
+  try {
+    const permit = { workspace, priority: 'import' } as const; // a person waits for it
+    return { item: await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)), failure: null };
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof PermitRefusal)) throw error;
+    const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
+    return { item: seen === undefined ? null : (JSON.parse(seen.payload) as Item), failure: error };
+  }
+}
+
+async function checkFields(to: Collaborators, place: PigeonholeKey, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
+  const own = Object.fromEntries(sinks.map(({ name }) => [name, to.config.sinks[name]!]));
+  const config: Config = { ...to.config, sinks: own };
+  const seen = await fieldsSeen(to.ledger, config, (list) => placeOf(list, place));
+  return judgeFields(config, { ...place, profile: await profileFieldsOf(to, place), seen });
+}
+
+/** Returns the pigeonhole that holds a list. The list of pigeonholes itself belongs to pigeonhole 0 of the workspace. */
+function placeOf(list: string, { workspace, pigeonholeId }: PigeonholeKey): PigeonholeKey {
+  return { workspace, pigeonholeId: list === 'pigeonholes' ? 0 : pigeonholeId };
+}
+
+async function checkQuota(
+  { ledger, config }: Collaborators,
+  { workspace }: PigeonholeKey,
+  item: Item | null,
+  now: number,
+): Promise<ReadyCheck> {
+  const keyOf = (name: string): string => ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal());
+  const key = keyOf(workspace);
+  const sharing = Object.keys(config.workspaces).filter((name) => keyOf(name) === key);
+  const [planned, states] = await Promise.all([
+    plannedPigeonholes({ ledger, config }, sharing),
+    readQuotas(ledger, [key]),
+  ]);
+  return judgeQuota({
+    ...planned,
+    event: eventTimes(item),
+    limit: states.get(key)?.limit ?? null,
+    reserve: Math.max(...sharing.map((name) => reserveOf(config, name))),
+    now,
+  });
+}
+
+async function checkSink(config: Config, { name, sink }: OpenSink): Promise<ReadyCheck> {
+  return judgeSink(name, config.sinks[name]!.type, await sink.check(AbortSignal.timeout(sinkCheckMs)));
+}
+
+async function checkConsent(
+  { ledger, config }: Collaborators,
+  ref: number,
+  selected: readonly Selected[],
+  sinks: readonly OpenSink[],
+): Promise<ReadyCheck[]> {
+  const checks = sinks.map(async ({ name, accepts }) => {
+    const lists = plannedLanes(config, name, selected)
+      .filter(({ pigeonholeId }) => pigeonholeId !== 0)
+      .flatMap((lane) => lane.lists)
+      .filter((list) => ownRecords.has(list) && list !== 'engagement');
+    if (lists.length === 0) return [];
+    const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: [] };
+    return [judgeConsent(name, [...accepts], await countDeliverable(ledger, config.sinks[name]!, of))];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function settingsOf(item: Item | null): Parameters<typeof judgeRegistrants>[0] {
+  const flag = (name: string): boolean | undefined =>
+    typeof item?.[name] === 'boolean' ? (item[name] as boolean) : undefined;
+  const expected = item?.['expectedParticipants'];
+  return {
+    registrants: flag('registrants'),
+    attendeeCodeRequired: flag('attendeeCodeRequired'),
+    expectedParticipants: typeof expected === 'number' && expected > 0 ? expected : undefined,
+  };
+}
+
+function textOf(item: Item | null, name: string): string | null {
+  const value = item?.[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** The sinks that get something of these pigeonholes. Pure. */
+export function sinksOf(
+  { config, sinks }: Pick<Collaborators, 'config' | 'sinks'>,
+  selected: readonly Pick<Selected, 'syncs'>[],
+): OpenSink[] {
+  const names = new Set(selected.flatMap(({ syncs }) => syncs).flatMap((sync) => config.syncs[sync]?.sinks ?? []));
+  return [...sinks.values()].filter(({ name }) => names.has(name));
+}
+
+/** Converts the result of a sink's own check into one line. Pure. */
+export function judgeSink(name: string, type: string, lines: readonly CheckLine[]): ReadyCheck {
+  const about = { id: `sink:${name}`, label: `Sink ${name} (${type})` };
+  const wrong = lines.filter(({ ok }) => !ok);
+  const says = (told: readonly CheckLine[]): string => told.map(({ text }) => text).join('; ');
+  if (wrong.length === 0) return { ...about, state: 'ok', says: says(lines) };
+  return {
+    ...about,
+    state: 'failed',
+    says: says(wrong),
+    todo: 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"',
+  };
+}

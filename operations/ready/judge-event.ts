@@ -1,0 +1,173 @@
+import { eventTimes, sessionTimes } from '../../reading/event-times.js';
+import type { ReadyCheck } from './readiness.js';
+import { count } from '../problem-words.js';
+import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import type { ApiError } from '../../pigeonhole/api-error.js';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** The longest that a session of one sitting takes; a longer one mostly ends on a wrong day. */
+const longestMs = 24 * 3_600_000;
+const maxIds = 5;
+const about = { id: 'sessions', label: 'Sessions and their times' };
+
+/** Nobody speaks in them, so they run beside everything. */
+const besideAll: ReadonlySet<unknown> = new Set(['break', 'chat', 'survey']);
+
+/**
+ * Checks that the sessions are plausible: there are some, each starts before it ends and within the days of the event,
+ * and no two overlap at the same place. Pure. Sessions are named by id, because their names are the organizers' text.
+ * @param pigeonhole as the service shows it; null: not known
+ */
+export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]): ReadyCheck {
+  if (sessions.length === 0) {
+    return {
+      ...about,
+      state: 'failed',
+      says: 'there are no sessions: nobody can ask or vote',
+      todo: 'create them in the dashboard of the service, or with "pigeonpost apply"',
+    };
+  }
+  const impossible = named(sessions.filter(endsBeforeItBegins), 'ends before it begins', 'end before they begin');
+  const doubtful = [
+    ...named(sessions.filter(hasNoWindow), 'has no times', 'have no times'),
+    ...named(sessions.filter(isLong), 'lasts more than a day', 'last more than a day'),
+    ...outside(pigeonhole, sessions),
+    ...overlaps(sessions),
+  ];
+  const found = [...impossible, ...doubtful];
+  const there = `${count(sessions.length, 'session')}`;
+  if (found.length === 0) return { ...about, state: 'ok', says: `${there}, each within the days of the event` };
+  return {
+    ...about,
+    state: impossible.length > 0 ? 'failed' : 'warning',
+    says: `${there}; ${found.join('; ')}`,
+    todo: 'compare with the programme, and set the times right in the dashboard of the service',
+  };
+}
+
+function hasNoWindow(session: Item): boolean {
+  const { startsAt, endsAt } = sessionTimes(session);
+  return startsAt === null || endsAt === null;
+}
+
+function endsBeforeItBegins(session: Item): boolean {
+  const { startsAt, endsAt } = sessionTimes(session);
+  return startsAt !== null && endsAt !== null && endsAt <= startsAt;
+}
+
+function isLong(session: Item): boolean {
+  const { startsAt, endsAt } = sessionTimes(session);
+  return startsAt !== null && endsAt !== null && endsAt - startsAt > longestMs;
+}
+
+function outside(pigeonhole: Item | null, sessions: readonly Item[]): string[] {
+  const event = eventTimes(pigeonhole);
+  if (event.startsAt === null || event.endsAt === null) return ['the days of the event are not known'];
+  const first = event.startsAt;
+  const last = event.endsAt;
+  const strangers = sessions.filter((session) => {
+    const { startsAt, endsAt } = sessionTimes(session);
+    return (startsAt !== null && (startsAt < first || startsAt >= last)) || (endsAt !== null && endsAt > last);
+  });
+  const days = `the days of the event (${text(pigeonhole?.['startDate'])} to ${text(pigeonhole?.['endDate'])}, ${text(pigeonhole?.['timezone']) || 'UTC'})`;
+  return named(strangers, `is not within ${days}`, `are not within ${days}`);
+}
+
+/**
+ * Pairs of one type that overlap at one place, or have one name and one window: parallel tracks have places of their
+ * own, and a session that was entered twice has none. A session within its parent is meant so, and so are its siblings.
+ */
+function overlaps(sessions: readonly Item[]): string[] {
+  const timed = sessions
+    .filter((session) => !hasNoWindow(session) && !endsBeforeItBegins(session) && !besideAll.has(session['type']))
+    .map((session) => ({ session, ...sessionTimes(session) }))
+    .toSorted((a, b) => a.startsAt! - b.startsAt!);
+  const pairs: string[] = [];
+  timed.forEach((one, index) => {
+    for (const other of timed.slice(index + 1)) {
+      if (other.startsAt! >= one.endsAt!) break;
+      if (areFamily(one.session, other.session) || one.type !== other.type) continue;
+      const isTwin =
+        text(one.session['name']) !== '' &&
+        one.session['name'] === other.session['name'] &&
+        one.startsAt === other.startsAt &&
+        one.endsAt === other.endsAt;
+      const place = text(one.session['location']).trim();
+      const isOnePlace = place !== '' && place === text(other.session['location']).trim();
+      if (isTwin || isOnePlace) {
+        const how = isTwin ? 'have the same name and times' : 'overlap at the same place';
+        pairs.push(`${String(one.session['id'])} and ${String(other.session['id'])} ${how}`);
+      }
+    }
+  });
+  const rest = pairs.length - maxIds;
+  return pairs.length === 0
+    ? []
+    : [`sessions ${pairs.slice(0, maxIds).join(', ')}${rest > 0 ? ` and ${count(rest, 'further pair')}` : ''}`];
+}
+
+function areFamily(one: Item, other: Item): boolean {
+  const [a, b] = [one['parentSessionId'], other['parentSessionId']];
+  return a === other['id'] || b === one['id'] || (typeof a === 'number' && a === b);
+}
+
+function named(sessions: readonly Item[], one: string, more: string): string[] {
+  if (sessions.length === 0) return [];
+  const ids = sessions.slice(0, maxIds).map(({ id }) => String(id));
+  const rest = sessions.length - ids.length;
+  if (sessions.length === 1) return [`session ${ids[0]} ${one}`];
+  return [`sessions ${ids.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${more}`];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const aboutService = { id: 'event', label: 'The event at the service' };
+
+/** Whether the service knows the pigeonhole, takes the key, and means it to take place. Pure. */
+export function judgeService(
+  {
+    item,
+    failure,
+  }: { readonly item: Readonly<Record<string, unknown>> | null; readonly failure: ApiError | PermitRefusal | null },
+  now: number,
+): ReadyCheck {
+  if (failure !== null) return judgeFailure(failure);
+  const { startsAt, endsAt } = eventTimes(item);
+  const status = typeof item?.['status'] === 'string' ? item['status'] : null;
+  const days = `${String(item?.['startDate'])} to ${String(item?.['endDate'])}`;
+  if (startsAt === null || endsAt === null) {
+    return {
+      ...aboutService,
+      state: 'warning',
+      says: 'the service answers, and tells no days on which the event takes place',
+      todo: 'enter them in the dashboard of the service',
+    };
+  }
+  const says = `the service knows it${status === null ? '' : ` as ${status}`}, ${days}`;
+  if (status === 'ended' || endsAt <= now) {
+    return {
+      ...aboutService,
+      state: 'warning',
+      says: `${says}: it is over`,
+      todo: 'see that this is the event that you mean',
+    };
+  }
+  return { ...aboutService, state: 'ok', says };
+}
+
+function judgeFailure(failure: ApiError | PermitRefusal): ReadyCheck {
+  const asSeen = 'the lines below go by what was seen last';
+  if (failure instanceof PermitRefusal) {
+    return { ...aboutService, state: 'unknown', says: `${failure.message}; ${asSeen}`, todo: 'ask again later' };
+  }
+  const passes = ['quota', 'throttled', 'transient', 'aborted'].includes(failure.kind);
+  return {
+    ...aboutService,
+    state: passes ? 'unknown' : 'failed',
+    says: `${failure.message}; ${asSeen}`,
+    todo: passes ? 'ask again in a minute' : 'pigeonpost check',
+  };
+}

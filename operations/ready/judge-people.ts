@@ -1,0 +1,112 @@
+import type { ReadyCheck } from './readiness.js';
+import type { RegistrantCounts } from '../../importing/count-registrants.js';
+import { count } from '../problem-words.js';
+import type { DeliverableCount } from '../count-deliverable.js';
+
+/** Registrant settings of the pigeonhole; undefined: not stated. */
+export interface RegistrantSettings {
+  readonly registrants: boolean | undefined;
+  readonly attendeeCodeRequired: boolean | undefined;
+  readonly expectedParticipants: number | undefined;
+}
+
+const about = { id: 'registrants', label: 'Registrants' };
+
+/**
+ * Whether those who are invited can sign in: registrants are switched on, and those of the file are there. Pure.
+ * @param counts of what was imported from here; whom others created, in the dashboard, nobody can count
+ */
+export function judgeRegistrants(settings: RegistrantSettings, counts: RegistrantCounts): ReadyCheck {
+  const imported = counts.newestImport !== null;
+  const codes = settings.attendeeCodeRequired === true ? ', and nobody signs in without a code' : '';
+  if (settings.registrants === false) {
+    if (imported || settings.attendeeCodeRequired === true) {
+      return {
+        ...about,
+        state: 'failed',
+        says: `registrants are switched off at the service${codes}`,
+        todo: 'switch them on in the dashboard of the service',
+      };
+    }
+    return { ...about, state: 'ok', says: 'this event has no registrants: people sign in by themselves' };
+  }
+  if (!imported) {
+    return {
+      ...about,
+      state: 'warning',
+      says: `none was imported from here${codes}`,
+      todo: 'pigeonpost import FILE --pigeonhole ID; nothing has to be done if they were entered at the service',
+    };
+  }
+  return judgeImported(settings, counts);
+}
+
+function judgeImported({ expectedParticipants }: RegistrantSettings, counts: RegistrantCounts): ReadyCheck {
+  const { present, conflict, rejected, unknown, waiting, givenUp, newestImport, openImports } = counts;
+  const there = present + conflict;
+  const bad = [
+    ...(rejected === 0 ? [] : [`${count(rejected, 'row')} refused by the service`]),
+    ...(unknown === 0 ? [] : [`of ${count(unknown, 'row')} nobody knows whether they are there`]),
+    ...(givenUp === 0 ? [] : [`${count(givenUp, 'row')} not sent before the import ended`]),
+  ];
+  const doubtful = [
+    ...(conflict === 0 ? [] : [`${count(conflict, 'row')} there already with other data`]),
+    ...(expectedParticipants === undefined || there <= expectedParticipants
+      ? []
+      : [`the service expects ${count(expectedParticipants, 'participant')} at most`]),
+  ];
+  const says = [`${count(there, 'registrant')} can sign in`, ...bad, ...doubtful];
+  const report = `pigeonpost import report ${newestImport}`;
+  if (openImports.length > 0 || waiting > 0) {
+    const [first = newestImport] = openImports;
+    const still = `${count(waiting, 'row')} still to be sent`;
+    const todo = `pigeonpost import follow ${first}`;
+    return { ...about, state: 'failed', says: [says[0]!, still, ...bad, ...doubtful].join('; '), todo };
+  }
+  if (there === 0 || bad.length > 0) return { ...about, state: 'failed', says: says.join('; '), todo: report };
+  if (doubtful.length > 0) return { ...about, state: 'warning', says: says.join('; '), todo: report };
+  return { ...about, state: 'ok', says: says.join('; ') };
+}
+
+const words: Readonly<Record<string, string>> = {
+  'consent-refused': 'have refused',
+  'consent-not-asked': 'were not asked',
+  'consent-not-known': 'have not said yet',
+};
+
+/**
+ * Of how many people a sink would be sent the record, and of how many not, by what they said. Pure. Withholding those
+ * who have refused is right; withholding those of whom nothing is known may be a surprise.
+ * @param counts of the lists of people that the sink gets
+ */
+export function judgeConsent(
+  name: string,
+  accepts: readonly string[],
+  counts: readonly DeliverableCount[],
+): ReadyCheck {
+  const about = { id: `consent:${name}`, label: `People for ${name}` };
+  const accepted = `it accepts consent ${accepts.join(', ')}`;
+  const told = counts.filter(({ items, withheld }) => items > 0 || Object.keys(withheld).length > 0);
+  if (told.length === 0) {
+    return { ...about, state: 'ok', says: `nobody was read yet; ${accepted}` };
+  }
+  const says = told.map(({ list, items, withheld }) => {
+    const all = Object.values(withheld).reduce((sum, n) => sum + n, 0);
+    const why = Object.entries(withheld).map(
+      ([reason, n]) => `${n.toLocaleString('en-US')} ${words[reason] ?? reason}`,
+    );
+    return `will send ${count(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
+  });
+  const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));
+  if (!surprising) return { ...about, state: 'ok', says: says.join('; ') };
+  return {
+    ...about,
+    state: 'warning',
+    says: `${says.join('; ')}; ${accepted}`,
+    todo: `if they have agreed elsewhere, say so in sinks.${name}.consent, with its basis`,
+  };
+}
+
+function singular(list: string): string {
+  return list.replace(/s$/, '');
+}

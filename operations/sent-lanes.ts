@@ -1,0 +1,39 @@
+import type { Config } from '../config/config.js';
+
+interface PigeonholeKey {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+/** Some sync of the sink reads the pigeonhole, or (of a workspace's own lists) the workspace. */
+export function isSentTo(
+  config: Pick<Config, 'syncs'>,
+  sink: string,
+  { workspace, pigeonholeId, syncs }: PigeonholeKey & { readonly syncs: readonly string[] },
+): boolean {
+  return Object.entries(config.syncs).some(
+    ([name, sync]) =>
+      sync.workspace === workspace && sync.sinks.includes(sink) && (pigeonholeId === 0 || syncs.includes(name)),
+  );
+}
+
+/**
+ * The lanes on which something is still sent. What a sink is no longer sent keeps its lane, as a watermark for the day when
+ * it is sent again, and is no backlog until then. Pure.
+ * @param places the pigeonholes, with the syncs that read them
+ */
+export function sentLanes<Lane extends PigeonholeKey & { readonly sink: string }>(
+  config: Pick<Config, 'syncs'>,
+  lanes: readonly Lane[],
+  places: readonly (PigeonholeKey & { readonly syncs: readonly string[] })[],
+): Lane[] {
+  const placed = new Map(places.map((place) => [nameOf(place), place]));
+  return lanes.filter((lane) => {
+    const place = placed.get(nameOf(lane));
+    return place !== undefined && isSentTo(config, lane.sink, place);
+  });
+}
+
+function nameOf({ workspace, pigeonholeId }: PigeonholeKey): string {
+  return `${workspace}/${pigeonholeId}`;
+}
