@@ -44,7 +44,7 @@ describe('pigeonpost used wrongly', () => {
     [
       'something that names nothing',
       ['pause', 'everything', '--config', 'good.yaml'],
-      /"everything" names nothing: write workspace:NAME/,
+      /"everything" is unknown: write workspace:NAME/,
     ],
     [
       'reading a sink',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventObjectView, EventView } from '../operations/provision-event.js';
 import type { Output } from './context.js';
-import { spanInWords } from './in-words.js';
+import { spanInWords } from './format-values.js';
 
 export type Wait = (ms: number) => Promise<unknown>;
 

@@ -1,4 +1,4 @@
-import { type ClientConfig, loadCommandConfig, tokenOfEnvironment } from '../operations/load-process-config.js';
+import type { ClientConfig } from '../operations/load-process-config.js';
 import { addressOf, apiClient, type ApiClient, type FindAddress } from './api-client.js';
 import type { Context } from './context.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -19,7 +19,8 @@ export interface Instance {
  * @throws {ConfigError} for a file that cannot be used; {CommandError} for an address that cannot be used
  */
 export async function instanceOf(context: Context): Promise<Instance> {
-  const given = givenAddress(context);
+  const { loadCommandConfig } = await import('../operations/load-process-config.js');
+  const given = await givenAddress(context);
   if (given !== undefined) {
     let found: ReturnType<FindAddress> | undefined;
     const address: FindAddress = () => (found ??= checkGiven(given));
@@ -36,7 +37,8 @@ export async function clientOf(context: Context): Promise<ApiClient> {
 }
 
 /** `--url`, with the token of `--token` or PIGEONPOST_TOKEN. Other accounts of the machine can read a command line. */
-function givenAddress({ url, token: given }: Context): { url: string; token: string } | undefined {
+async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
+  const { tokenOfEnvironment } = await import('../operations/load-process-config.js');
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {

@@ -1,8 +1,5 @@
 import type { Output } from './context.js';
-import { paint } from './paint.js';
-import type { Style } from './text-line.js';
-import { widthOf } from './text-width.js';
-import { wrapText } from './wrap-text.js';
+import { paint, type Style, widthOf, wrapText } from './text-line.js';
 
 /**
  * Prints a line as it is, for other programs; on a terminal that is narrower broken between words, what follows standing

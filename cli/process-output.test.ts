@@ -2,7 +2,7 @@ import { itemLine } from './commands/items.js';
 import { changeLine } from './commands/live.js';
 import type { Output } from './context.js';
 import { LiveBlock } from './live-block.js';
-import { paint } from './paint.js';
+import { paint } from './text-line.js';
 import { outputTo } from './process-output.js';
 
 /** What an attendee can write: C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi, line ends. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -93,5 +93,19 @@ describe('a signal to a command that ends by itself', () => {
     await until('it has asked', () => connections.length > before);
     child.kill('SIGTERM');
     expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+const main = join(__dirname, '../dist/cli/main.js');
+
+describe('the command line', () => {
+  it('goes on checking certificates where another tool has switched that off, and says so', () => {
+    const run = (environment: NodeJS.ProcessEnv) =>
+      spawnSync(process.execPath, [main, '--version'], { encoding: 'utf8', env: { ...process.env, ...environment } });
+    expect(run({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^pigeonpost: NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: .*\n$/),
+    });
+    expect(run({ NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toMatchObject({ status: 0, stderr: '' });
   });
 });

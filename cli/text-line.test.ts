@@ -1,5 +1,4 @@
-import { renderLine, span } from './text-line.js';
-import { keepEnd, widthOf } from './text-width.js';
+import { renderLine, span, keepEnd, widthOf, cell, cutToWidth, wrapText } from './text-line.js';
 
 const plain = (columns: number) => ({ columns, colours: false });
 
@@ -36,5 +35,58 @@ describe('a line that is rendered', () => {
 describe('a text whose end is kept', () => {
   it('loses its beginning only when it is too long', () => {
     expect([keepEnd('abcdef', 6), keepEnd('abcdef', 5), keepEnd('abcdef', 1)]).toEqual(['abcdef', '…cdef', '…']);
+  });
+});
+
+describe('the width of a text on a terminal', () => {
+  it.each([
+    ['Summit', 6],
+    ['東京', 4],
+    ['한국어', 6],
+    ['🎉', 2],
+    ['e\u0301', 1],
+    ['پ\u200cن', 2],
+    ['Ａ', 2],
+    ['', 0],
+  ])('of %j is %d columns', (text, columns) => {
+    expect(widthOf(text)).toBe(columns);
+  });
+});
+
+describe('a text that is cut', () => {
+  it.each([
+    ['東京カンファレンス', 6, '東京…'],
+    ['東京カンファレンス', 5, '東京…'],
+    ['東京', 4, '東京'],
+    ['cafe\u0301 bar', 5, 'cafe\u0301…'],
+    ['abc', 0, ''],
+  ])('%j in %d columns reads %j', (text, columns, shown) => {
+    expect(cutToWidth(text, columns)).toBe(shown);
+  });
+
+  it('never ends within a character', () => {
+    expect(cutToWidth('🎉🎉🎉', 4)).toBe('🎉…');
+  });
+
+  it('keeps its end where the end says most', () => {
+    expect(keepEnd('/日本/東京', 6)).toBe('…/東京');
+  });
+
+  it('fills a cell to the same width, whatever its characters are', () => {
+    expect(['Summit', '東京カンファレンス', 'e\u0301'].map((text) => widthOf(cell(text, 8)))).toEqual([8, 8, 8]);
+  });
+});
+
+describe('a wrapped text', () => {
+  it.each<[string, string, Parameters<typeof wrapText>[1], string[]]>([
+    ['that fits is one line', 'one two', { columns: 7 }, ['one two']],
+    ['is broken between words', 'one two three', { columns: 9 }, ['one two', 'three']],
+    ['stands below its beginning', 'one two', { columns: 8, lead: '  - ' }, ['  - one', '    two']],
+    ['stands as far in as is said', 'one two', { columns: 8, lead: '  - ', indent: 2 }, ['  - one', '  two']],
+    ['keeps a word that is too long whole', 'a incomprehensible b', { columns: 6 }, ['a', 'incomprehensible', 'b']],
+    ['obeys no control character', 'one\u001b[2J\ntwo', { columns: 20 }, ['one [2J two']],
+    ['may be empty', '', { columns: 20, lead: '- ' }, ['-']],
+  ])('%s', (_, text, options, lines) => {
+    expect(wrapText(text, options)).toEqual(lines);
   });
 });

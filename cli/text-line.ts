@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import { shownInLine } from './shown-text.js';
-import { cutBefore, widthOf } from './text-width.js';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
@@ -30,4 +29,120 @@ export function renderLine(line: TextLine, { columns, colours }: { columns: numb
     if (room <= 0 || cut !== text) break;
   }
   return rendered.trimEnd();
+}
+
+/** A text in a colour where there are colours, else as it is. */
+export function paint(text: string, style: Style | undefined, colours: boolean): string {
+  return colours && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/**
+ * A character that a terminal draws two columns wide: East Asian Wide and Fullwidth of Unicode Standard Annex 11, and
+ * characters that are emoji by default.
+ */
+const wide =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+
+/** Combining marks and invisible format characters, which take no column of their own. */
+const zero = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+const plain = /^[\u0020-\u007e]*$/;
+
+/** Returns the number of columns that a text takes on a terminal. Expects a text without control characters. */
+export function widthOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOfCharacter(character);
+  return width;
+}
+
+function widthOfCharacter(character: string): number {
+  if (zero.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+}
+
+/** Returns the beginning of a text that fits into `columns`, with an ellipsis as its last character where it was cut. */
+export function cutToWidth(text: string, columns: number): string {
+  return widthOf(text) <= columns ? text : cutBefore(text, columns);
+}
+
+/** As `cutToWidth` for a text that is followed by more: it ends with an ellipsis also where it fits exactly. */
+function cutBefore(text: string, columns: number): string {
+  if (columns <= 0) return '';
+  let room = columns - 1;
+  let kept = '';
+  for (const character of text) {
+    room -= widthOfCharacter(character);
+    if (room < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** Returns the end of a text that fits into `columns`: of a path or an address the end says most. */
+export function keepEnd(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let room = columns - 1;
+  let kept = '';
+  for (const character of Array.from(text).toReversed()) {
+    room -= widthOfCharacter(character);
+    if (room < 0) break;
+    kept = `${character}${kept}`;
+  }
+  return `…${kept}`;
+}
+
+/** Returns a cell of a table: cut to `columns`, then filled with blanks on the right. */
+export function cell(text: string, columns: number): string {
+  const cut = cutToWidth(text, columns);
+  return `${cut}${' '.repeat(Math.max(0, columns - widthOf(cut)))}`;
+}
+
+/**
+ * A text as lines of at most `columns`, broken between words: the first begins with `lead`, the others with as many
+ * blanks, or `indent` of them. A word that is longer than a line stands whole on its own. What a terminal would
+ * obey is a blank. Pure.
+ */
+export function wrapText(
+  text: string,
+  { columns, lead = '', indent = lead.length }: { columns: number; lead?: string; indent?: number },
+): string[] {
+  const words = shownInLine(text)
+    .split(' ')
+    .filter((word) => word !== '');
+  const lines: string[] = [];
+  let line = lead;
+  let isEmpty = true;
+  for (const word of words) {
+    const longer = isEmpty ? `${line}${word}` : `${line} ${word}`;
+    if (widthOf(longer) > columns && !isEmpty) {
+      lines.push(line);
+      line = `${' '.repeat(indent)}${word}`;
+    } else line = longer;
+    isEmpty = false;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/**
+ * Facts behind a label, separated by commas, broken between two of them where a line is full; later lines stand below
+ * the first fact, or a little in where the label takes a third of the room. None for no facts. Pure.
+ */
+export function wrapFacts(label: string, facts: readonly string[], columns: number, style?: Style): TextLine[] {
+  const indent = label.length > columns / 3 ? 4 : label.length;
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    const room = columns - (lines.length === 1 ? label.length : indent);
+    if (last === undefined) lines.push(fact);
+    else if (last.length + ', '.length + fact.length + ','.length <= room) lines[lines.length - 1] = `${last}, ${fact}`;
+    else {
+      lines[lines.length - 1] = `${last},`;
+      lines.push(fact);
+    }
+  }
+  return lines.map((line, index) => [
+    span(index === 0 ? label : ' '.repeat(indent), style ?? 'dim'),
+    span(line, style),
+  ]);
 }

@@ -55,3 +55,13 @@ export function untilStopped(): Promise<void> {
 export function isStopping(): boolean {
   return first !== undefined;
 }
+
+/** Returns a signal that fires when `untilStopped` resolves. */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  untilStopped().then(
+    () => controller.abort(),
+    () => undefined,
+  );
+  return controller.signal;
+}

@@ -9,13 +9,11 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Subscription } from '../pigeonhole/wire-entities.js';
-import { connectTemporal } from './connect-temporal.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
 import { createWorkspaceClient } from '../work/open-clients.js';
 import { listEvents, type ListedEvents, selectEvents, describeSelection } from '../operations/list-events.js';
 import { createSink } from '../work/open-sinks.js';
-import { messageOf } from '../operations/orchestration.js';
 
 export interface Checked {
   /** e.g. `workspace acme`, `sink hooks`, `store`. */
@@ -149,10 +147,11 @@ async function checkTemporal({ temporal }: Config, binarySources: BinarySources)
       await findBinary({ ...binarySources, onlyLook: true }, () => undefined);
       return { what, result: 'ok', text: 'a server to embed is there' };
     }
+    const { connectTemporal } = await import('./connect-temporal.js'); // loads every Temporal module, for a second
     const connections = await connectTemporal(temporal.address, temporal);
     await connections.close();
     return { what, result: 'ok', text: `${temporal.address} answers, namespace ${temporal.namespace}` };
   } catch (error) {
-    return { what, result: 'unreachable', text: messageOf(error) };
+    return { what, result: 'unreachable', text: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,12 +1,97 @@
+import type { Command } from 'commander';
+import { exampleText, reasonHelp, type Run } from '../command-options.js';
 import type { Action } from '../../operations/action.js';
 import type { ApiClient } from '../api-client.js';
-import { askedBy } from '../asked-by.js';
+import { operatorName } from '../operator.js';
 import type { Context } from '../context.js';
-import { spanInWords } from '../in-words.js';
+import { spanInWords } from '../format-values.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { listNamed } from '../list-named.js';
-import { type KnownNames, thingNamed } from '../thing-named.js';
+import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
+
+const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';
+
+/** Adds `pigeonpost pause`. */
+export function addPause(program: Command, run: Run): void {
+  addAction(program, run, {
+    verb: 'pause',
+    description: `Stop reading or delivering until you resume it: ${targets}`,
+    example: 'pause sink:hooks --reason "receiver is moved"',
+  }).option('--reason <text>', reasonHelp);
+}
+
+/** Adds `pigeonpost resume`. */
+export function addResume(program: Command, run: Run): void {
+  const description = `Continue after a pause: ${targets}`;
+  addAction(program, run, { verb: 'resume', description, example: 'resume sink:hooks' });
+}
+
+/** Adds `pigeonpost try-now`. */
+export function addTryNow(program: Command, run: Run): void {
+  addAction(program, run, {
+    verb: 'try-now',
+    description:
+      'End every wait (backoff, Retry-After, a used-up quota, a refused key) and try again: workspace:NAME or sink:NAME',
+    example: 'try-now sink:crm',
+  });
+}
+
+/** Adds `pigeonpost poll-now`. */
+export function addPollNow(program: Command, run: Run): void {
+  addAction(program, run, {
+    verb: 'poll-now',
+    description: 'Read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
+    example: 'poll-now pigeonhole:acme/101 --for 2h',
+  })
+    .option(
+      '--for <duration>',
+      'length of a rehearsal in which every list of the pigeonhole is read at the live interval: 30m, 2h, up to 24h',
+    )
+    .option('--end', 'end of the rehearsal that --for started');
+}
+
+/** Adds `pigeonpost sweep`. */
+export function addSweep(program: Command, run: Run): void {
+  addAction(program, run, {
+    verb: 'sweep',
+    description:
+      'Read whole lists now to find edited and missing items: pigeonhole:WORKSPACE/ID, or workspace:NAME for all of its pigeonholes',
+    example: 'sweep pigeonhole:acme/101 --list questions',
+  }).option('--list <list>', 'only this list');
+}
+
+/** Adds `pigeonpost sink approve`. */
+export function addSink(program: Command, run: Run): void {
+  const sink = program.command('sink').description('Approve a sink that only observes');
+  sink
+    .command('approve <name>')
+    .description('Let a sink with "mode: observe" send from its watermark, until its mode or its destination changes')
+    .option('--reason <text>', reasonHelp)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))
+    .action((name: string, options: ActionOptions) =>
+      run((context) => act(context, { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options })),
+    );
+}
+
+type ActionOptions = Omit<ActOptions, 'verb' | 'what'>;
+
+function addAction(
+  program: Command,
+  run: Run,
+  {
+    verb,
+    description,
+    example,
+  }: { readonly verb: Action['do']; readonly description: string; readonly example: string },
+): Command {
+  return program
+    .command(`${verb} <what>`)
+    .description(description)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText(example))
+    .action((what: string, options: ActionOptions) => run((context) => act(context, { verb, what, ...options })));
+}
 
 export interface ActOptions {
   readonly verb: Action['do'];
@@ -29,7 +114,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const { out } = context;
   const { verb, what, json } = options;
   const { client, config } = await instanceOf(context);
-  const { kind, name } = await thingNamed(what, async () => config ?? (await namesAt(client)));
+  const { kind, name } = await parseTarget(what, async () => config ?? (await namesAt(client)));
   if ((verb === 'poll-now' || verb === 'sweep') && kind === 'sink') {
     throw new CommandError(
       ExitCode.WrongUse,
@@ -37,10 +122,10 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
     );
   }
   const forSeconds = secondsOf(options, kind);
-  const list = options.list === undefined ? undefined : listNamed(options.list);
+  const list = options.list === undefined ? undefined : await parseServiceList(options.list);
   const action: Action = { do: verb, kind, name };
   const { reason } = options;
-  const { note } = await client.act({ ...action, list, forSeconds, by: askedBy(), reason });
+  const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
   if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
   else if (note !== undefined) out.line(note);
   else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} is over`);

@@ -1,9 +1,26 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { TestedAlerts } from '../../api/alerts.js';
-import { testAlerts as testFromHere } from '../../operations/alerts/alert-desk.js';
-import { loadProcessConfig } from '../../operations/load-process-config.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf, instanceOf } from '../instance.js';
+
+/** Adds `pigeonpost alerts` with its commands. */
+export function addAlerts(program: Command, run: Run): void {
+  const alerts = program.command('alerts').description('Show and test the alerts of `alerts` in pigeonpost.yaml');
+  alerts
+    .command('list')
+    .description('List open alerts, and whether each receiver accepts them')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('alerts list'))
+    .action((options: { json: boolean }) => run((context) => listAlerts(context, options)));
+  alerts
+    .command('test')
+    .description('Send a test alert to every receiver; works before the first start, too')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('alerts test'))
+    .action((options: { json: boolean }) => run((context) => testAlerts(context, options)));
+}
 
 /** `pigeonpost alerts list`: what was told and is not over, and how the receivers take it. Exit 0, also when all is well. */
 export async function listAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
@@ -30,6 +47,8 @@ export async function listAlerts(context: Context, { json }: { json: boolean }):
  * 2 when there is none.
  */
 export async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+  const { loadProcessConfig } = await import('../../operations/load-process-config.js');
+  const { testAlerts: testFromHere } = await import('../../operations/alerts/alert-desk.js');
   const { out } = context;
   const { config, client } = await instanceOf(context);
   if (config?.hasAlerts === false) {

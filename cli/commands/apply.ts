@@ -1,13 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { exampleText, collect, type Run } from '../command-options.js';
 import { readFile } from 'node:fs/promises';
 import type { EventRequest, EventView } from '../../operations/provision-event.js';
 import type { ApiClient } from '../api-client.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
-import { askedBy } from '../asked-by.js';
+import { confirm, operatorName } from '../operator.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
 import { followEvent, untilAnswered, type Wait } from '../follow-event.js';
 import { formatEvent, questionOf } from '../format-event.js';
+
+interface ApplyArguments extends Omit<ApplyOptions, 'file' | 'use' | 'create'> {
+  readonly use?: ApplyOptions['use'];
+  readonly new?: ApplyOptions['create'];
+}
+
+/** Adds `pigeonpost apply`. */
+export function addApply(program: Command, run: Run): void {
+  program
+    .command('apply <file>')
+    .description('Create the pigeonhole of an event file and its sessions, each once, after showing the plan')
+    .option('--dry-run', 'only the plan; nothing is created', false)
+    .option('--yes', 'no confirmation', false)
+    .option('--use <key=id>', 'existing pigeonhole or session to use for this key of the file', toUse)
+    .option('--new <key>', 'key to create although a similar object exists or it was deleted', collect)
+    .option('--json', 'one JSON document', false)
+    .addHelpText(
+      'after',
+      `${exampleText('apply event.yaml --dry-run')}\n\ndocs/provisioning.md has a complete event file.`,
+    )
+    .action((file: string, { new: create = [], use = {}, ...options }: ApplyArguments) =>
+      run((context) => apply(context, { file, create, use, ...options })),
+    );
+}
+
+function toUse(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, key, id] = /^([^=]{1,63})=(\d{1,15})$/.exec(text) ?? [];
+  if (key === undefined || Number(id) < 1)
+    throw new InvalidArgumentError('write the name in the file and the id, such as opening=5001');
+  return { ...before, [key]: Number(id) };
+}
 
 export interface ApplyOptions {
   /** Path of the event file, as the user wrote it. */
@@ -41,7 +73,7 @@ export async function applyText(
   { file, dryRun, yes, json, use, create }: ApplyOptions,
   wait?: Wait,
 ): Promise<ExitCode> {
-  const asked: EventRequest = { file, text, use, create: [...create], skip: [], by: askedBy() };
+  const asked: EventRequest = { file, text, use, create: [...create], skip: [], by: operatorName() };
   const plan = await untilAnswered(() => client.lookAtEvent(asked), out, wait);
   const isLeft = plan.objects.some(({ state }) => ['create', 'unknown', 'claim'].includes(state));
   const ends = dryRun || plan.problems.length > 0 || plan.hindrance !== null || !isLeft;
@@ -63,10 +95,7 @@ export async function applyText(
 /** @param json the plan has not been shown yet: standard output is for programs */
 async function agrees(plan: EventView, out: Output, json: boolean): Promise<boolean> {
   if (json) for (const line of formatEvent(plan, 'plan')) out.note(line);
-  const agreed = await askYesOrNo(questionOf(plan));
-  if (agreed === undefined)
-    throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to create it');
-  return agreed;
+  return await confirm(questionOf(plan));
 }
 
 function tellHindrance({ hindrance }: EventView, out: Output): void {

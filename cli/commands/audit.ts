@@ -1,9 +1,25 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import type { AuditEntryView } from '../../api/audit-log.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { printLine } from '../print-line.js';
+
+/** Adds `pigeonpost audit`. */
+export function addAudit(program: Command, run: Run): void {
+  program
+    .command('audit')
+    .description('Show who requested what, and the result, newest first')
+    .option('--who <name>', "a token's name, server.token or local")
+    .option('--action <name>', 'such as pause, redrive-dead-letters or show-personal')
+    .option('--target <name>', 'such as sink:hooks or pigeonhole:acme/101')
+    .option('--limit <n>', 'number of entries', wholeNumber(100_000), 100)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('audit --action show-personal --limit 20'))
+    .action((options: AuditArguments) => run((context) => audit(context, options)));
+}
 
 export interface AuditArguments {
   readonly who?: string | undefined;

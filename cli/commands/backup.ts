@@ -1,15 +1,37 @@
-import { askForBackup } from '../ask-for-backup.js';
+import type { Command } from 'commander';
+import { collect, type Run } from '../command-options.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { encrypterTo } from '../../operations/backup/age.js';
-import {
-  type BackupBytes,
-  dumpPostgres,
-  packUnusedStore,
-  writeBackup,
-  passOn,
-} from '../../operations/backup/backup-store.js';
+import type { BackupBytes } from '../../operations/backup/backup-store.js';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { refusalOf } from '../api-client.js';
+import { type ApiAddress, nobodyAnswers, requestOf } from '../find-instance.js';
+
+const backupHelp = `
+A backup does not hold the ledger's key ("pigeonpost key
+export"), without which it cannot be used; the configuration
+and the files that sinks write; or Temporal's data, which is
+not needed.
+
+Examples:
+  pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
+  pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump
+  pigeonpost backup /backups/pigeonpost.tar.gz.age --encrypt-to age1...`;
+
+/** Adds `pigeonpost backup`. */
+export function addBackup(program: Command, run: Run): void {
+  program
+    .command('backup <file>')
+    .description('Copy the ledger into a file while everything runs; "-" is standard output')
+    .option('--encrypt-to <recipient>', 'public key of age (age1…) to encrypt to; may be repeated', collect, [])
+    .addHelpText('after', backupHelp)
+    .action((file: string, options: { encryptTo: string[] }) =>
+      run((context) => backup(context, { file, ...options })),
+    );
+}
 
 /**
  * `pigeonpost backup <file>`: the ledger as it is at one instant, while everything runs. An embedded store is asked of the
@@ -21,6 +43,9 @@ export async function backup(
   context: Context,
   { file, encryptTo }: { file: string; encryptTo: readonly string[] },
 ): Promise<ExitCode> {
+  const { passOn } = await import('../../operations/backup/backup-store.js');
+  const { dumpPostgres, packUnusedStore, writeBackup } = await import('../../operations/backup/backup-store.js');
+  const { encrypterTo } = await import('../../operations/backup/age.js');
   const { out } = context;
   const encrypt = encryptTo.length === 0 ? undefined : await encrypterTo(encryptTo);
   const { config, address } = await instanceOf(context);
@@ -63,4 +88,37 @@ export async function backup(
   );
   out.note(`the ledger's key is not in it and is needed to restore it: "pigeonpost key export FILE" writes it`);
   return ExitCode.Done;
+}
+
+/**
+ * The embedded store of a running pigeonpost, piece by piece. By node:http: `fetch` has limits of its own for answers that
+ * take long.
+ * @throws {CommandError}, also while it is read, when the process ends in the middle or cannot go on
+ */
+export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
+  const asked = requestOf(url)(`${url}/api/backup`, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+  asked.end();
+  let answer: IncomingMessage;
+  try {
+    [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  } catch (error) {
+    throw nobodyAnswers(url, error);
+  }
+  if (answer.statusCode === 200) return whole(answer);
+  throw refusalOf(answer.statusCode ?? 0, await json(answer).catch(() => undefined));
+}
+
+/** An answer that breaks off is the process's doing, and not that of the file into which it goes. */
+async function* whole(answer: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const bytes of answer) yield bytes as Uint8Array;
+  } catch (error) {
+    throw new CommandError(
+      ExitCode.Failed,
+      'the running pigeonpost broke the backup off, so that there is none: see its log, and that its disk has room for a copy of the store',
+      { cause: error },
+    );
+  }
 }

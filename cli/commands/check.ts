@@ -1,13 +1,35 @@
-import { check as checkAll, type Checked } from '../../worker/check.js';
-import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
-import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { type Estimate, estimate } from '../../operations/estimate.js';
-import { checkSinks } from '../check-sinks.js';
+import { type Command, InvalidArgumentError } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
+import type { Checked } from '../../worker/check.js';
+import type { Config } from '../../operations/load-process-config.js';
+import type { Estimate } from '../../operations/estimate.js';
 import type { Context } from '../context.js';
-import { ExitCode } from '../exit-code.js';
-import { formatEstimate } from '../format-estimate.js';
+import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled } from '../print-line.js';
 import { whileWaiting } from '../while-waiting.js';
+import { readFile } from 'node:fs/promises';
+import { apiClientFor } from '../api-client.js';
+import { countWords } from './preview.js';
+
+/** Adds `pigeonpost check`. */
+export function addCheck(program: Command, run: Run): void {
+  program
+    .command('check')
+    .description('Check the configuration, each key, each sink, the store and Temporal; changes nothing')
+    .option('--estimate', 'also the requests that reading will need, by day of the calendar', false)
+    .option('--quota <n>', 'requests a day for --estimate, if the service does not report them', toRequests)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('check', 'check --estimate --quota 10000'))
+    .action(({ quota, ...options }: { json: boolean; estimate: boolean; quota?: number }) =>
+      run((context) => check(context, { ...options, quota: quota ?? null })),
+    );
+}
+
+function toRequests(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('give a whole number of requests, such as 10000');
+}
 
 /** A request or two for each pigeonhole, one after another. */
 const estimateTimeoutMs = 10 * 60_000;
@@ -23,6 +45,10 @@ export async function check(
   { config, out }: Context,
   { json, estimate: wantsEstimate, quota }: { json: boolean; estimate: boolean; quota: number | null },
 ): Promise<ExitCode> {
+  const { estimate } = await import('../../operations/estimate.js');
+  const { loadProcessConfig } = await import('../../operations/load-process-config.js');
+  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
+  const { check: checkAll } = await import('../../worker/check.js');
   const loaded = await loadProcessConfig(config);
   const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} can be used` }];
   const show = ({ what, result, text }: Checked): void => {
@@ -57,4 +83,75 @@ export async function check(
   }
   if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
+}
+
+const mostDays = 14;
+
+/** An estimate as a table of its days, the busiest marked, with a sentence on what it means. Pure. */
+export function formatEstimate({ workspaces, quota, days, busiest, advice, requestsMade }: Estimate): string[] {
+  const rows = days
+    .toSorted((a, b) => total(b.needs) - total(a.needs))
+    .slice(0, mostDays)
+    .toSorted((a, b) => a.day.localeCompare(b.day))
+    .map(({ day, pigeonholes, needs }) => [
+      day,
+      String(pigeonholes),
+      ...[needs.live, needs.idle, needs.sweep, total(needs)].map((n) => String(Math.ceil(n))),
+      ...(quota === null ? [] : [`${Math.ceil((total(needs) / quota) * 100)} %`]),
+      ...(day === busiest?.day ? ['<- busiest'] : []),
+    ]);
+  const head = ['day', 'pigeonholes', 'live', 'idle', 'sweeps', 'requests', ...(quota === null ? [] : ['of quota'])];
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `  ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column] ?? 0))).join('  ')}`;
+  return [
+    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${quota} requests a day`}:`,
+    ...(rows.length === 0 ? [] : [line(head), ...rows.map(line)]),
+    ...(days.length > mostDays ? [`  and ${days.length - mostDays} further days that need less`] : []),
+    `  ${advice.text}`,
+    `  The first walk over what is there already comes on top. This estimate has made ${requestsMade} requests.`,
+  ];
+}
+
+function total({ live, idle, sweep }: { live: number; idle: number; sweep: number }): number {
+  return live + idle + sweep;
+}
+
+/** What stored items tell about the sinks of a configuration. */
+export interface SinkFindings {
+  /** A sentence each, by sink: lists of which the mapping withholds everything. */
+  readonly problems: readonly { readonly sink: string; readonly text: string }[];
+  /** How many people each sink is sent, and fields that a mapping reads and no stored item has. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Asks the running pigeonpost what each sink would be sent under this configuration; no values, so that nothing is
+ * audited. Where none runs, the fields are looked up in its store. Finds nothing where there is no ledger yet.
+ */
+export async function checkSinks(config: Config): Promise<SinkFindings> {
+  const { storedFieldNotes } = await import('../../operations/field-notes.js');
+  const client = apiClientFor(config);
+  const configuration = { file: config.file, text: await readFile(config.file, 'utf8') };
+  const problems: { sink: string; text: string }[] = [];
+  const people: string[] = [];
+  const fields: string[] = [];
+  for (const sink of Object.keys(config.sinks)) {
+    const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
+    // oxlint-disable-next-line no-await-in-loop -- each counts lists of the ledger
+    const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
+      if (error instanceof CommandError) return error; // `check` says so itself where it matters
+      throw error;
+    });
+    if (preview instanceof CommandError) {
+      if (preview.exitCode === 3) return { problems, notes: (await storedFieldNotes(config)) ?? [] };
+      continue;
+    }
+    problems.push(...preview.problems.map((text) => ({ sink, text })));
+    fields.push(...preview.notes);
+    for (const count of preview.counts.filter(({ list }) => list === 'attendees')) {
+      people.push(`sink ${sink}: of the attendees read so far ${countWords(count)}`);
+    }
+  }
+  return { problems, notes: [...people, ...fields] };
 }

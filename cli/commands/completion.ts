@@ -1,29 +1,147 @@
-import type { Command } from 'commander';
-import { serviceAndDerivedLists } from '../../operations/command-words.js';
-import { bashCompletion } from '../completion/bash-completion.js';
-import { type CompletedCommand, commandTree, type NameKind } from '../completion/command-tree.js';
-import { fishCompletion } from '../completion/fish-completion.js';
-import { namesInConfiguration } from '../completion/names-in-configuration.js';
-import type { Shell } from '../completion/shells.js';
-import { zshCompletion } from '../completion/zsh-completion.js';
-import type { Context } from '../context.js';
+import { readFile } from 'node:fs/promises';
+import type { Command as TabCommand, Complete } from '@bomb.sh/tab' with { 'resolution-mode': 'import' };
+import { Argument, type Command, type Option } from 'commander';
+import type { Run } from '../command-options.js';
 import { ExitCode } from '../exit-code.js';
-import { roles } from '../roles.js';
+import { roles } from './tokens.js';
 
-const scripts: Readonly<Record<Shell, (tree: readonly CompletedCommand[]) => string>> = {
-  bash: bashCompletion,
-  zsh: zshCompletion,
-  fish: fishCompletion,
-};
+const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** `pigeonpost completion <shell>`: a script that lets the shell complete commands, options and names. Exit 0. */
-export function completion(program: Command, { out }: Context, shell: Shell): ExitCode {
-  out.line(scripts[shell](commandTree(program, { lists: serviceAndDerivedLists, roles })).trimEnd());
-  return ExitCode.Done;
+const examples = `
+Examples:
+  eval "$(pigeonpost completion bash)"                                         # in ~/.bashrc
+  pigeonpost completion zsh > "\${fpath[1]}/_pigeonpost"
+  pigeonpost completion fish > ~/.config/fish/completions/pigeonpost.fish`;
+
+/**
+ * Adds `pigeonpost completion <shell>`, which prints a script for the shell, and the hidden `complete`, which the script
+ * runs when a person presses Tab. The bash script needs the package bash-completion.
+ */
+export function addCompletion(program: Command, run: Run): void {
+  program
+    .command('completion')
+    .description('Print a script that lets your shell complete commands, options and names')
+    .addArgument(new Argument('<shell>', 'your shell').choices(shells))
+    .addHelpText('after', examples)
+    .action((shell: (typeof shells)[number]) =>
+      run(async ({ out }) => {
+        const tab = await import('@bomb.sh/tab');
+        for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
+        // The library's script does not tell bash to complete names of files if there is nothing else to offer.
+        if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
+        return ExitCode.Done;
+      }),
+    );
+  program
+    .command('complete', { hidden: true })
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action((words: string[]) =>
+      run(async ({ config, out }) => {
+        for (const line of await complete(program, words, config)) out.line(line);
+        return ExitCode.Done;
+      }),
+    );
 }
 
-/** `pigeonpost completion names <kind>`: what the scripts ask while a person types. A name a line; exit 0, also with none. */
-export async function completionNames({ config, out }: Context, kind: NameKind): Promise<ExitCode> {
-  for (const name of await namesInConfiguration(config, kind)) out.line(name);
-  return ExitCode.Done;
+/** Names that a word of a command line may be. */
+interface KnownWords {
+  readonly sinks: readonly string[];
+  readonly workspaces: readonly string[];
+  readonly lists: readonly string[];
+}
+
+/**
+ * Returns what a shell may put at the place of the last word: a line for each word, and a line that tells the shell what
+ * to do. Where nothing is known, the shell completes names of files.
+ */
+async function complete(program: Command, words: readonly string[], config: string): Promise<string[]> {
+  const { RootCommand } = await import('@bomb.sh/tab');
+  const { serviceAndDerivedLists: lists } = await import('../../operations/command-words.js');
+  const known = { ...(await namesIn(configIn(words) ?? config)), lists };
+  const root = new RootCommand();
+  describe(root, program, known);
+  for (const [path, command] of commandsBelow(program, [])) {
+    const described = root.command(path, command.description());
+    describe(described, command, known);
+    for (const option of program.options) addOption(described, option, known); // global options are allowed anywhere
+  }
+  const lines = printedBy(() => root.parse([...words]));
+  return lines.length === 1 ? [':0'] : lines; // 0: the shell's default, which is files
+}
+
+/** Returns the value of `--config` on the line that is being completed. */
+function configIn(words: readonly string[]): string | undefined {
+  const index = words.indexOf('--config');
+  return index < 0 || index === words.length - 1 ? undefined : words[index + 1];
+}
+
+/** The library prints its answers with `console.log`; this returns them. */
+function printedBy(work: () => void): string[] {
+  const lines: string[] = [];
+  const { log } = console;
+  console.log = (line: string) => void lines.push(line);
+  try {
+    work();
+  } finally {
+    console.log = log;
+  }
+  return lines;
+}
+
+function commandsBelow(command: Command, path: readonly string[]): [path: string, command: Command][] {
+  const visible = command.createHelp().visibleCommands(command);
+  return visible.flatMap((each) => {
+    const own = [...path, each.name()];
+    return [[own.join(' '), each] as [string, Command], ...commandsBelow(each, own)];
+  });
+}
+
+function describe(described: TabCommand, command: Command, known: KnownWords): void {
+  for (const option of command.options) addOption(described, option, known);
+  for (const argument of command.registeredArguments) {
+    const words = argument.argChoices ?? wordsFor(argument.name(), command, known);
+    described.argument(argument.name(), offering(words), argument.variadic);
+  }
+}
+
+function addOption(described: TabCommand, option: Option, known: KnownWords): void {
+  const name = option.long?.slice(2);
+  if (name === undefined) return;
+  const takesValue = option.required || option.optional;
+  if (takesValue) described.option(name, option.description, offering(option.argChoices ?? wordsOf(name, known)));
+  else described.option(name, option.description);
+}
+
+function offering(words: readonly string[]): (complete: Complete) => void {
+  return (offer) => {
+    for (const word of words) offer(word, '');
+  };
+}
+
+function wordsOf(option: string, { sinks, workspaces, lists }: KnownWords): readonly string[] {
+  return { sink: sinks, workspace: workspaces, list: lists, role: roles }[option] ?? [];
+}
+
+function wordsFor(argument: string, command: Command, { sinks, workspaces, lists }: KnownWords): readonly string[] {
+  if (argument === 'list') return lists;
+  if (argument === 'sink' || (argument === 'name' && command.parent?.name() === 'sink')) return sinks;
+  return argument === 'what' ? [...workspaces, ...sinks] : []; // a name is enough where only one thing has it
+}
+
+/** Reads names from the text of a configuration, which need not be valid. Returns none if it cannot be read. */
+async function namesIn(file: string): Promise<Pick<KnownWords, 'sinks' | 'workspaces'>> {
+  const { parse } = await import('yaml');
+  const document: unknown = await readFile(file, 'utf8')
+    .then((text) => parse(text, { logLevel: 'silent' }) as unknown)
+    .catch(() => undefined); // there is nobody to read an error at a Tab
+  const keysOf = (key: string): string[] => {
+    const group = isRecord(document) ? document[key] : undefined;
+    return isRecord(group) ? Object.keys(group).filter((name) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) : [];
+  };
+  return { sinks: keysOf('sinks'), workspaces: keysOf('workspaces') };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,14 +1,39 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Candidate } from '../../operations/configuration-plan.js';
-import { checkCommandFile } from '../../operations/load-process-config.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
+import type {
+  Candidate,
+  CausedDeliveries,
+  ConfigurationChange,
+  ConfigurationPlan,
+  KeptItems,
+  SelectionChange,
+} from '../../operations/configuration-plan.js';
+import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-import { deliveriesOf, formatPlan } from '../format-plan.js';
-import { counted } from '../grouped.js';
+import { ExitCode } from '../exit-code.js';
+import { counted, grouped, reasonWords } from '../format-values.js';
 import { clientOf } from '../instance.js';
 import { whileWaiting } from '../while-waiting.js';
+
+/** Adds `pigeonpost config` with its commands. */
+export function addConfig(program: Command, run: Run): void {
+  const config = program.command('config').description('Plan and apply changes of pigeonpost.yaml without a restart');
+  config
+    .command('plan')
+    .description('Show how the file differs from the running configuration, and the deliveries this would cause')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('config plan --config changed.yaml'))
+    .action((options: { json: boolean }) => run((context) => planConfig(context, options)));
+  config
+    .command('apply')
+    .description('Make the present content of the file that "start" was given the running configuration')
+    .option('--yes', 'no confirmation, even if changes are sent to sinks', false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('config apply'))
+    .action((options: ApplyConfigOptions) => run((context) => applyConfig(context, options)));
+}
 
 /**
  * `pigeonpost config plan`: what the file changes in the place of the running configuration, and the deliveries that
@@ -48,14 +73,7 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
       else out.line(line);
     }
     const number = `${estimated ? 'about ' : ''}${counted(changes, 'change')}`;
-    const agreed = await askYesOrNo(`Apply it, which sends ${number} to sinks?`);
-    if (agreed === undefined) {
-      throw new CommandError(
-        ExitCode.WrongUse,
-        `applying it sends ${number} to sinks, and there is no terminal to ask at: add --yes`,
-      );
-    }
-    if (!agreed) {
+    if (!(await confirm(`Apply it, which sends ${number} to sinks?`))) {
       out.note('nothing is applied');
       return ExitCode.Failed;
     }
@@ -77,7 +95,86 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
 
 /** The file, without mistakes that can be found here. @throws {ConfigError} */
 async function candidateAt(config: string): Promise<Candidate> {
+  const { checkCommandFile } = await import('../../operations/load-process-config.js');
   await checkCommandFile(config);
   const file = resolve(config);
   return { file, text: await readFile(file, 'utf8') };
+}
+
+/** What a configuration changes and causes, for a person. Pure. */
+export function formatPlan(plan: ConfigurationPlan): string[] {
+  const lines = [
+    ...plan.changes.flatMap(changeLines),
+    ...plan.pigeonholes.map(selectionLine),
+    ...plan.deliveries.map(deliveryLine),
+    ...plan.kept.map(keptLine),
+    ...(plan.atNextStart.length === 0 ? [] : [`at the next start: ${plan.atNextStart.join(', ')}`]),
+  ];
+  const changed = lines.length === 0 ? [`nothing changes: this is configuration ${plan.current}`] : lines;
+  return [...changed, ...plan.warnings.map((warning) => `note: ${warning}`)];
+}
+
+/** The number of changes that sinks are sent because of it, and whether that is an estimate. Pure. */
+export function deliveriesOf({ deliveries }: ConfigurationPlan): {
+  readonly changes: number;
+  readonly estimated: boolean;
+} {
+  const sent = deliveries.filter(({ observed }) => !observed);
+  return {
+    changes: sent.reduce((sum, { changes }) => sum + changes, 0),
+    estimated: sent.some(({ estimated }) => estimated),
+  };
+}
+
+function changeLines({ kind, what, name, keys, note }: ConfigurationChange): string[] {
+  const head = `${kind}: ${what} ${name}${note === null ? '' : ` (${note})`}`;
+  return [
+    head,
+    ...keys.map(({ key, from, to }) => `  ${key}${from === undefined ? ' is another' : `: ${from} becomes ${to}`}`),
+  ];
+}
+
+/** More ids than these are only counted. */
+const mostIds = 10;
+
+function selectionLine({ sync, workspace, added, removed, unread }: SelectionChange): string {
+  const parts = [
+    ...(added.length === 0 ? [] : [`begins to read ${pigeonholes(added)}`]),
+    ...(removed.length === 0 ? [] : [`reads ${pigeonholes(removed)} no more`]),
+    ...(unread === 0 ? [] : [`what ${unread} of them hold is not known yet`]),
+  ];
+  return `sync ${sync} (${workspace}): ${parts.join('; ')}`;
+}
+
+function pigeonholes(ids: readonly number[]): string {
+  if (ids.length > mostIds) return `${ids.length} pigeonholes`;
+  return `${ids.length === 1 ? 'pigeonhole' : 'pigeonholes'} ${ids.join(', ')}`;
+}
+
+function deliveryLine(caused: CausedDeliveries): string {
+  const { sink, list, changes, withheld, observed, estimated } = caused;
+  const kept = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
+  const verb = observed ? 'counts, and does not send,' : 'is sent';
+  return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
+}
+
+function keptLine({ sink, list, reason, items }: KeptItems): string {
+  return `sink ${sink} keeps ${items} ${list} that it was sent, and is told no more of them (${reasonWords(reason)})`;
+}
+
+function causeWords({ cause, reason }: CausedDeliveries): string {
+  switch (cause) {
+    case 'history':
+      return 'what is there already: the sink is new there';
+    case 'list-added':
+      return 'what is there already: the list is new to it';
+    case 'released':
+      return `withheld until now: ${reasonWords(reason ?? '')}`;
+    case 'cured':
+      return 'withheld until now: the changed mapping sends it';
+    case 'redriven':
+      return `dead letters: ${reason ?? ''}`;
+    case 'since-watermark':
+      return 'what it missed while it was left out';
+  }
 }

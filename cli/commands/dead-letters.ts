@@ -1,11 +1,37 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
+import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { grouped } from '../grouped.js';
-import { inWords } from '../in-words.js';
-import { itemNamed } from '../item-named.js';
+import { grouped, inWords } from '../format-values.js';
+import { parseItem } from '../parse-names.js';
+
+/** Adds `pigeonpost dead-letters` with its commands. */
+export function addDeadLetters(program: Command, run: Run): void {
+  const letters = program
+    .command('dead-letters')
+    .description('List and redrive changes that a destination rejected or whose mapping failed');
+  const filtered = (command: Command): Command =>
+    command
+      .option('--sink <name>', 'only this sink')
+      .option('--cause <cause>', 'only this cause, as "list" shows it')
+      .option('--item <list:key>', 'only this item')
+      .option('--json', 'one JSON document', false);
+  filtered(letters.command('list').description('Count dead letters by sink, cause and list'))
+    .addHelpText('after', exampleText('dead-letters list --sink crm'))
+    .action((options: DeadLetterArguments) => run((context) => listDeadLetters(context, options)));
+  filtered(letters.command('show').description('Show dead letters one by one, oldest first'))
+    .addHelpText('after', exampleText('dead-letters show --cause "http:422"'))
+    .action((options: DeadLetterArguments) => run((context) => showDeadLetters(context, options)));
+  filtered(letters.command('redrive').description('Send dead letters again after the cause is fixed'))
+    .option('--yes', 'no confirmation', false)
+    .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
+    .action((options: DeadLetterArguments & { readonly yes: boolean }) =>
+      run((context) => redriveDeadLetters(context, options)),
+    );
+}
 
 export interface DeadLetterArguments {
   readonly sink?: string | undefined;
@@ -18,7 +44,7 @@ export interface DeadLetterArguments {
 /** `pigeonpost dead-letters list`: what sinks refused, by cause. Exit 0 when there is nothing, 5 when there is. */
 export async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
-  const { groups } = await (await clientOf(context)).deadLetters(choiceOf(asked));
+  const { groups } = await (await clientOf(context)).deadLetters(await choiceOf(asked));
   if (asked.json) out.line(JSON.stringify({ groups }));
   else if (groups.length === 0) out.line('no dead letters');
   else for (const group of groups) for (const line of linesOf(group)) out.line(line);
@@ -28,7 +54,7 @@ export async function listDeadLetters(context: Context, asked: DeadLetterArgumen
 /** `pigeonpost dead-letters show`: one by one, oldest first. Exit as `list`. */
 export async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
-  const found = await (await clientOf(context)).deadLetterItems(choiceOf(asked));
+  const found = await (await clientOf(context)).deadLetterItems(await choiceOf(asked));
   if (asked.json) out.line(JSON.stringify(found));
   else {
     for (const each of found.items) {
@@ -52,16 +78,13 @@ export async function redriveDeadLetters(
   const { out } = context;
   if (asked.sink === undefined) throw new CommandError(ExitCode.WrongUse, 'say of which sink: add --sink NAME');
   const client = await clientOf(context);
-  const choice = choiceOf(asked);
+  const choice = await choiceOf(asked);
   const { groups } = await client.deadLetters(choice);
   const changes = groups.reduce((sum, group) => sum + group.changes, 0);
   if (changes === 0) throw new CommandError(ExitCode.NotFound, `sink ${asked.sink} has no such dead letters`);
   if (!yes) {
     for (const group of groups) for (const line of linesOf(group)) out.note(line);
-    const agreed = await askYesOrNo(`Send ${grouped(changes)} changes to ${asked.sink} again?`);
-    if (agreed === undefined)
-      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-    if (!agreed) {
+    if (!(await confirm(`Send ${grouped(changes)} changes to ${asked.sink} again?`))) {
       out.note('nothing is done');
       return ExitCode.Failed;
     }
@@ -72,11 +95,11 @@ export async function redriveDeadLetters(
   return ExitCode.Done;
 }
 
-function choiceOf({ sink, cause, item }: DeadLetterArguments): DeadLetterChoice {
+async function choiceOf({ sink, cause, item }: DeadLetterArguments): Promise<DeadLetterChoice> {
   return {
     ...(sink === undefined ? {} : { sink }),
     ...(cause === undefined ? {} : { cause }),
-    ...(item === undefined ? {} : itemNamed(item)),
+    ...(item === undefined ? {} : await parseItem(item)),
   };
 }
 

@@ -1,9 +1,45 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { HeldDeletions } from '../../api/deletions.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
+import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { grouped } from '../grouped.js';
+import { grouped } from '../format-values.js';
+
+/** Adds `pigeonpost deletions` with its commands. */
+export function addDeletions(program: Command, run: Run): void {
+  const deletions = program
+    .command('deletions')
+    .description('Confirm or reject deletions that are held because unusually many items of a list are missing');
+  deletions
+    .command('list')
+    .description('List held deletions')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('deletions list'))
+    .action((options: { json: boolean }) => run((context) => listDeletions(context, options)));
+  deletions
+    .command('show <id>')
+    .description('Show the exact items of a held deletion')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('deletions show 3'))
+    .action((id: string, options: { json: boolean }) => run((context) => showDeletions(context, { id, ...options })));
+  const decisions = [
+    ['confirm', 'confirmed', 'Confirm that the items are deleted, and tell every sink'],
+    ['reject', 'rejected', 'Keep the items as they are'],
+  ] as const;
+  for (const [verb, decision, description] of decisions) {
+    deletions
+      .command(`${verb} <id>`)
+      .description(description)
+      .option('--yes', 'no confirmation', false)
+      .option('--json', 'one JSON document', false)
+      .addHelpText('after', exampleText(`deletions ${verb} 3`))
+      .action((id: string, options: { yes: boolean; json: boolean }) =>
+        run((context) => decideDeletions(context, { id, decision, ...options })),
+      );
+  }
+}
 
 /** Keys shown on a terminal; `--json` has all. */
 const mostKeysShown = 20;
@@ -39,10 +75,7 @@ export async function decideDeletions(
         ? `, and ${grouped(keys.length - mostKeysShown)} more (--json of "deletions show")`
         : '';
     out.note(`items: ${keys.slice(0, mostKeysShown).join(', ')}${more}`);
-    const agreed = await askYesOrNo('Tell every sink that they are deleted?');
-    if (agreed === undefined)
-      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-    if (!agreed) {
+    if (!(await confirm('Tell every sink that they are deleted?'))) {
       out.note('nothing is done');
       return ExitCode.Failed;
     }

@@ -1,18 +1,32 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { packageRoot } from '../../base/package-root.js';
 import type { Context } from '../context.js';
-import { compareEverything } from '../demo/compare-everything.js';
+import { compareEverything, reportComparison } from '../demo/compare.js';
 import { createDemoDisplay, type DemoDisplay } from '../demo/demo-display.js';
 import { claimDemoFolder, type DemoFolder } from '../demo/demo-folder.js';
 import { DemoObserver } from '../demo/demo-observer.js';
-import { type DemoArguments, readDemoOptions } from '../demo/demo-options.js';
 import { DemoProcesses } from '../demo/demo-processes.js';
-import { reportComparison } from '../demo/report-comparison.js';
 import { untilSettled } from '../demo/until-settled.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { untilStopped } from '../until-stopped.js';
+
+/** Adds `pigeonpost demo`. */
+export function addDemo(program: Command, run: Run): void {
+  program
+    .command('demo')
+    .description('Run a complete demo, as "npm start" does: a sandbox with live traffic, and sinks to deliver to')
+    .option('--once', 'a conference without live traffic: settle, compare source and sinks, and exit', false)
+    .option('--attendees <n>', 'size of the conference', '500')
+    .option('--rate <n>', 'live events a second', '2')
+    .option('--seed <n>', 'seed of everything random in the conference', '1')
+    .option('--folder <path>', 'folder of the demo, which each run empties first', './demo-data')
+    .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
+    .action((options: DemoArguments) => run((context) => demo(context, options)));
+}
 
 const showEveryMs = 1000;
 
@@ -95,4 +109,40 @@ async function compareOnce({ folder, processes, observer, display }: DemoRun): R
 
 function interrupted(): never {
   throw new CommandError(ExitCode.Failed, 'stopped before everything had settled: nothing was compared');
+}
+
+/** What `demo` was asked for, checked. */
+export interface DemoOptions {
+  readonly once: boolean;
+  readonly folder: string;
+  readonly attendees: number;
+  /** Live events a second. */
+  readonly rate: number;
+  readonly seed: number;
+}
+
+/** As it stands on the command line. */
+export interface DemoArguments {
+  readonly once: boolean;
+  readonly folder: string;
+  readonly attendees: string;
+  readonly rate: string;
+  readonly seed: string;
+}
+
+/** @throws {CommandError} exit code 2, for the first number outside its range */
+export function readDemoOptions(given: DemoArguments): DemoOptions {
+  return {
+    once: given.once,
+    folder: given.folder,
+    attendees: wholeNumber('--attendees', given.attendees, 1, 1_000_000),
+    rate: wholeNumber('--rate', given.rate, 1, 1000),
+    seed: wholeNumber('--seed', given.seed, 0, 2 ** 31 - 1),
+  };
+}
+
+function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new CommandError(ExitCode.WrongUse, `${option} is "${text}": give a whole number from ${least} to ${most}`);
 }

@@ -1,16 +1,26 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Status } from '../../operations/status-view.js';
-import { check, type Checked } from '../../worker/check.js';
-import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import type { Checked } from '../../worker/check.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
-import { installedVersions } from '../../worker/installed-versions.js';
-import { type Config, loadProcessConfig } from '../../operations/load-process-config.js';
-import { redactor } from '../../worker/redactor.js';
-import { namedVariables, shownSettings } from '../../operations/shown-settings.js';
+import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { type DoctorReport, formatDoctor, type RunningReport } from '../format-doctor.js';
-import { latestTroublesOfLog } from '../latest-troubles-of-log.js';
+import type { Trouble } from '../../operations/find-problems.js';
+import type { DeadLetterGroupView } from '../../api/dead-letters.js';
+import { open } from 'node:fs/promises';
+
+/** Adds `pigeonpost doctor`. */
+export function addDoctor(program: Command, run: Run): void {
+  program
+    .command('doctor')
+    .description('Collect versions, settings without secrets, checks and recent errors for a bug report')
+    .option('--log <file>', 'log of "start" whose latest warnings and errors are included')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('doctor > report.txt', 'doctor --log pigeonpost.log --json'))
+    .action((options: { log?: string; json: boolean }) => run((context) => doctor(context, options)));
+}
 
 const checkMs = 60_000;
 /** Of each kind: a report is read by a person. */
@@ -25,6 +35,9 @@ export async function doctor(
   { config: file, out }: Context,
   { log, json }: { log?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
+  const { namedVariables, shownSettings } = await import('../../operations/shown-settings.js');
+  const { redactor } = await import('../../worker/redactor.js');
+  const { installedVersions } = await import('../../worker/installed-versions.js');
   const lines = log === undefined ? [] : await latestTroublesOfLog(log);
   const loaded = await load(file);
   const config = 'config' in loaded ? loaded.config : undefined;
@@ -49,6 +62,7 @@ export async function doctor(
 }
 
 async function load(file: string): Promise<{ config: Config } | { problem: string }> {
+  const { loadProcessConfig } = await import('../../operations/load-process-config.js');
   try {
     return { config: await loadProcessConfig(file) };
   } catch (error) {
@@ -58,6 +72,8 @@ async function load(file: string): Promise<{ config: Config } | { problem: strin
 }
 
 async function lookAt(config: Config): Promise<Checked[]> {
+  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
+  const { check } = await import('../../worker/check.js');
   const found: Checked[] = [];
   for await (const each of check(config, binarySources(), AbortSignal.timeout(checkMs))) found.push(each);
   return found;
@@ -109,5 +125,157 @@ function summed({
     quotas: workspaces.flatMap(({ name, quota }) =>
       quota === null ? [] : [{ workspace: name, used: quota.used, left: quota.left }],
     ),
+  };
+}
+
+/** What `doctor` has gathered. Holds no secret and nobody's name: it has gone through `redactor`. */
+export interface DoctorReport {
+  readonly at: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly file: string;
+  /** Of the variables that the file names: set, empty or not set. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Why the configuration cannot be used; null: it can. */
+  readonly problem: string | null;
+  /** Null where it cannot be used. */
+  readonly settings: unknown;
+  readonly checks: readonly Checked[];
+  readonly running: RunningReport | { readonly answers: false; readonly why: string };
+  /** Of a log, where one was named. */
+  readonly log: readonly LogLine[];
+}
+
+export interface RunningReport {
+  readonly answers: true;
+  readonly configuration: number;
+  readonly settled: boolean;
+  readonly pigeonholes: Readonly<Record<string, number>>;
+  readonly sinks: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly state: string;
+    readonly delivered: number;
+    readonly backlog: number;
+    readonly dead: number;
+  }[];
+  readonly quotas: readonly { readonly workspace: string; readonly used: number; readonly left: number | null }[];
+  readonly troubles: readonly Pick<Trouble, 'code' | 'severity' | 'text' | 'since'>[];
+  readonly deadLetters: readonly Pick<
+    DeadLetterGroupView,
+    'sink' | 'cause' | 'list' | 'changes' | 'newest' | 'detail'
+  >[];
+}
+
+/** The report as a text of sections, which an issue can quote. Pure. */
+export function formatDoctor(report: DoctorReport): string[] {
+  const { at, versions, file, variables, problem, settings, checks, running, log } = report;
+  return [
+    `pigeonpost doctor, ${at}`,
+    ...section('Versions', table(versions)),
+    ...section('Environment', table(variables)),
+    ...section(
+      `Configuration ${file}`,
+      problem === null ? JSON.stringify(settings, null, 2).split('\n') : ['it cannot be used:', ...problem.split('\n')],
+    ),
+    ...section(
+      'What it names',
+      checks.map(({ what, result, text }) => `${result.padEnd(11)} ${what}: ${text}`),
+    ),
+    ...section('The running pigeonpost', running.answers ? runningLines(running) : [running.why]),
+    ...(log.length === 0 ? [] : section('Warnings and errors of the log', log.map(logLine))),
+  ];
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return ['', `${title}`, ...(lines.length === 0 ? ['  nothing'] : lines.map((line) => `  ${line}`))];
+}
+
+function table(facts: Readonly<Record<string, string>>): string[] {
+  const width = Math.max(0, ...Object.keys(facts).map((name) => name.length));
+  return Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+}
+
+function runningLines(running: RunningReport): string[] {
+  const { configuration, settled, pigeonholes, sinks, quotas, troubles, deadLetters } = running;
+  const states = Object.entries(pigeonholes).map(([state, n]) => `${n} ${state}`);
+  return [
+    `configuration ${configuration}, ${settled ? 'settled' : 'not settled'}; pigeonholes: ${states.join(', ') || 'none'}`,
+    ...sinks.map(
+      ({ name, type, state, delivered, backlog, dead }) =>
+        `sink ${name} (${type}): ${state}, ${delivered} delivered, ${backlog} to go, ${dead} dead letters`,
+    ),
+    ...quotas.map(
+      ({ workspace, used, left }) => `quota of ${workspace}: ${used} used, ${left ?? 'not known how many'} left`,
+    ),
+    ...troubles.map(({ severity, since, text }) => `${severity}${since === null ? '' : ` since ${since}`}: ${text}`),
+    ...deadLetters.map(
+      ({ sink, cause, list, changes, newest, detail }) =>
+        `dead letters of ${sink}, ${list}: ${changes} by ${cause}, last ${newest}${detail === null ? '' : `: ${detail}`}`,
+    ),
+  ];
+}
+
+function logLine({ time, level, event, facts }: LogLine): string {
+  const told = Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`);
+  return [`${time} ${level} ${event}`, ...told].join(' ');
+}
+
+/** So much of a log's end is looked at, and so many lines are kept. */
+const mostBytes = 1024 * 1024;
+const mostLines = 50;
+const warning = 40; // pino's number
+
+export interface LogLine {
+  readonly time: string;
+  readonly level: 'warn' | 'error';
+  readonly event: string;
+  /** Ids, counts, outcomes: what stands beside the event. */
+  readonly facts: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** The latest warnings and errors of a log that `start` has written, oldest first. Lines that are none of its own are left out. */
+export async function latestTroublesOfLog(path: string): Promise<LogLine[]> {
+  return (await endOf(path))
+    .split('\n')
+    .flatMap((line) => troubleIn(line) ?? [])
+    .slice(-mostLines);
+}
+
+async function endOf(path: string): Promise<string> {
+  try {
+    await using file = await open(path);
+    const { size } = await file.stat();
+    const length = Math.min(size, mostBytes);
+    const { buffer } = await file.read({ buffer: Buffer.alloc(length), position: size - length });
+    return buffer.toString('utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `the log cannot be read (${code}): name the file that "start" writes to`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function troubleIn(line: string): LogLine | undefined {
+  let entry: Record<string, unknown>;
+  try {
+    entry = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined; // a line of another program, or one that the beginning of what is looked at has cut
+  }
+  const { level, time, msg, ...rest } = entry;
+  if (typeof level !== 'number' || level < warning || typeof msg !== 'string') return undefined;
+  const facts = Object.entries(rest).filter(
+    (each): each is [string, string | number | boolean | null] => typeof each[1] !== 'object' || each[1] === null,
+  );
+  return {
+    time: typeof time === 'string' ? time : '',
+    level: level > warning ? 'error' : 'warn',
+    event: msg,
+    facts: Object.fromEntries(facts),
   };
 }

@@ -1,8 +1,24 @@
-import { anyListNamed } from '../../operations/command-words.js';
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { formatFields } from '../format-fields.js';
+import { parseList } from '../parse-names.js';
+import type { SeenField, SeenFields } from '../../api/fields.js';
+import { counted, grouped } from '../format-values.js';
+
+/** Adds `pigeonpost fields`. */
+export function addFields(program: Command, run: Run): void {
+  program
+    .command('fields <list>')
+    .description('List the fields that stored items of a list have, by pigeonhole, for writing mappings')
+    .option('--pigeonhole <id>', 'only this pigeonhole: WORKSPACE/ID or ID')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('fields attendees', 'fields registrants --pigeonhole acme/101'))
+    .action((list: string, options: Omit<FieldsOptions, 'list'>) =>
+      run((context) => fields(context, { list, ...options })),
+    );
+}
 
 export interface FieldsOptions {
   readonly list: string;
@@ -16,13 +32,12 @@ export interface FieldsOptions {
  */
 export async function fields(context: Context, { list, pigeonhole, json }: FieldsOptions): Promise<ExitCode> {
   const { out } = context;
-  const named = anyListNamed(list);
-  if ('problem' in named) throw new CommandError(ExitCode.WrongUse, named.problem);
+  const named = await parseList(list);
   const place = pigeonhole?.replace(/^pigeonhole:/, '');
   if (place !== undefined && !/^(?:[a-z0-9-]+\/)?\d+$/.test(place)) {
     throw new CommandError(ExitCode.WrongUse, `--pigeonhole is "${pigeonhole}": write WORKSPACE/ID, or the ID alone`);
   }
-  const found = await (await clientOf(context)).fields({ list: named.list, pigeonhole: place });
+  const found = await (await clientOf(context)).fields({ list: named, pigeonhole: place });
   if (json) out.line(JSON.stringify(found));
   if (found.pigeonholes.length === 0) {
     const where = place === undefined ? '' : ` of pigeonhole ${place}`;
@@ -31,4 +46,52 @@ export async function fields(context: Context, { list, pigeonhole, json }: Field
   }
   if (!json) for (const line of found.pigeonholes.flatMap(formatFields)) out.line(line);
   return ExitCode.Done;
+}
+
+/** The fields of one pigeonhole as a table: name, share of items that hold something, kinds, values of states. Pure. */
+export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFields): string[] {
+  const place = pigeonholeId === 0 ? `workspace ${workspace}` : `pigeonhole ${workspace}/${pigeonholeId}`;
+  const rows = fields.map((field) => [nameOf(field), shareOf(field.filled, items), kindsOf(field), valuesOf(field)]);
+  const head = ['field', 'filled', 'kind', 'values'];
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = ([name, filled, ...rest]: readonly string[]): string =>
+    `  ${[name!.padEnd(widths[0]!), filled!.padStart(widths[1]!), rest[0]!.padEnd(widths[2]!), rest[1]!].join('  ')}`.trimEnd();
+  return [`${place}: ${counted(items, 'item')}`, line(head), ...rows.map(line)];
+}
+
+/** As an expression names it: what is no plain name stands in backquotes. */
+function nameOf({ field, member }: SeenField): string {
+  return [field, ...(member === null ? [] : [member])]
+    .map((name) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `\`${printable(name)}\``))
+    .join('.');
+}
+
+/** Names of fields come from the service: a control character among them would move the terminal's cursor. */
+function printable(name: string): string {
+  return name.replaceAll(/\p{C}/gu, '\ufffd');
+}
+
+/** "100 %" and "0 %" are said only where they are exact. */
+function shareOf(filled: number, items: number): string {
+  if (filled === 0) return '0 %';
+  if (filled === items) return '100 %';
+  return `${Math.min(99, Math.max(1, Math.round((filled / items) * 100)))} %`;
+}
+
+const kindNames: Readonly<Record<string, string>> = { string: 'text', boolean: 'true/false', array: 'list' };
+
+/** The most frequent first; null is no kind. */
+function kindsOf({ types }: SeenField): string {
+  return Object.entries(types)
+    .filter(([type]) => type !== 'null')
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([type]) => kindNames[type] ?? type)
+    .join(', ');
+}
+
+function valuesOf({ values }: SeenField): string {
+  return Object.entries(values ?? {})
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([value, items]) => `${printable(value)} (${grouped(items)})`)
+    .join(', ');
 }

@@ -1,14 +1,57 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';
-import type { WholeErasureView } from '../../api/erasures.js';
+import type { WholeErasureView, ErasurePlanView } from '../../api/erasures.js';
 import type { ApiClient } from '../api-client.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
-import { askedBy } from '../asked-by.js';
+import { confirm, operatorName } from '../operator.js';
 import type { Context, Output } from '../context.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
 import { writePrivateFile } from '../write-private-file.js';
-import { erasureLines, planLines } from '../format-erasure.js';
+
+/** Adds `pigeonpost forget`. */
+export function addForget(program: Command, run: Run): void {
+  program
+    .command('forget')
+    .description('Erase a person from the ledger, imports, files, and each sink as its onForget says')
+    .requiredOption('--attendee <id|code|email>', 'the person; id:42, code:42 or email:… if it is ambiguous')
+    .option('--dry-run', 'only the plan; nothing is erased', false)
+    .option('--yes', 'no confirmation', false)
+    .option('--reason <text>', 'reason for the audit log, without personal data')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('forget --attendee maria@example.com --dry-run'))
+    .action((options: ForgetOptions) => run((context) => forget(context, options)));
+}
+
+/** Adds `pigeonpost erasures` with its commands. */
+export function addErasures(program: Command, run: Run): void {
+  const erasures = program.command('erasures').description('List requests to forget a person, and their results');
+  erasures
+    .command('list')
+    .description('List erasures, newest first; they do not name the person')
+    .option('--limit <n>', 'number of erasures', wholeNumber(100_000), 100)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures list --limit 20'))
+    .action((options: { limit: number; json: boolean }) => run((context) => listErasures(context, options)));
+  erasures
+    .command('show <id>')
+    .description('Show the result at each place, and what is left to do by hand')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures show 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
+    .action((id: string, options: { json: boolean }) => run((context) => showErasure(context, { id, ...options })));
+  erasures
+    .command('export <file>')
+    .description('Write the hashes of forgotten people for "restore --erasures"; "-" is standard output')
+    .addHelpText('after', exampleText('erasures export /backups/erasures-2026-11-21.json'))
+    .action((file: string) => run((context) => exportErasures(context, { file })));
+  erasures
+    .command('lift <id>')
+    .description('Accept items of the person again, after they have asked for it')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('erasures lift 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
+    .action((id: string, options: { json: boolean }) => run((context) => liftErasure(context, { id, ...options })));
+}
 
 export interface ForgetOptions {
   /** An id, a code or an e-mail address. */
@@ -39,17 +82,13 @@ export async function forget(context: Context, options: ForgetOptions): Promise<
     }
     if (plan.people.length > 0) {
       for (const line of planLines(plan)) out.note(line);
-      const agreed = await askYesOrNo('Forget this person everywhere? It cannot be undone.');
-      if (agreed === undefined) {
-        throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-      }
-      if (!agreed) {
+      if (!(await confirm('Forget this person everywhere? It cannot be undone.'))) {
         out.note('nothing is done');
         return ExitCode.Failed;
       }
     }
   }
-  const asked = { id: randomUUID(), attendee: options.attendee, by: askedBy(), reason: options.reason };
+  const asked = { id: randomUUID(), attendee: options.attendee, by: operatorName(), reason: options.reason };
   const erasure = await untilDone(client, await client.forget(asked));
   show(out, options.json, erasure, erasureLines(erasure));
   return ExitCode.Done;
@@ -124,4 +163,44 @@ export async function liftErasure(context: Context, { id, json }: { id: string; 
   await (await clientOf(context)).liftErasure(id);
   out.line(json ? JSON.stringify({ done: true, id }) : 'lifted: what comes of this person is taken in again');
   return ExitCode.Done;
+}
+
+const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'], string>> = {
+  erased: 'nothing is left there',
+  told: 'was told to remove it',
+  nothing: 'had nothing',
+  waiting: 'has not answered yet',
+  'by-hand': 'a person has to see to it',
+};
+
+/** What would go. Pure. */
+export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
+  if (people.length === 0) return ['this person was forgotten before: nothing is left of them'];
+  const places = people.map(({ workspace, pigeonholeId, attendees, codes }) => {
+    return `${workspace}/${pigeonholeId}: ${attendees} attendees, ${codes} codes`;
+  });
+  const counts = Object.entries(items).map(([list, count]) => `${count} ${list}`);
+  return [
+    ...places,
+    `items: ${counts.length === 0 ? 'none' : counts.join(', ')}, and what was done anonymously, which is not counted`,
+    `rows of imports: ${importRows}`,
+    `sinks that were told: ${sinks.length === 0 ? 'none' : sinks.join(', ')}`,
+    ...(sharing === 0 ? [] : [`others with an e-mail address of theirs, who are kept: ${sharing}`]),
+  ];
+}
+
+/** What became of a person at each place; what is left for somebody to do comes last. Pure. */
+export function erasureLines({ id, state, receipts }: WholeErasureView): string[] {
+  const lines = receipts.map(({ place, count, outcome, detail }) => {
+    const why = detail === null ? '' : ` (${detail})`;
+    return `${place}: ${count}, ${outcomes[outcome]}${why}`;
+  });
+  const todo = receipts.flatMap(({ place, todo: text }) => (text === null ? [] : [`${place}: ${text}`]));
+  return [
+    state === 'done'
+      ? `erasure ${id} is done`
+      : `erasure ${id} goes on: "pigeonpost erasures show ${id}" tells how far`,
+    ...lines,
+    ...(todo.length === 0 ? [] : ['to be done by a person:', ...todo.map((text) => `  ${text}`)]),
+  ];
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import type { ImportOptions } from '../imports/import-options.js';
+import type { ImportOptions } from '../imports/import-client.js';
 import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { importFile } from './import.js';

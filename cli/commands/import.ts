@@ -1,17 +1,19 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, collect, type Run } from '../command-options.js';
+import { addImportCommands } from './imports.js';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../importing/desk/import-views.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
-import { askedBy } from '../asked-by.js';
+import { confirm, operatorName } from '../operator.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { grouped } from '../grouped.js';
-import { tellEnd } from '../imports/end-of-import.js';
+import { grouped } from '../format-values.js';
+import { tellEnd } from '../imports/report-end.js';
 import { followImport } from '../imports/follow-import.js';
-import { formatCheck, questionOf, type Sheet, strangeFields } from '../imports/format-check.js';
-import { importClient } from '../imports/import-client.js';
+import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
+import { importClient, type ImportOptions, uploadQueryOf } from '../imports/import-client.js';
 import {
   codesFileOf,
   requireFile,
@@ -19,13 +21,46 @@ import {
   requireWritable,
   writeWholeFile,
 } from '../imports/import-files.js';
-import { type ImportOptions, uploadQueryOf } from '../imports/import-options.js';
 import { problemsCsv } from '../../importing/files/report-csv.js';
-import { createProgressDisplay } from '../imports/progress-display.js';
-import { targetInWords } from '../imports/target-in-words.js';
-import { createUploadDisplay } from '../imports/upload-display.js';
+import { createProgressDisplay, createUploadDisplay } from '../imports/progress-display.js';
 import { shownInLine } from '../shown-text.js';
-import { untilStopped } from '../until-stopped.js';
+import { stopSignal } from '../until-stopped.js';
+
+/** Adds `pigeonpost import`, without its commands (`imports.ts`). */
+export function addImport(program: Command, run: Run): void {
+  const command = program
+    .command('import')
+    .description('Create the registrants of a CSV, Excel (xlsx), JSON or NDJSON file')
+    .argument('<file>', 'write ./name for a file that is named like a command below')
+    .option('--pigeonhole <id>', 'pigeonhole to import into, which is required: ID or WORKSPACE/ID')
+    .option('--dry-run', 'only the plan and the problems; nothing is sent', false)
+    .option('--map <column=field>', 'field for a column, "COLUMN=" to leave it out, or a saved mapping', collect, [])
+    .option('--save-map <name>', 'name to save the mapping under, for the next event')
+    .option('--canary <n>', 'number of rows to import first, so that you can check them', wholeNumber(1000))
+    .option('--generate-codes', 'codes for rows without one, written to a file beside this one', false)
+    .option('--force', 'import even if the pigeonhole has ended', false)
+    .option('--encoding <name>', 'encoding of the text, if it is not recognised: windows-1252, utf-8, …')
+    .option('--delimiter <character>', 'delimiter of a CSV file, if it is not recognised; also "tab"')
+    .option('--sheet <name>', 'sheet of an Excel file; the first by default')
+    .option('--problems <file>', 'CSV file for all problems of the import')
+    .option('--report <file>', 'CSV file for the result of each row, which you can correct and import again')
+    .option('--yes', 'no confirmation', false)
+    .option('--no-wait', 'exit once the import has started')
+    .option('--json', 'one JSON document, last', false)
+    .addHelpText(
+      'after',
+      exampleText(
+        'import people.csv --pigeonhole 123 --dry-run',
+        'import people.xlsx --pigeonhole acme/123 --map "Ticket=attendeeCode" --map "Notes=" --save-map tickets',
+        'import people.csv --pigeonhole 123 --canary 1',
+        'import people.csv --pigeonhole 123 --report report.csv',
+      ),
+    )
+    .action((file: string, options: Omit<ImportOptions, 'file'>) =>
+      run((context) => importFile(context, { file, ...options })),
+    );
+  addImportCommands(command, run);
+}
 
 /**
  * `pigeonpost import <file>`: looks at a file of registrants, says what would become of it, asks, imports it and reports.
@@ -36,7 +71,7 @@ import { untilStopped } from '../until-stopped.js';
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
   const { out } = context;
   const { file, json, report } = options;
-  const query = uploadQueryOf(options, askedBy());
+  const query = uploadQueryOf(options, operatorName());
   await requireFile(file);
   requireOtherFile('--report', report, file);
   requireOtherFile('--problems', options.problems, file);
@@ -123,24 +158,10 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
     );
   }
   if (yes || counts.send === 0) return true;
-  const agreed = await askYesOrNo(questionOf(check));
-  if (agreed === undefined) {
-    throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-  }
-  return agreed;
+  return await confirm(questionOf(check));
 }
 
 /** What goes into a file or another program is not cut. */
 function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
-}
-
-/** Fires when a person or a supervisor asks this command to end. */
-export function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  untilStopped().then(
-    () => controller.abort(),
-    () => undefined,
-  );
-  return controller.signal;
 }

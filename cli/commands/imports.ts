@@ -1,23 +1,76 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import type { ImportAction } from '../../importing/desk/import-request.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { askedBy } from '../asked-by.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
+import { operatorName, confirm } from '../operator.js';
 import type { Context } from '../context.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
 import { firstOfList, thereIsMore } from '../first-of-list.js';
-import { endDocument, exitCodeOf, tellEnd } from '../imports/end-of-import.js';
+import { endDocument, exitCodeOf, tellEnd, formatReport } from '../imports/report-end.js';
 import { followImport } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
 import { shownInLine, shownText } from '../shown-text.js';
-import { formatReport } from '../imports/format-report.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../imports/import-files.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
-import { counted, grouped } from '../grouped.js';
-import { inWords } from '../in-words.js';
+import { counted, grouped, inWords } from '../format-values.js';
 import { printLine } from '../print-line.js';
-import { stopSignal } from './import.js';
+import { stopSignal } from '../until-stopped.js';
+
+/** Adds the commands of `pigeonpost import` that concern an import that has started. */
+export function addImportCommands(parent: Command, run: Run): void {
+  parent
+    .command('list')
+    .description('List imports, newest first')
+    .option('--limit <n>', 'number of imports', wholeNumber(100_000), 100)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('import list --limit 20'))
+    .action(({ limit }: { limit: number }, own: Command) =>
+      run((context) => listImports(context, { limit, ...shared(own) })),
+    );
+  parent
+    .command('status <id>')
+    .description('Show the progress and counts of an import')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('import status 7'))
+    .action((id: string, _: object, own: Command) => run((context) => importStatus(context, { id, ...shared(own) })));
+  parent
+    .command('follow <id>')
+    .description('Show the progress of an import until it finishes, then its report')
+    .option('--report <file>', 'CSV file for the result of each row')
+    .option('--json', 'one JSON document, last', false)
+    .addHelpText('after', exampleText('import follow 7 --report report.csv'))
+    .action((id: string, _: object, own: Command) => run((context) => followOne(context, { id, ...shared(own) })));
+  parent
+    .command('report <id>')
+    .description('Print the result of each row as CSV, which you can correct and import again')
+    .option('--json', 'counts and problems in one JSON document instead', false)
+    .addHelpText('after', exampleText('import report 7 > report.csv'))
+    .action((id: string, _: object, own: Command) => run((context) => importReport(context, { id, ...shared(own) })));
+  const verbs = {
+    pause: 'Send no further rows until you resume the import',
+    resume: 'Continue a paused import',
+    cancel: 'Send no further rows; registrants that were created stay',
+  } as const;
+  for (const verb of ['pause', 'resume', 'cancel'] as const) {
+    const command = parent
+      .command(`${verb} <id>`)
+      .description(verbs[verb])
+      .option('--reason <text>', 'reason for the audit log, without personal data')
+      .option('--json', 'one JSON document', false)
+      .addHelpText('after', exampleText(`import ${verb} 7`))
+      .action((id: string, { reason }: { reason?: string }, own: Command) =>
+        run((context) => actOnImport(context, { verb, id, reason, ...shared(own) })),
+      );
+    if (verb === 'cancel') command.option('--yes', 'no confirmation', false);
+  }
+}
+
+/** Options that `import` has as well: commander gives them to `import`, wherever they are written. */
+function shared(own: Command): { readonly json: boolean; readonly yes: boolean; readonly report?: string } {
+  return own.optsWithGlobals<{ json: boolean; yes: boolean; report?: string }>();
+}
 
 /** `pigeonpost import list`: newest first. Exit 0. */
 export async function listImports(
@@ -118,17 +171,12 @@ export async function actOnImport(context: Context, options: ActOnImportOptions)
   const hasEnded = view.state === 'done' || view.state === 'cancelled';
   if (verb === 'cancel' && !yes && !hasEnded) {
     const left = view.counts.waiting;
-    const agreed = await askYesOrNo(
-      `Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`,
-    );
-    if (agreed === undefined)
-      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-    if (!agreed) {
+    if (!(await confirm(`Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`))) {
       out.note('nothing is done');
       return ExitCode.Failed;
     }
   }
-  const by = askedBy();
+  const by = operatorName();
   const now = await client.act(id, { do: verb, ...(by === undefined ? {} : { by }), ...(reason ? { reason } : {}) });
   if (json) out.line(JSON.stringify(endDocument(now, [])));
   else out.line(`import ${id} ${becomes[verb]}`);

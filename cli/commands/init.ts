@@ -1,16 +1,38 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { checkDraft } from '../../worker/check-draft.js';
-import { eventsOfDraft } from '../../operations/list-events.js';
-import { isFree } from '../../worker/embedded-temporal/free-port.js';
+import type { ListedEvents } from '../../operations/list-events.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { InitAnswers, InitSinkType } from '../init/answers.js';
-import { askAtTerminal } from '../init/ask-at-terminal.js';
-import { formatEvents } from '../init/format-events.js';
-import { askAll, type InitFlags } from '../init/questions.js';
+import { askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
 import { writeConfiguration } from '../init/write-configuration.js';
+import { counted } from '../format-values.js';
+import { shownInLine } from '../shown-text.js';
+import { cell } from '../text-line.js';
+
+/** Adds `pigeonpost init`. */
+export function addInit(program: Command, run: Run): void {
+  program
+    .command('init')
+    .description('Write a pigeonpost.yaml from the answers to a few questions, then check it')
+    .option('--service <url>', 'address of the service')
+    .option('--key-variable <name>', 'environment variable with the API key')
+    .option('--pigeonholes <which>', 'all, ids such as 101,102, or statuses such as upcoming,live')
+    .option('--sink <type>', 'first destination: file, webhook, slack, hubspot or postgres')
+    .option('--destination <text>', "the sink's folder, address, channel or schema")
+    .option('--secret-variable <name>', "environment variable with the sink's secret")
+    .option('--yes', 'no questions: use the default for everything that no option sets', false)
+    .option('--no-check', 'no check of the file once it is written')
+    .option('--json', 'one JSON document; implies --no-check', false)
+    .addHelpText(
+      'after',
+      exampleText('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes'),
+    )
+    .action((options: InitOptions) => run((context) => init(context, options)));
+}
 
 export interface InitOptions extends InitFlags {
   /** Ask nothing: take what is suggested for what no flag says. */
@@ -25,6 +47,7 @@ export interface InitOptions extends InitFlags {
  * when the file is written and, if it was looked at, all is well; else as `check`; 2 for an answer that cannot be used.
  */
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
+  const { checkDraft } = await import('../../worker/check-draft.js');
   const { config: file, out } = context;
   if (existsSync(file)) throw thereAlready(file);
   const interactive = process.stdin.isTTY === true && !yes;
@@ -68,6 +91,8 @@ async function showEvents(
   { service, keyVariable }: { readonly service: string; readonly keyVariable: string },
   file: string,
 ): Promise<readonly number[] | null> {
+  const { eventsOfDraft } = await import('../../operations/list-events.js');
+  const { checkDraft } = await import('../../worker/check-draft.js');
   const draft: InitAnswers = {
     service,
     keyVariable,
@@ -95,6 +120,7 @@ const highestPort = 8187;
 
 /** The default port, or the next one that nothing listens on: another pigeonpost may run on this machine. */
 async function freeServerPort(): Promise<number> {
+  const { isFree } = await import('../../worker/embedded-temporal/free-port.js');
   for (let port = defaultPort; port <= highestPort; port += 1) {
     // oxlint-disable-next-line no-await-in-loop -- mostly one
     if (await isFree(port)) return port;
@@ -151,4 +177,26 @@ function nextCommand(file: string, unset: readonly string[]): string {
 
 function withConfig(file: string, command: string): string {
   return file === './pigeonpost.yaml' ? `pigeonpost ${command}` : `pigeonpost ${command} --config ${file}`;
+}
+
+const order = ['live', 'upcoming', 'new', 'ended'];
+const nameWidth = 44;
+
+/** Returns the events of a workspace as a list to choose from: live ones first, then by day. Pure. */
+export function formatEvents({ events, hasMore }: ListedEvents, maxShown: number): string[] {
+  if (events.length === 0) return ['the workspace has no pigeonholes yet'];
+  const rank = (status: string | null): number => (order.indexOf(status ?? '') + order.length + 1) % (order.length + 1);
+  const shown = events
+    .toSorted((a, b) => rank(a.status) - rank(b.status) || a.startDate.localeCompare(b.startDate) || a.id - b.id)
+    .slice(0, maxShown);
+  const idWidth = Math.max(...shown.map(({ id }) => String(id).length));
+  const more = events.length - shown.length;
+  return [
+    ...shown.map(({ id, name, status, startDate }) =>
+      `${String(id).padStart(idWidth)}  ${cell(shownInLine(name), nameWidth)}  ${(status ?? '').padEnd(8)}  ${startDate.slice(0, 10)}`.trimEnd(),
+    ),
+    ...(more > 0 || hasMore
+      ? [`and ${hasMore ? 'at least ' : ''}${counted(more, 'more pigeonhole', 'more pigeonholes')}`]
+      : []),
+  ];
 }

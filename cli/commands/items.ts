@@ -1,10 +1,28 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, personalHelp, type Run } from '../command-options.js';
 import type { ItemView } from '../../api/items.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { anyListNamed } from '../list-named.js';
-import { placeNamed } from '../place-named.js';
+import { parseList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../print-line.js';
+
+/** Adds `pigeonpost items`. */
+export function addItems(program: Command, run: Run): void {
+  program
+    .command('items <list>')
+    .description('List the stored items of a list of a pigeonhole by key; "why" explains one of them')
+    .requiredOption('--pigeonhole <workspace/id>', 'pigeonhole of the list')
+    .option('--session <id>', 'only this session')
+    .option('--limit <n>', 'number of items', wholeNumber(500), 100)
+    .option('--after <position>', 'position that the previous page ended with')
+    .option('--personal', personalHelp, false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('items attendees --pigeonhole acme/101 --limit 20'))
+    .action((list: string, options: Omit<ItemsOptions, 'list'>) =>
+      run((context) => items(context, { list, ...options })),
+    );
+}
 
 export interface ItemsOptions {
   readonly list: string;
@@ -23,8 +41,8 @@ export async function items(
 ): Promise<ExitCode> {
   const { out } = context;
   const { client, workspaces } = await instanceOf(context);
-  const place = placeNamed(pigeonhole, workspaces);
-  const named = anyListNamed(list);
+  const place = await parseFullPigeonhole(pigeonhole, workspaces);
+  const named = await parseList(list);
   const found = await client.items({ ...place, list: named, session, limit, after, personal });
   if (json) out.line(JSON.stringify(found));
   else for (const item of found.items) printLine(out, itemLine(named, item));

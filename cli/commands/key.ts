@@ -1,8 +1,27 @@
-import { findLedgerKey } from '../../worker/key-place-of.js';
-import { loadOfflineConfig } from '../../operations/load-process-config.js';
+import type { Command } from 'commander';
+import { type Run } from '../command-options.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { writePrivateFile } from '../write-private-file.js';
+
+const keyHelp = `
+Anyone who has the key and a backup can identify the people
+behind anonymous items. Keep the key apart from the backups:
+no backup holds it, and none can be used without it.
+
+Examples:
+  pigeonpost key export /safe/ledger.key
+  pigeonpost key export - | age -r age1... > ledger.key.age`;
+
+/** Adds `pigeonpost key export`. */
+export function addKey(program: Command, run: Run): void {
+  const key = program.command('key').description("Export the ledger's hashing key, which no backup holds");
+  key
+    .command('export <file>')
+    .description('Write the key into a file that only you can read; "-" is standard output')
+    .addHelpText('after', keyHelp)
+    .action((file: string) => run((context) => exportKey(context, { file })));
+}
 
 /**
  * `pigeonpost key export <file>`: the ledger's key in a file for its owner alone, to be kept apart from the backups. Needs
@@ -10,6 +29,8 @@ import { writePrivateFile } from '../write-private-file.js';
  * @param file `-` writes to standard output, and never to a terminal
  */
 export async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
+  const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
+  const { findLedgerKey } = await import('../../worker/key-place-of.js');
   if (file === '-' && process.stdout.isTTY) {
     throw new CommandError(ExitCode.WrongUse, 'a key is never written to a terminal: give a file, or a pipe');
   }

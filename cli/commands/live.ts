@@ -1,11 +1,33 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { exampleText, personalHelp, type Run } from '../command-options.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import type { Context } from '../context.js';
-import type { ExitCode } from '../exit-code.js';
+import { ExitCode, CommandError } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { followChanges } from '../follow-changes.js';
-import { listNamed } from '../list-named.js';
-import { placeNamed } from '../place-named.js';
+import { parseServiceList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../print-line.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../api-client.js';
+
+/** Adds `pigeonpost live`. */
+export function addLive(program: Command, run: Run): void {
+  program
+    .command('live')
+    .description('Print changes as pigeonpost finds them, until Ctrl-C')
+    .option('--list <list>', 'only this list')
+    .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
+    .option('--recent <n>', 'number of earlier changes to start with', toRecent, 10)
+    .option('--personal', personalHelp, false)
+    .option('--json', 'one JSON document a line for each change', false)
+    .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
+    .action((options: LiveOptions) => run((context) => live(context, options)));
+}
+
+function toRecent(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= 500) return count;
+  throw new InvalidArgumentError('give a whole number from 0 to 500');
+}
 
 export interface LiveOptions {
   readonly list?: string | undefined;
@@ -22,9 +44,9 @@ export async function live(
 ): Promise<ExitCode> {
   const { out } = context;
   const { client, workspaces } = await instanceOf(context);
-  const place = pigeonhole === undefined ? undefined : placeNamed(pigeonhole, workspaces);
+  const place = pigeonhole === undefined ? undefined : await parseFullPigeonhole(pigeonhole, workspaces);
   const query = {
-    ...(list === undefined ? {} : { list: listNamed(list) }),
+    ...(list === undefined ? {} : { list: await parseServiceList(list) }),
     ...(place === undefined ? {} : { pigeonhole: `${place.workspace}/${place.id}` }),
     ...(personal ? { personal: '1' } : {}),
   };
@@ -51,4 +73,62 @@ export function changeLine(change: LiveChanges['changes'][number]): string {
   ];
   const says = data == null ? '' : `: ${JSON.stringify(data)}`;
   return `${foundAt}  ${kind} ${list}:${key}  ${parts.join(', ')}${says}`;
+}
+
+const againAfterMs = 2000;
+
+interface Following {
+  readonly query: Readonly<Record<string, string>>;
+  /** Of the past, to begin with. */
+  readonly recent: number;
+  /** Told once for each time that nobody answers any more. */
+  readonly onLost: () => void;
+  readonly wait?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * The changes as they are found, without an end. After a break they go on where they were, without a gap or a repetition.
+ * @throws {CommandError} when the API refuses, and when nobody answers from the beginning
+ */
+export async function* followChanges(
+  api: Pick<ApiClient, 'liveChanges'>,
+  { query, recent, onLost, wait = sleep }: Following,
+): AsyncGenerator<LiveChanges> {
+  let after: string | undefined;
+  let isLost = false;
+  for (let isFirst = true; ; isFirst = false) {
+    const position: Readonly<Record<string, string>> = after === undefined ? { recent: String(recent) } : { after };
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one connection after another
+      const stream = await api.liveChanges({ ...query, ...position });
+      isLost = false;
+      for await (const event of eventsOf(stream)) {
+        after = fieldOf(event, 'id') ?? after;
+        if (fieldOf(event, 'event') === 'changes') yield JSON.parse(fieldOf(event, 'data')!) as LiveChanges;
+      }
+    } catch (error) {
+      // A stream that breaks off throws what is no CommandError.
+      if (error instanceof CommandError && (isFirst || error.exitCode !== ExitCode.Unreachable)) throw error;
+    }
+    if (!isLost) onLost();
+    isLost = true;
+    // oxlint-disable-next-line no-await-in-loop
+    await wait(againAfterMs);
+  }
+}
+
+/** Whole server-sent events, as their text comes: one may arrive in pieces, and several at once. */
+async function* eventsOf(stream: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of stream) {
+    const whole = (rest + text).split('\n\n');
+    rest = whole.pop()!;
+    yield* whole;
+  }
+}
+
+/** The API writes each field of an event on one line. */
+function fieldOf(event: string, name: string): string | undefined {
+  const line = event.split('\n').find((each) => each.startsWith(`${name}: `));
+  return line?.slice(name.length + 2);
 }

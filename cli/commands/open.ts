@@ -1,7 +1,18 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { pageLink } from '../page-link.js';
+
+/** Adds `pigeonpost open`. */
+export function addOpen(program: Command, run: Run): void {
+  program
+    .command('open')
+    .description('Print a link that signs one browser in to the page, once, within ten minutes')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('open'))
+    .action((options: { json: boolean }) => run((context) => open(context, options)));
+}
 
 /** `pigeonpost open`: prints a link that signs one browser in to the page. Exit 0, 3 when no pigeonpost answers. */
 export async function open(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
@@ -15,4 +26,12 @@ export async function open(context: Context, { json }: { json: boolean }): Promi
     out.note('Open this link in a browser within ten minutes. It works once.');
   }
   return ExitCode.Done;
+}
+
+/** The page's address with a code that signs one browser in. A server that listens everywhere is reached on loopback. */
+export function pageLink(baseUrl: string, { code }: { readonly code: string }): string {
+  const link = new URL(`${baseUrl.replace(/\/$/, '')}/?code=${code}`);
+  if (link.hostname === '0.0.0.0') link.hostname = '127.0.0.1';
+  if (link.hostname === '[::]') link.hostname = '[::1]';
+  return link.href;
 }

@@ -1,7 +1,21 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
 import { writePrivateFile } from '../write-private-file.js';
+
+/** Adds `pigeonpost person`. */
+export function addPerson(program: Command, run: Run): void {
+  program
+    .command('person <id|code|email>')
+    .description('Export everything stored about a person, to answer their request')
+    .option('--export [file]', 'the data as JSON, and where it was sent, in a new file or on standard output')
+    .addHelpText('after', exampleText('person maria@example.com --export maria.json'))
+    .action((attendee: string, options: Omit<PersonOptions, 'attendee'>) =>
+      run((context) => person(context, { attendee, ...options })),
+    );
+}
 
 export interface PersonOptions {
   /** An id, a code or an e-mail address. */

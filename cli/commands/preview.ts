@@ -1,16 +1,31 @@
+import type { Command } from 'commander';
+import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../operations/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
-import { shownWord } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { reasonWords } from '../reason-words.js';
-import { grouped } from '../grouped.js';
-import { itemNamed } from '../item-named.js';
-import { anyListNamed } from '../list-named.js';
+import { reasonWords, grouped } from '../format-values.js';
+import { parseItem, parseList } from '../parse-names.js';
 import { whileWaiting } from '../while-waiting.js';
+
+/** Adds `pigeonpost preview`. */
+export function addPreview(program: Command, run: Run): void {
+  program
+    .command('preview')
+    .description('Show the operations that this configuration would send for stored items, without sending them')
+    .requiredOption('--sink <name>', 'sink to plan for')
+    .option('--list <list>', 'only this list')
+    .option('--item <list:key>', 'only this item')
+    .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
+    .option('--limit <n>', 'number of items, newest first', wholeNumber(1000), 20)
+    .option('--changed-from <file>', 'only items for which another pigeonpost.yaml would send something else')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('preview --sink crm --list attendees --limit 5 --changed-from old.yaml'))
+    .action((options: PreviewOptions) => run((context) => preview(context, options)));
+}
 
 export interface PreviewOptions {
   readonly sink: string;
@@ -30,13 +45,14 @@ export interface PreviewOptions {
  * leave, personal data included. Exit 0, 4 when the sink or the item is not known, 5 when a mapping fails.
  */
 export async function preview(context: Context, options: PreviewOptions): Promise<ExitCode> {
+  const { shownWord } = await import('../../operations/command-words.js');
   const { out } = context;
   const { config, client } = await instanceOf(context);
-  const item = options.item === undefined ? null : itemNamed(options.item);
+  const item = options.item === undefined ? null : await parseItem(options.item);
   const sink = options.sink.replace(/^sink:/, '');
   const asked = {
     sink,
-    list: item?.list ?? (options.list === undefined ? null : anyListNamed(options.list)),
+    list: item?.list ?? (options.list === undefined ? null : await parseList(options.list)),
     key: item?.key ?? null,
     pigeonhole: options.pigeonhole?.replace(/^pigeonhole:/, '') ?? null,
     limit: options.limit,

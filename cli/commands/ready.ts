@@ -1,11 +1,27 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
 import type { ApiClient } from '../api-client.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
-import type { Context } from '../context.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { confirm } from '../operator.js';
+import type { Context, Output } from '../context.js';
+import { ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { formatCanaries, formatReady } from '../format-ready.js';
-import { pigeonholeNamed } from '../pigeonhole-named.js';
+import { parsePigeonhole } from '../parse-names.js';
+import { paint, type Style, wrapText } from '../text-line.js';
+
+/** Adds `pigeonpost ready`. */
+export function addReady(program: Command, run: Run): void {
+  program
+    .command('ready <pigeonhole>')
+    .description('Check the evening before whether an event can start')
+    .option('--canary', 'an invented item sent through each sink, then deleted there', false)
+    .option('--yes', 'no confirmation before canaries are sent', false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json', 'ready 101 --canary'))
+    .action((pigeonhole: string, options: Omit<ReadyOptions, 'pigeonhole'>) =>
+      run((context) => ready(context, { pigeonhole, ...options })),
+    );
+}
 
 export interface ReadyOptions {
   readonly pigeonhole: string;
@@ -24,7 +40,7 @@ export interface ReadyOptions {
 export async function ready(context: Context, { pigeonhole, canary, yes, json }: ReadyOptions): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
-  const found = await client.ready(pigeonholeNamed(pigeonhole));
+  const found = await client.ready(await parsePigeonhole(pigeonhole));
   if (!json) for (const line of formatReady(found, out)) out.line(line);
   if (!canary) {
     if (json) out.line(JSON.stringify(found));
@@ -32,11 +48,7 @@ export async function ready(context: Context, { pigeonhole, canary, yes, json }:
   }
   const sinks = sinksIn(found.checks);
   if (sinks.length > 0 && !yes) {
-    const agreed = await askYesOrNo(questionFor(sinks));
-    if (agreed === undefined) {
-      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to send canaries');
-    }
-    if (!agreed) {
+    if (!(await confirm(questionFor(sinks)))) {
       out.note('nothing is sent');
       return ExitCode.Failed;
     }
@@ -65,4 +77,72 @@ function sinksIn(checks: readonly ReadyCheck[]): string[] {
 function questionFor(sinks: readonly string[]): string {
   const [what, back] = sinks.length === 1 ? ['', 'it'] : [' each', 'them'];
   return `Send an invented item through ${sinks.join(', ')}${what}, and take ${back} back?`;
+}
+
+const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; readonly style: Style }>> = {
+  ok: { word: 'ok', style: 'green' },
+  warning: { word: 'look', style: 'yellow' },
+  failed: { word: 'FAILED', style: 'red' },
+  unknown: { word: 'unknown', style: 'yellow' },
+};
+
+const markWidth = 9; // of the longest, and a gap
+
+/** Whether an event can begin, a line or some for each check, what to do below it, and one sentence at the end. Pure. */
+export function formatReady(
+  { pigeonhole, ready, checks }: Readiness,
+  screen: Pick<Output, 'columns' | 'colours'>,
+): string[] {
+  const { workspace, id, name, status, startDate, endDate, timezone } = pigeonhole;
+  const days =
+    startDate === null ? [] : [endDate === null || endDate === startDate ? startDate : `${startDate} to ${endDate}`];
+  const about = [`${workspace}/${id}`, status, ...days, timezone].filter((each) => each !== null).join(', ');
+  const title = wrapText(name === null ? about : `${name} (${about})`, { columns: screen.columns, indent: 2 });
+  return [
+    ...title.map((line) => paint(line, 'bold', screen.colours)),
+    ...checks.flatMap((check) => checkLines(check, screen)),
+    paint(verdict(ready, checks), ready ? 'green' : 'red', screen.colours),
+  ];
+}
+
+/** How an invented item went through each sink, and one sentence at the end. Pure. */
+export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
+  const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
+  const open = canaries.filter(({ state }) => state === 'warning').length;
+  const says =
+    canaries.length === 0
+      ? 'no sink to send a canary to'
+      : bad > 0
+        ? `canaries: ${bad} of ${canaries.length} did not come through`
+        : open > 0
+          ? `canaries: none failed, ${open} to look at`
+          : 'canaries: all came through and were taken back';
+  return [
+    ...canaries.flatMap((check) => checkLines(check, screen)),
+    paint(says, bad > 0 ? 'red' : 'green', screen.colours),
+  ];
+}
+
+function checkLines(
+  { label, state, says, todo }: ReadyCheck,
+  { columns, colours }: Pick<Output, 'columns' | 'colours'>,
+): string[] {
+  const { word, style } = marks[state];
+  const [first, ...more] = wrapText(`${label}: ${says}`, { columns, lead: word.padEnd(markWidth) });
+  const help = todo === undefined ? [] : wrapText(todo, { columns, lead: `${' '.repeat(markWidth)}-> ` });
+  return [`${paint(word, style, colours)}${first!.slice(word.length)}`, ...more, ...help];
+}
+
+function verdict(ready: boolean, checks: readonly ReadyCheck[]): string {
+  const count = (state: ReadyCheck['state']): number => checks.filter((check) => check.state === state).length;
+  const [failed, unknown, warnings] = [count('failed'), count('unknown'), count('warning')];
+  if (!ready) {
+    const parts = [
+      ...(failed === 0 ? [] : [`${failed} to be mended`]),
+      ...(unknown === 0 ? [] : [`${unknown} could not be looked at`]),
+      ...(warnings === 0 ? [] : [`${warnings} to look at`]),
+    ];
+    return `not ready: ${parts.join(', ')}`;
+  }
+  return warnings === 0 ? 'ready: all is in order' : `ready: nothing has failed, ${warnings} to look at`;
 }

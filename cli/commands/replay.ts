@@ -1,12 +1,31 @@
+import type { Command } from 'commander';
+import { exampleText, reasonHelp, type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
-import { instantNamed } from '../../operations/command-words.js';
-import { askedBy } from '../asked-by.js';
+import { operatorName } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { reasonWords } from '../reason-words.js';
-import { anyListNamed } from '../list-named.js';
+import { reasonWords } from '../format-values.js';
+import { parseList } from '../parse-names.js';
+
+/** Adds `pigeonpost replay`. */
+export function addReplay(program: Command, run: Run): void {
+  program
+    .command('replay [sink]')
+    .description('Send stored items again, each in its latest revision, marked as a replay')
+    .option('--all', 'every sink', false)
+    .option('--list <list...>', 'only these lists')
+    .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
+    .option('--from <time>', 'only items changed since 2026-11-21, 2026-11-21T09:30Z or 2h (ago)')
+    .option('--dry-run', 'only the number of items; nothing is sent', false)
+    .option('--reason <text>', reasonHelp)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('replay hooks --list questions votes --from 2h --dry-run'))
+    .action((sink: string | undefined, options: Omit<ReplayOptions, 'sink'>) =>
+      run((context) => replay(context, { sink, ...options })),
+    );
+}
 
 export interface ReplayOptions {
   /** A sink's name, with or without `sink:`. */
@@ -26,7 +45,7 @@ export interface ReplayOptions {
  */
 export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
   const { out } = context;
-  const wanted = requestOf(options);
+  const wanted = await requestOf(options);
   const result = await (await clientOf(context)).replay(wanted);
   if (options.json) {
     out.line(JSON.stringify(result));
@@ -35,11 +54,12 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   for (const line of result.counts.flatMap(countLines)) out.line(line);
   const items = result.counts.reduce((sum, count) => sum + count.items, 0);
   if (result.dryRun) out.line(`${items} to send; nothing was sent`);
-  else out.line(`replay ${result.id} has begun: ${items} to send`);
+  else out.line(`replay ${result.id} has started: ${items} to send`);
   return ExitCode.Done;
 }
 
-function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: ReplayOptions): ReplayRequest {
+async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: ReplayOptions): Promise<ReplayRequest> {
+  const { instantNamed } = await import('../../operations/command-words.js');
   if ((sink === undefined) !== all) {
     throw new CommandError(
       ExitCode.WrongUse,
@@ -63,11 +83,11 @@ function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: Replay
   return {
     id: randomUUID(),
     sink: sink?.replace(/^sink:/, '') ?? null,
-    lists: list?.map(anyListNamed) ?? null,
+    lists: list === undefined ? null : await Promise.all(list.map(parseList)),
     pigeonhole: place ?? null,
     from: at?.toISOString() ?? null,
     dryRun,
-    by: askedBy(),
+    by: operatorName(),
     reason,
   };
 }

@@ -1,14 +1,41 @@
+import type { Command } from 'commander';
+import { type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isEncrypted, requireDecryptable } from '../../operations/backup/age.js';
-import { readErasureListFile, markStoreRestored, restoreStore } from '../../operations/backup/restore-store.js';
-import { configuredKey, type LedgerKey, readKeyFile } from '../../worker/key-place-of.js';
-import { loadOfflineConfig } from '../../operations/load-process-config.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
-import { askedBy } from '../asked-by.js';
+import type { LedgerKey } from '../../worker/key-place-of.js';
+import { confirm, operatorName } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+
+const restoreHelp = `
+Stop every process first. Afterwards every sink is paused:
+it would receive again what was sent after the backup.
+
+Examples:
+  pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
+  pigeonpost restore pigeonpost.dump --erasures erasures.json
+  pigeonpost restore backup.tar.gz --key-file /safe/ledger.key
+  pigeonpost restore backup.tar.gz.age --identity /safe/identity.txt
+  pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
+
+/** Adds `pigeonpost restore`. */
+export function addRestore(program: Command, run: Run): void {
+  program
+    .command('restore [file]')
+    .description('Replace the ledger with a backup; every sink is paused until you resume it')
+    .option('--mark-only', 'a store restored by other means: only the sinks are paused', false)
+    .option('--erasures <file>', 'file of "erasures export", whose people are forgotten again')
+    .option('--key-file <file>', "the ledger's key, if the folder does not have it")
+    .option('--identity <file>', 'identity file of age that decrypts a backup made with --encrypt-to')
+    .option('--other-ledger', 'replacement of a store that holds another ledger', false)
+    .option('--yes', 'no confirmation', false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', restoreHelp)
+    .action((file: string | undefined, options: Omit<RestoreArguments, 'file'>) =>
+      run((context) => restore(context, { file, ...options })),
+    );
+}
 
 export interface RestoreArguments {
   /** Undefined with `markOnly` alone. */
@@ -33,6 +60,10 @@ export interface RestoreArguments {
  * Exit 0, 1 when it is not done, 2 without an answer.
  */
 export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
+  const { markStoreRestored, restoreStore } = await import('../../operations/backup/restore-store.js');
+  const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
+  const { configuredKey } = await import('../../worker/key-place-of.js');
+  const { readErasureListFile } = await import('../../operations/backup/restore-store.js');
   const { file, markOnly, yes, json } = asked;
   if ((file === undefined) !== markOnly) {
     throw new CommandError(
@@ -55,12 +86,12 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     file === undefined
       ? `Mark ${where} as restored, and pause every sink?`
       : `Restore ${file} into ${where}${isThere ? ', in the place of the store that is there' : ''}?`;
-  if (!(yes || (await agreed(question)))) {
+  if (!(yes || (await confirm(question)))) {
     out.note('nothing is done');
     return ExitCode.Failed;
   }
   const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
-  const mark = { sinks: loaded.sinks, by: askedBy() ?? 'local', requestId: randomUUID() };
+  const mark = { sinks: loaded.sinks, by: operatorName() ?? 'local', requestId: randomUUID() };
   const terms = {
     erasures: list,
     otherLedger: asked.otherLedger,
@@ -97,6 +128,7 @@ function aboutErasures(count: number | null): string {
 }
 
 async function requireIdentity(file: string, identity: string | undefined): Promise<void> {
+  const { isEncrypted, requireDecryptable } = await import('../../operations/backup/age.js');
   const encrypted = await isEncrypted(file);
   if (encrypted && identity === undefined) {
     throw new CommandError(
@@ -111,13 +143,8 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
 }
 
 async function keyIn(file: string): Promise<LedgerKey> {
+  const { readKeyFile } = await import('../../worker/key-place-of.js');
   const key = await readKeyFile(file);
   if (key === undefined) throw new CommandError(ExitCode.NotFound, `there is no file ${file}`);
   return key;
-}
-
-async function agreed(question: string): Promise<boolean> {
-  const answer = await askYesOrNo(question);
-  if (answer !== undefined) return answer;
-  throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
 }

@@ -1,6 +1,19 @@
+import type { Command } from 'commander';
+import { type Run } from '../command-options.js';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ExitCode } from '../exit-code.js';
+
+/** Adds `pigeonpost sandbox`, which parses its own options and prints its own help. */
+export function addSandbox(program: Command, run: Run): void {
+  program
+    .command('sandbox')
+    .description('Run a local stand-in for the Event Engagement Service with live traffic; see "sandbox --help"')
+    .allowUnknownOption()
+    .helpOption(false)
+    .argument('[options...]')
+    .action((options: string[]) => run(() => sandbox(options)));
+}
 
 /** `pigeonpost sandbox …`: the sandbox as the process that it is in tests, too; its flags and its output are its own. */
 export async function sandbox(options: readonly string[]): Promise<ExitCode> {

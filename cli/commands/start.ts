@@ -1,17 +1,52 @@
-import { relative } from 'node:path';
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
+import { relative, basename, dirname, extname, join } from 'node:path';
 import { isatty } from 'node:tty';
-import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
-import { installRuntime } from '../../worker/install-runtime.js';
-import { type Config, loadProcessConfig, logLevel } from '../../operations/load-process-config.js';
-import { openLog, type ProcessLog } from '../../worker/log.js';
-import { type ProcessRole, startProcess } from '../../worker/start-process.js';
+import type { Config } from '../../operations/load-process-config.js';
+import type { ProcessLog } from '../../worker/log.js';
+import type { ProcessRole } from '../../worker/start-process.js';
 import { readLocalToken } from '../../worker/local-token.js';
 import { apiClient } from '../api-client.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { openLogFile } from '../start/log-file.js';
-import { StartDisplay, type StartReport } from '../start/start-display.js';
+import { StartDisplay, type StartReport } from './start-screen.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
+import { closeSync, openSync, renameSync, statSync } from 'node:fs';
+
+/** Adds `pigeonpost start`. */
+export function addStart(program: Command, run: Run): void {
+  program
+    .command('start')
+    .description('Read, deliver and serve the API; the store and Temporal are embedded unless addresses are configured')
+    .option('--accept-config', 'this file becomes current, even if a newer one was applied', false)
+    .option('--adopt', 'use a ledger that another Temporal has driven', false)
+    .option('--plain', 'log lines instead of the screen on a terminal', false)
+    .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
+    .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
+      run((context) => start(context, { ...options, role: 'start' })),
+    );
+}
+
+/** Adds `pigeonpost worker`. */
+export function addWorker(program: Command, run: Run): void {
+  program
+    .command('worker')
+    .description('Run a worker process beside others, on their PostgreSQL and Temporal')
+    .option('--listen <host:port>', 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9464')
+    .addHelpText('after', exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464'))
+    .action((options: { listen?: string }) =>
+      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'worker', ...options })),
+    );
+}
+
+/** Adds `pigeonpost api`. */
+export function addApi(program: Command, run: Run): void {
+  program
+    .command('api')
+    .description('Serve only the HTTP API, beside workers on their PostgreSQL and Temporal')
+    .addHelpText('after', exampleText('api --config acme.yaml'))
+    .action(() => run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' })));
+}
 
 export interface StartOptions {
   readonly acceptConfig: boolean;
@@ -31,6 +66,10 @@ export interface StartOptions {
  * process reads none, once it serves.
  */
 export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
+  const { startProcess } = await import('../../worker/start-process.js');
+  const { loadProcessConfig } = await import('../../operations/load-process-config.js');
+  const { installRuntime } = await import('../../worker/install-runtime.js');
+  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
   const loaded = await loadProcessConfig(config);
   const { role } = options;
   if (role !== 'start' && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
@@ -41,7 +80,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   }
   const probesAt = options.listen === undefined ? null : hostAndPort(options.listen);
   requireTokenOffLoopback(probesAt, loaded);
-  const { log, report } = openReport(out, loaded, { hasScreen: role === 'start' && options.plain !== true });
+  const { log, report } = await openReport(out, loaded, { hasScreen: role === 'start' && options.plain !== true });
   const stop = untilStopped();
   const workspaces = Object.keys(loaded.workspaces);
   try {
@@ -84,11 +123,13 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
 }
 
 /** The screen on a terminal; else lines. A log that standard error is directed to stays there. */
-function openReport(
+async function openReport(
   out: Output,
   { file }: Config,
   { hasScreen }: { readonly hasScreen: boolean },
-): { log: ProcessLog; report: StartReport } {
+): Promise<{ log: ProcessLog; report: StartReport }> {
+  const { openLog } = await import('../../worker/log.js');
+  const { logLevel } = await import('../../operations/load-process-config.js');
   const level = logLevel();
   if (hasScreen && out.terminal && !isatty(2)) {
     return { log: openLog(level), report: new StartDisplay(out, 'on standard error') };
@@ -151,12 +192,34 @@ function isOwnMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
+type StartProcess = (typeof import('../../worker/start-process.js'))['startProcess'];
+
 /** A signal arrived before everything was there: what is in progress ends with the process, other parts end in order. */
-async function endDuringStart(starting: ReturnType<typeof startProcess>, report: StartReport): Promise<ExitCode> {
+async function endDuringStart(
+  starting: Promise<Awaited<ReturnType<StartProcess>> | undefined>,
+  report: StartReport,
+): Promise<ExitCode> {
   report.stopping();
   report.step('waiting up to 8 s for what the start has in progress');
   const patience = new Promise<undefined>((resolve) => setTimeout(resolve, 8000, undefined).unref());
   const running = await Promise.race([starting.catch(() => undefined), patience]);
   await running?.stop();
   return ExitCode.Done;
+}
+
+/** Beyond this the log of the sessions before is put aside when `start` begins. */
+const maxBytes = 20 * 1024 * 1024;
+
+/**
+ * Returns the file that takes the log while a terminal shows the screen: beside the configuration and named like it. An
+ * earlier one is continued, or renamed to end in `.1` when it is large. Only its owner can read a new one.
+ * @throws {NodeJS.ErrnoException} when it cannot be written
+ */
+export function openLogFile(configuration: string): string {
+  const name = basename(configuration, extname(configuration));
+  const file = join(dirname(configuration), `${name}.log`);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > maxBytes) renameSync(file, `${file}.1`);
+  closeSync(openSync(file, 'a', 0o600));
+  return file;
 }

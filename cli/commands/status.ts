@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '../api-client.js';
 import type { Context, Output } from '../context.js';
@@ -6,10 +8,21 @@ import { instanceOf } from '../instance.js';
 import { LiveBlock } from '../live-block.js';
 import { printLine } from '../print-line.js';
 import { formatStatus, pageLines } from '../status/format-status.js';
-import { ItemCounts } from '../status/item-counts.js';
+import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
 import { liveScreen } from '../status/live-screen.js';
-import { type Moment, readMoment } from '../status/moment.js';
 import { span, type TextLine } from '../text-line.js';
+
+/** Adds `pigeonpost status`. */
+export function addStatus(program: Command, run: Run): void {
+  program
+    .command('status')
+    .description('Show problems, events and sinks of the running pigeonpost')
+    .option('--json', 'one JSON document', false)
+    .option('--counts', 'items by list and sink as well; reads the whole ledger', false)
+    .option('--watch', 'refresh every 2 s until Ctrl-C', false)
+    .addHelpText('after', exampleText('status', 'status --watch', 'status --json'))
+    .action((options: StatusOptions) => run((context) => status(context, options)));
+}
 
 const watchEveryMs = 2000;
 

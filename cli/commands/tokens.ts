@@ -1,10 +1,60 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { TokenView } from '../../api/tokens.js';
-import { askYesOrNo } from '../ask-yes-or-no.js';
+import { confirm } from '../operator.js';
 import type { ApiClient } from '../api-client.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { inWords } from '../in-words.js';
+import { inWords } from '../format-values.js';
+
+/** The roles that `api/rights.ts` knows. */
+export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as const;
+
+const rolesHelp = `
+Each role may see the status, and:
+  viewer     nothing else
+  importer   import registrants
+  operator   pause, resume, redrive, replay, deletions
+  privacy    see names and texts; forget a person
+  admin      everything; configuration, tokens, audit log
+${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
+
+/** Adds `pigeonpost token` with its commands. */
+export function addToken(program: Command, run: Run): void {
+  const token = program.command('token').description('Create, list and revoke named tokens of the API');
+  token
+    .command('create <name>')
+    .description('Create a token and print it once')
+    .requiredOption('--role <role>', `${roles.join(', ')}; may be repeated`, addRole)
+    .requiredOption('--expires <days>', 'lifetime in days such as 90d, or never')
+    .option('--workspace <name>', 'the only workspace that its holder may see')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', rolesHelp)
+    .action((name: string, options: Omit<NewTokenArguments, 'name'>) =>
+      run((context) => createToken(context, { name, ...options })),
+    );
+  token
+    .command('list')
+    .description('List tokens that are not revoked')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('token list'))
+    .action((options: { json: boolean }) => run((context) => listTokens(context, options)));
+  token
+    .command('revoke <name>')
+    .description('Revoke a token')
+    .option('--yes', 'no confirmation', false)
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('token revoke page'))
+    .action((name: string, options: { yes: boolean; json: boolean }) =>
+      run((context) => revokeToken(context, { name, ...options })),
+    );
+}
+
+function addRole(role: string, before: string[] = []): string[] {
+  if ((roles as readonly string[]).includes(role)) return [...before, role];
+  throw new InvalidArgumentError(`write one of ${roles.join(', ')}`);
+}
 
 export interface NewTokenArguments {
   readonly name: string;
@@ -59,11 +109,7 @@ export async function revokeToken(
 ): Promise<ExitCode> {
   const { out } = context;
   if (!yes) {
-    const agreed = await askYesOrNo(`Refuse whoever presents the token ${name} from now on?`);
-    if (agreed === undefined) {
-      throw new CommandError(ExitCode.WrongUse, 'there is no terminal to ask at: add --yes to confirm');
-    }
-    if (!agreed) {
+    if (!(await confirm(`Refuse whoever presents the token ${name} from now on?`))) {
       out.note('nothing is done');
       return ExitCode.Failed;
     }

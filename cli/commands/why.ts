@@ -1,11 +1,25 @@
+import type { Command } from 'commander';
+import { exampleText, type Run } from '../command-options.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
-import { shownWord } from '../../operations/command-words.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { reasonWords } from '../reason-words.js';
-import { itemNamed } from '../item-named.js';
+import { reasonWords } from '../format-values.js';
+import { parseItem } from '../parse-names.js';
 import { printLine } from '../print-line.js';
+
+/** Adds `pigeonpost why`. */
+export function addWhy(program: Command, run: Run): void {
+  program
+    .command('why <list:key>')
+    .description('Explain an item: when it was read, what each sink received and answered, or why nothing was sent')
+    .option('--pigeonhole <id>', 'ID or WORKSPACE/ID, if several pigeonholes have that key')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('why question:9001'))
+    .action((item: string, options: { pigeonhole?: string; json: boolean }) =>
+      run((context) => why(context, { item, ...options })),
+    );
+}
 
 /**
  * `pigeonpost why <list>:<key>`: where an item was read, what each sink was told and answered, or why it was not told.
@@ -15,8 +29,9 @@ export async function why(
   context: Context,
   { item, pigeonhole, json }: { item: string; pigeonhole?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
+  const { shownWord } = await import('../../operations/command-words.js');
   const { out } = context;
-  const { list, key } = itemNamed(item);
+  const { list, key } = await parseItem(item);
   const found = await (
     await clientOf(context)
   ).why({

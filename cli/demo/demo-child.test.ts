@@ -1,8 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDemoChild } from './demo-child.js';
-import { LogTail } from './log-tail.js';
+import { startDemoChild, LogTail } from './demo-child.js';
 
 let folder: string;
 let logFile: string;

@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildExit, type GuardedChildOptions, startGuardedChild } from '../../worker/guarded-child.js';
 import { builtProgram } from '../../base/package-root.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { LogTail } from './log-tail.js';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 
 const lookEveryMs = 100;
 
-export interface DemoChildOptions {
+interface DemoChildOptions {
   /** As a person calls it, e.g. `the sandbox`. */
   readonly name: string;
   /** Of the built program, e.g. `sandbox/main`. */
@@ -96,4 +97,43 @@ function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFi
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
   const why = said?.replace(/^[a-z-]+: /, '');
   return why === undefined ? `${name} ended ${how}: see ${logFile}` : `${name} ended ${how}: ${why} (log: ${logFile})`;
+}
+
+/** Reads what a child appends to its log, line by line. */
+export class LogTail {
+  readonly #file: string;
+  readonly #decoder = new StringDecoder('utf8'); // a character may be cut where a read ends
+  #offset = 0;
+  #rest = '';
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The lines that were completed since the last call; none while there is no such file. */
+  newLines(): string[] {
+    const lines = (this.#rest + this.#read()).split('\n');
+    this.#rest = lines.pop() ?? '';
+    return lines;
+  }
+
+  #read(): string {
+    let descriptor: number;
+    try {
+      descriptor = openSync(this.#file, 'r');
+    } catch {
+      return '';
+    }
+    try {
+      const chunk = Buffer.alloc(64 * 1024);
+      let text = '';
+      for (let length = -1; length !== 0; this.#offset += length) {
+        length = readSync(descriptor, chunk, 0, chunk.length, this.#offset);
+        text += this.#decoder.write(chunk.subarray(0, length));
+      }
+      return text;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import type { Output } from '../context.js';
-import type { DemoView } from './demo-view.js';
-import { formatDemoBlock } from './format-demo-block.js';
-import { formatDemoLine } from './format-demo-line.js';
+import { type DemoView, formatDemoBlock, listLines, liveFreshness } from './demo-screen.js';
 import { LiveBlock } from '../live-block.js';
+import { reasonWords, inWords, grouped, sumOf } from '../format-values.js';
 
 const lineEveryMs = 5000;
 
@@ -32,4 +31,21 @@ export function lineDisplay(line: (text: string) => void, nowMs: () => number): 
     saidAt = now;
     note = view.note;
   };
+}
+
+/** How the demo stands, as one line of a log: for where there is no terminal to redraw a block on. Pure. */
+export function formatDemoLine({ note, status }: DemoView, now: Date): string {
+  const at = now.toISOString().slice(11, 19);
+  if (status === null) return `${at} ${note ?? 'starting'}`;
+  const items = listLines(new Map(), status).reduce((sum, { ledger }) => sum + ledger, 0);
+  const fresh = liveFreshness(status);
+  const parts = [
+    `${grouped(items)} items in the ledger${fresh === null ? '' : `, live read ${inWords(fresh, now)}`}`,
+    ...status.sinks.map(({ name, state, reason, delivered, withheld, backlog }) => {
+      const trouble = state === 'working' ? '' : `, ${state}${reason === null ? '' : `: ${reasonWords(reason)}`}`;
+      return `${name}: ${grouped(delivered)} delivered, ${grouped(sumOf(withheld))} withheld, ${grouped(backlog)} to go${trouble}`;
+    }),
+    ...(note === null ? [] : [note]),
+  ];
+  return `${at} ${parts.join(' | ')}`;
 }

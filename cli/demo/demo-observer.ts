@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { tokenFileOfStore } from '../../worker/local-token.js';
 import { type ApiClient, apiClient } from '../api-client.js';
-import { pageLink } from '../page-link.js';
+import { pageLink } from '../commands/open.js';
 import type { DemoFolder } from './demo-folder.js';
 import type { DemoProcesses } from './demo-processes.js';
-import type { DemoView } from './demo-view.js';
-import { hubSpotState, hubSpotSummary } from './hubspot-state.js';
-import { sandboxState, type SandboxState } from './sandbox-state.js';
-import { slackState, slackSummary } from './slack-state.js';
+import type { DemoView } from './demo-screen.js';
+import {
+  hubSpotState,
+  hubSpotSummary,
+  sandboxState,
+  type SandboxState,
+  slackState,
+  slackSummary,
+} from './stand-in-state.js';
 
 /** What the stand-ins hold is read whole and grows: less often than what pigeonpost itself says. */
 const lookAtStandInsEveryMs = 3000;

@@ -6,14 +6,14 @@ import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { type DemoChild, startDemoChild } from './demo-child.js';
 import { demoConfig, demoVariables } from './demo-config.js';
 import type { DemoFolder } from './demo-folder.js';
-import type { DemoOptions } from './demo-options.js';
+import type { DemoOptions } from '../commands/demo.js';
 
 /** Of the page and the API, unless something else listens there. It is the default of pigeonpost.yaml, too. */
 const usualApiPort = 8088;
 /** What the stand-ins for HubSpot and Slack grant in ten seconds where nobody watches: their own limits take minutes. */
 const per10sOfOnce = 1000;
 
-export interface DemoAddresses {
+interface DemoAddresses {
   readonly sandboxUrl: string;
   readonly receiverUrl: string;
   readonly hubSpotUrl: string;

@@ -1,5 +1,5 @@
-import type { DemoView } from './demo-view.js';
-import type { SandboxState } from './sandbox-state.js';
+import type { DemoView } from './demo-screen.js';
+import type { SandboxState } from './stand-in-state.js';
 import { statusOf } from '../status/status.test-kit.js';
 
 const lists = [
@@ -15,7 +15,7 @@ const lists = [
 ];
 
 /** A source with three pigeonholes and a thousand items of each list in each. */
-export function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
+function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
   const counts = { ...Object.fromEntries(lists.map((list) => [list, 1000])), registrants: 9 };
   return {
     emitted: 12_345,

@@ -1,5 +1,5 @@
 import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
-import type { DemoView } from './demo-view.js';
+import type { DemoView } from './demo-screen.js';
 import { viewOf } from './demo-view.test-kit.js';
 import { isSettled, untilSettled } from './until-settled.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Status } from '../../operations/status-view.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { sumOf } from '../grouped.js';
-import type { DemoView } from './demo-view.js';
+import { sumOf } from '../format-values.js';
+import type { DemoView } from './demo-screen.js';
 
 const lookEveryMs = 1000;
 /** Building Temporal tells its progress every few seconds, so this is long for everything. */

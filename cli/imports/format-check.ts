@@ -6,14 +6,12 @@ import type {
   ProblemCount,
   ProblemGroup,
   SendingEstimate,
+  ImportTarget,
 } from '../../importing/desk/import-views.js';
-import { counted, grouped } from '../grouped.js';
-import { inWords } from '../in-words.js';
+import { counted, grouped, inWords } from '../format-values.js';
 import { renderLine, span } from '../text-line.js';
-import { clockTime } from './clock-time.js';
-import { targetInWords } from './target-in-words.js';
+import { clockTime } from './format-progress.js';
 import { shownInLine } from '../shown-text.js';
-import { groupInWords } from './group-in-words.js';
 
 /** Further problems are only counted. */
 const maxGroups = 20;
@@ -168,4 +166,28 @@ function estimateLines(
 
 function times(n: number): string {
   return n === 1 ? 'once' : n === 2 ? 'twice' : `${grouped(n)} times`;
+}
+
+/** "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming": what a person recognises a pigeonhole by. Pure. */
+export function targetInWords({ workspace, pigeonholeId, name, startDate, endDate, status }: ImportTarget): string {
+  const days = startDate === endDate ? [startDate] : [startDate, endDate];
+  const when = days.filter((day) => day !== null).join(' to ');
+  return [`${workspace}/${pigeonholeId} ${name ?? '(no name)'}`, when, status ?? 'status not known']
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+/** Returns one sentence for all rows of a group, without the text of a cell. Pure. */
+function groupInWords(group: ProblemGroup): string {
+  const { column, message, rows, firstRows } = group;
+  const first = firstRows.map(grouped).join(', ');
+  const which =
+    rows === 1 ? `row ${first}` : `${counted(rows, 'row')} (${first}${rows > firstRows.length ? ', …' : ''})`;
+  return shownInLine(`${which}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`);
+}
+
+function hintOf({ column, message, worksWithoutColumn }: ProblemGroup): string {
+  if (!worksWithoutColumn) return '';
+  const end = /[.!?]$/.test(message) ? '' : '.';
+  return `${end} To import without this column, add --map "${column}="`;
 }

@@ -1,8 +1,6 @@
 import type { ImportCounts, ImportView } from '../../importing/desk/import-views.js';
-import { grouped } from '../grouped.js';
-import { inWords, spanInWords } from '../in-words.js';
+import { grouped, inWords, spanInWords } from '../format-values.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
-import { clockTime } from './clock-time.js';
 import type { Sheet } from './format-check.js';
 
 const widestBar = 40;
@@ -64,4 +62,15 @@ function barOf({ counts, rows }: ImportView, width: number): TextLine {
   const share = rows === 0 ? 1 : settledRows(counts) / rows;
   const full = Math.floor(share * width); // a full bar is a finished import
   return [span('█'.repeat(full), 'green'), span('░'.repeat(width - full), 'dim')];
+}
+
+/**
+ * "02:00", with its day where that is not today: an instant as the clock on the wall shows it. Pure.
+ * @param timeZone IANA name; by default that of this machine
+ */
+export function clockTime(at: Date, now: Date, timeZone?: string): string {
+  const day = (date: Date): string =>
+    date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone });
+  const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
+  return day(at) === day(now) ? time : `${day(at)}, ${time}`;
 }

@@ -2,7 +2,7 @@ import type { ImportView } from '../../importing/desk/import-views.js';
 import type { Output } from '../context.js';
 import { LiveBlock } from '../live-block.js';
 import { formatProgress, progressInWords, settledRows, standingInWords } from './format-progress.js';
-import { Pace } from './pace.js';
+import { renderLine, span } from '../text-line.js';
 
 const lineEveryMs = 10_000;
 
@@ -28,7 +28,7 @@ export function createProgressDisplay(out: Output, json: boolean): ProgressDispl
 }
 
 /** What it waits for is told at once when it changes, all else every ten seconds. */
-export function lineDisplay(
+function lineDisplay(
   line: (text: string) => void,
   paceOf: (view: ImportView, nowMs: number) => number | null,
 ): ProgressDisplay {
@@ -43,5 +43,67 @@ export function lineDisplay(
     line([progressInWords(view, perSecond, { now }), ...(stands === null ? [] : [stands])].join('; '));
     saidAt = nowMs;
     standing = stands;
+  };
+}
+
+/** Over so long the pace is measured: long enough for a few requests, short enough to follow the service. */
+const overMs = 30_000;
+
+/** How fast a count rises, by what was seen of it lately. */
+export class Pace {
+  #seen: { readonly atMs: number; readonly count: number }[] = [];
+
+  /**
+   * @param atMs by a clock that never jumps
+   * @returns a second, within the last half a minute; null: nothing to tell yet
+   */
+  note(count: number, atMs: number): number | null {
+    this.#seen.push({ atMs, count });
+    // the newest of those that are too old stays: the span begins there
+    const recent = this.#seen.findIndex((each) => each.atMs > atMs - overMs);
+    if (recent > 1) this.#seen = this.#seen.slice(recent - 1);
+    const first = this.#seen[0]!;
+    if (atMs - first.atMs < 1000 || count === first.count) return null;
+    return (count - first.count) / ((atMs - first.atMs) / 1000);
+  }
+
+  /** What follows has nothing to do with what was: after a wait. */
+  forget(): void {
+    this.#seen = [];
+  }
+}
+
+/** A bar needs no more, and a terminal on a slow line takes no more. */
+const drawEveryMs = 200;
+
+/** Shows how far a file has been read by the running pigeonpost: it takes no more than it has looked at. */
+interface UploadDisplay {
+  readonly onSent: (bytes: number) => void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+/**
+ * A large list takes minutes, and silence looks like failure. A line that is drawn over itself, on a terminal alone.
+ * @param doing what is done with the file, such as "looking at people.csv"
+ * @param fileBytes its size
+ * @param now ms, by a clock that never jumps
+ */
+export function createUploadDisplay(
+  out: Pick<Output, 'draw' | 'columns'>,
+  { doing, fileBytes, now }: { readonly doing: string; readonly fileBytes: number; readonly now: () => number },
+): UploadDisplay {
+  let drawnAt = -Infinity;
+  return {
+    onSent(bytes) {
+      if (now() - drawnAt < drawEveryMs) return;
+      drawnAt = now();
+      const share = fileBytes === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / fileBytes));
+      out.draw(`\r${renderLine([span(`${doing}: ${share} %`)], { columns: out.columns, colours: false })}\u001b[K`);
+    },
+    end() {
+      if (drawnAt > -Infinity) out.draw('\r\u001b[K');
+      drawnAt = -Infinity;
+    },
   };
 }

@@ -1,8 +1,7 @@
 import { checkDraft } from '../../worker/check-draft.js';
 import { type InitAnswers, type InitSinkType, sinkTypes } from './answers.js';
-import { asker } from './ask-at-terminal.js';
-import { formatEvents } from './format-events.js';
-import { askAll, type InitFlags } from './questions.js';
+import { asker, askAll, type InitFlags } from './questions.js';
+import { formatEvents } from '../commands/init.js';
 import { writeConfiguration } from './write-configuration.js';
 
 const service = 'https://engagement.example.com';

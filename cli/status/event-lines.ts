@@ -1,18 +1,15 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { counted, grouped } from '../grouped.js';
-import { inWords } from '../in-words.js';
+import { counted, grouped, inWords } from '../format-values.js';
 import { shownInLine } from '../shown-text.js';
-import { type Span, span, type TextLine } from '../text-line.js';
-import { cell, cutToWidth, widthOf } from '../text-width.js';
-import { wrapText } from '../wrap-text.js';
-import { stateStyle } from './state-style.js';
+import { type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
+import { stateStyle } from './sink-lines.js';
 
 const statusWidth = 10;
 const stateWidth = 12;
 const changesWidth = 10;
 const gap = 2;
 
-export interface EventSheet {
+interface EventSheet {
   readonly now: Date;
   readonly columns: number;
   /** More events are only counted; those that need attention and those that are live are shown first. */

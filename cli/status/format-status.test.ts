@@ -1,6 +1,6 @@
 import type { Trouble } from '../../operations/find-problems.js';
 import type { Status } from '../../operations/status-view.js';
-import { widthOf } from '../text-width.js';
+import { widthOf } from '../text-line.js';
 import { formatStatus } from './format-status.js';
 import { freshnessOf, momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
 

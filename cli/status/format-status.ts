@@ -1,13 +1,12 @@
 import type { WorkState } from '../../operations/status-view.js';
-import { counted, grouped } from '../grouped.js';
-import { renderLine, span, type TextLine } from '../text-line.js';
-import { widthOf } from '../text-width.js';
+import { counted, grouped } from '../format-values.js';
+import { renderLine, span, type TextLine, widthOf } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import type { Moment } from './moment.js';
 import { problemLines } from './problem-lines.js';
 import { sinkLines } from './sink-lines.js';
 
-export interface StatusSheet {
+interface StatusSheet {
   readonly now: Date;
   readonly columns: number;
   readonly colours: boolean;

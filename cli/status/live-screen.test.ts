@@ -1,5 +1,4 @@
-import { span, type TextLine } from '../text-line.js';
-import { widthOf } from '../text-width.js';
+import { span, type TextLine, widthOf } from '../text-line.js';
 import { liveScreen } from './live-screen.js';
 import { momentOf, pigeonholeOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
 

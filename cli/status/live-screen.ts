@@ -1,12 +1,11 @@
 import { renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import { rateLines, separated } from './format-status.js';
-import { itemLines } from './item-counts.js';
-import type { Moment } from './moment.js';
+import { itemLines, type Moment } from './moment.js';
 import { problemLines, shortProblemLines } from './problem-lines.js';
 import { sinkLines } from './sink-lines.js';
 
-export interface Screen {
+interface Screen {
   readonly columns: number;
   readonly rows: number;
   readonly colours: boolean;

@@ -1,8 +1,6 @@
 import type { Trouble } from '../../operations/find-problems.js';
-import { counted } from '../grouped.js';
-import { inWords } from '../in-words.js';
-import { span, type Style, type TextLine } from '../text-line.js';
-import { wrapText } from '../wrap-text.js';
+import { counted, inWords } from '../format-values.js';
+import { span, type Style, type TextLine, wrapText } from '../text-line.js';
 import type { Moment } from './moment.js';
 
 const labels: Readonly<Record<Trouble['severity'], readonly [string, Style]>> = {

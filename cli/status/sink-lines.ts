@@ -1,19 +1,13 @@
-import type { SinkView } from '../../operations/status-view.js';
+import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
-import { counted, grouped, sumOf } from '../grouped.js';
-import { inWords } from '../in-words.js';
-import { reasonWords } from '../reason-words.js';
-import { span, type Style, type TextLine } from '../text-line.js';
-import { cell, widthOf } from '../text-width.js';
-import { wrapText } from '../wrap-text.js';
-import { stateStyle } from './state-style.js';
-import { wrapFacts } from './wrap-facts.js';
+import { counted, grouped, sumOf, inWords, reasonWords } from '../format-values.js';
+import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'to go'] as const;
 const numberWidth = 10;
 const lastWidth = 12;
 
-export interface SinkSheet {
+interface SinkSheet {
   readonly now: Date;
   readonly columns: number;
   /**
@@ -108,4 +102,16 @@ function observationFacts({ name, observation, approval }: SinkView, now: Date):
     ...Object.entries(wouldWithhold).map(([reason, n]) => `would withhold ${grouped(n)}: ${reasonWords(reason)}`),
     `let it send with: pigeonpost sink approve ${name}`,
   ];
+}
+
+const styles: Readonly<Record<WorkState, Style>> = {
+  working: 'green',
+  backfilling: 'yellow',
+  waiting: 'yellow',
+  paused: 'red',
+  failing: 'red',
+};
+
+export function stateStyle(state: WorkState): Style {
+  return styles[state];
 }

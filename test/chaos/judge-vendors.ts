@@ -1,4 +1,4 @@
-import { readText, withdrawnText } from '../../cli/demo/slack-state.js';
+import { readText, withdrawnText } from '../../cli/demo/stand-in-state.js';
 import { obtained } from '../kit/promises.js';
 import type { Item } from '../kit/compare-with-truth.js';
 import type { Finding } from './judge.js';

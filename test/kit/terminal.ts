@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { widthOf } from '../../cli/text-width.js';
+import { widthOf } from '../../cli/text-line.js';
 
 const main = join(__dirname, '../../dist/cli/main.js');
 
@@ -70,8 +70,8 @@ export class TerminalSession {
   }
 }
 
-/** The screen of a terminal, from the escape sequences that this program uses and the terminal's own wrapping. */
-export class Screen {
+/** What stands on a terminal: the sequences that this program uses, and the wrapping that no program asks for. */
+class Screen {
   #lines: string[] = [''];
   #row = 0;
   #rest = '';

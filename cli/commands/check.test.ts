@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { prove, storeName } from '../../api/instance.js';
+import { hashToken } from '../../api/token-text.js';
+import type { Config } from '../../operations/load-process-config.js';
+import { checkSinks, formatEstimate } from './check.js';
+import type { Estimate } from '../../operations/estimate.js';
+
+const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
+const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
+let server: Server;
+let folder: string;
+let asked: (string | undefined)[] = [];
+const token = `pp_${'a'.repeat(32)}`;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');
+    asked.push(`${request.method} ${pathname}`);
+    if (pathname === '/instance') {
+      const proofOf = (statement: 'ledger' | 'store', value: string) =>
+        prove(hashToken(token), searchParams.get('challenge')!, statement, value);
+      const store = proofOf('store', storeName(configFor(0).store));
+      response.end(
+        JSON.stringify({ pigeonpost: '1', ledger: 'one', proof: proofOf('ledger', 'one'), store, file: '' }),
+      );
+      return;
+    }
+    const counts = [
+      { list: 'attendees', items: 0, withheld: { 'no-match': 20 }, failed: 0, estimated: false },
+      { list: 'votes', items: 7, withheld: {}, failed: 0, estimated: false },
+    ];
+    const preview = { items: [], more: false, counts, problems: [problem], notes: [note] };
+    request.resume().on('end', () => response.end(JSON.stringify(preview)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  folder = mkdtempSync(join(tmpdir(), 'check-sinks-'));
+  writeFileSync(join(folder, 'pigeonpost.yaml'), '');
+});
+beforeEach(() => {
+  asked = [];
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+function configFor(port: number): Config {
+  return {
+    file: join(folder, 'pigeonpost.yaml'),
+    syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
+    sinks: { crm: { type: 'hubspot', settings: {} } },
+    server: { host: '127.0.0.1', port, token: { reveal: () => token } },
+    store: { kind: 'embedded', folder: join(folder, 'there-is-no-such-store') },
+  } as unknown as Config;
+}
+
+describe('what check finds out about sinks', () => {
+  it('comes from the pigeonpost that runs, without values, so that nothing is audited', async () => {
+    expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
+      problems: [{ sink: 'crm', text: problem }],
+      notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
+    });
+    expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
+  });
+
+  it('is nothing where none runs and nothing is stored', async () => {
+    expect(await checkSinks(configFor(1))).toEqual({ problems: [], notes: [] });
+  });
+});
+
+const dayOf = (day: string, live: number) => ({ day, pigeonholes: 2, needs: { live, idle: 1440.4, sweep: 20 } });
+const estimateOf = (more: Partial<Estimate>): Estimate => {
+  const days = [dayOf('2026-11-21', 8000), dayOf('2026-11-22', 12_000)];
+  return {
+    workspaces: ['acme'],
+    quota: 10_000,
+    days,
+    busiest: days[1]!,
+    advice: { fits: false, text: 'It does not fit.' },
+    requestsMade: 7,
+    ...more,
+  };
+};
+
+describe('an estimate for a person', () => {
+  it('is a table of the days, the busiest marked, and what it means', () => {
+    expect(formatEstimate(estimateOf({}))).toEqual([
+      'estimate for acme, 10000 requests a day:',
+      '  day         pigeonholes   live  idle  sweeps  requests  of quota',
+      '  2026-11-21            2   8000  1441      20      9461      95 %',
+      '  2026-11-22            2  12000  1441      20     13461     135 %  <- busiest',
+      '  It does not fit.',
+      '  The first walk over what is there already comes on top. This estimate has made 7 requests.',
+    ]);
+  });
+
+  it('leaves the share out where no quota is known', () => {
+    expect(formatEstimate(estimateOf({ quota: null })).slice(0, 2)).toEqual([
+      'estimate for acme:',
+      '  day         pigeonholes   live  idle  sweeps  requests',
+    ]);
+  });
+
+  it('shows the fourteen days that need most of a long calendar, in their order', () => {
+    const days = Array.from({ length: 20 }, (_, n) => dayOf(`2026-12-${String(n + 1).padStart(2, '0')}`, n * 10));
+    const lines = formatEstimate(estimateOf({ days, busiest: days[19]! }));
+    expect(lines[2]).toContain('2026-12-07');
+    expect(lines[15]).toContain('2026-12-20');
+    expect(lines[16]).toBe('  and 6 further days that need less');
+  });
+});

@@ -1,0 +1,43 @@
+import { erasureLines, planLines } from './forget.js';
+
+const receipt = { count: 3, detail: null, todo: null, at: '2026-11-21T09:00:00.000Z' };
+const erasure = {
+  id: '8b0c6f3e-5d5b-4c0f-9a76-f1c7d2b3e410',
+  state: 'done' as const,
+  requestedBy: null,
+  reason: null,
+  requestedAt: '2026-11-21T09:00:00.000Z',
+  clearedAt: null,
+  endedAt: null,
+};
+
+describe('what is told of an erasure', () => {
+  it('names each place, and what is left for a person last', () => {
+    const receipts = [
+      { ...receipt, place: 'ledger', outcome: 'erased' as const },
+      { ...receipt, place: 'sink:crm acme/101', outcome: 'by-hand' as const, detail: 'kept', todo: 'remove them' },
+    ];
+    expect(erasureLines({ ...erasure, receipts })).toEqual([
+      `erasure ${erasure.id} is done`,
+      'ledger: 3, nothing is left there',
+      'sink:crm acme/101: 3, a person has to see to it (kept)',
+      'to be done by a person:',
+      '  sink:crm acme/101: remove them',
+    ]);
+  });
+
+  it('says how to look again at one that goes on', () => {
+    expect(erasureLines({ ...erasure, state: 'running', receipts: [] })[0]).toContain(`erasures show ${erasure.id}`);
+  });
+
+  it('counts before it is asked for, without what was done anonymously', () => {
+    const people = [{ workspace: 'acme', pigeonholeId: 101, attendees: 1, codes: 1 }];
+    expect(planLines({ people, items: { attendees: 1, votes: 2 }, importRows: 0, sinks: [], sharing: 2 })).toEqual([
+      'acme/101: 1 attendees, 1 codes',
+      'items: 1 attendees, 2 votes, and what was done anonymously, which is not counted',
+      'rows of imports: 0',
+      'sinks that were told: none',
+      'others with an e-mail address of theirs, who are kept: 2',
+    ]);
+  });
+});

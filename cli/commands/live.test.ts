@@ -1,0 +1,62 @@
+import { CommandError, ExitCode } from '../exit-code.js';
+import { followChanges } from './live.js';
+
+const event = (id: string, key: string): string =>
+  `event: changes\nid: ${id}\ndata: ${JSON.stringify({ changes: [{ key }], skipped: 0 })}\n\n`;
+
+async function* stream(...parts: readonly string[]): AsyncGenerator<string> {
+  yield* parts;
+}
+
+/** As it may come over the wire. */
+const split = (text: string): string[] => text.match(/[^]{1,7}/g)!;
+
+/** Follows an API that answers in this order, and is told to stop by a refusal. */
+async function followed(...answers: readonly (AsyncIterable<string> | CommandError)[]) {
+  const asked: Readonly<Record<string, string>>[] = [];
+  const keys: string[] = [];
+  let lost = 0;
+  const rest = [...answers, new CommandError(ExitCode.Failed, 'enough')];
+  const api = {
+    liveChanges: async (query: Readonly<Record<string, string>>) => {
+      asked.push(query);
+      const next = rest.shift()!;
+      if (next instanceof CommandError) throw next;
+      return next;
+    },
+  };
+  const following = { query: { list: 'votes' }, recent: 5, onLost: () => (lost += 1), wait: async () => undefined };
+  const all = async (): Promise<void> => {
+    for await (const { changes } of followChanges(api, following)) keys.push(...changes.map(({ key }) => key));
+  };
+  const end = await all().catch((error: unknown) => error);
+  return { asked, keys, lost, end };
+}
+
+const nobody = new CommandError(ExitCode.Unreachable, 'nobody answers');
+
+describe('changes that are followed', () => {
+  it('go on after a break behind the last one that was seen, and the break is told once', async () => {
+    const { asked, keys, lost } = await followed(
+      stream(...split(event('1-a', 'x') + event('1-b', 'y'))),
+      nobody,
+      nobody,
+      stream(),
+    );
+    expect(keys).toEqual(['x', 'y']);
+    expect(asked.slice(0, 2)).toEqual([
+      { list: 'votes', recent: '5' },
+      { list: 'votes', after: '1-b' },
+    ]);
+    expect(lost).toBe(2); // the end of the first stream, and of the last; not each try between them
+  });
+
+  it('are not waited for when nobody answers from the beginning', async () => {
+    expect(await followed(nobody)).toMatchObject({ end: nobody, lost: 0 });
+  });
+
+  it('end with what the API refuses, also after a break', async () => {
+    const refused = new CommandError(ExitCode.Failed, 'this token is not known');
+    expect(await followed(stream(event('1-a', 'x')), refused)).toMatchObject({ keys: ['x'], end: refused });
+  });
+});

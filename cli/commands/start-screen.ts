@@ -1,0 +1,181 @@
+import type { ApiClient } from '../api-client.js';
+import type { Output } from '../context.js';
+import { LiveBlock } from '../live-block.js';
+import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
+import { liveScreen } from '../status/live-screen.js';
+import { spanInWords } from '../format-values.js';
+import { span, type TextLine, keepEnd, wrapText } from '../text-line.js';
+
+const drawEveryMs = 1000;
+const readEveryMs = 2000;
+/** A link works for ten minutes: the one that is shown always has some of them left. */
+const renewLinkEveryMs = 5 * 60_000;
+
+/** What `start` reports to the person who started it. */
+export interface StartReport {
+  /** Something begins that may take long. */
+  step(text: string): void;
+  /** The API answers from now on. */
+  serving(api: ApiClient, pageLink: () => string): void;
+  /** The first page was read. */
+  ready(workspaces: readonly string[]): void;
+  stopping(): void;
+  /** Everything has ended. */
+  end(): void;
+}
+
+/** The screen of `start` on a terminal, redrawn in place every second. */
+export class StartDisplay implements StartReport {
+  readonly #out: Output;
+  readonly #block: LiveBlock;
+  readonly #timer: NodeJS.Timeout;
+  #state: StartState;
+  #moment: Moment | null = null;
+  #api: ApiClient | null = null;
+  #pageLink: (() => string) | null = null;
+  #linkMadeMs = 0;
+  #readMs = -Infinity;
+  #isReading = false;
+  readonly #itemCounts = new ItemCounts();
+
+  /** @param log where the log is, as a person finds it */
+  constructor(out: Output, log: string) {
+    this.#out = out;
+    this.#block = new LiveBlock(out, { hasScreen: true });
+    this.#state = { startedMs: Date.now(), phase: 'starting', steps: [], page: null, log, note: null };
+    this.#timer = setInterval(() => this.#tick(), drawEveryMs);
+    this.#draw();
+  }
+
+  step(text: string): void {
+    this.#state = { ...this.#state, steps: withStep(this.#state.steps, { text, sinceMs: Date.now() }) };
+    this.#draw();
+  }
+
+  serving(api: ApiClient, pageLink: () => string): void {
+    this.#api = api;
+    this.#pageLink = pageLink;
+    this.#tick();
+  }
+
+  ready(): void {
+    if (this.#state.phase === 'starting') this.#state = { ...this.#state, phase: 'running' };
+    this.#draw();
+  }
+
+  stopping(): void {
+    this.#api = null;
+    this.#state = { ...this.#state, phase: 'stopping', steps: [], page: null, note: null };
+    this.#draw();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#api = null;
+    if (this.#state.phase === 'stopping') this.#state = { ...this.#state, phase: 'stopped', note: null };
+    this.#draw();
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    if (this.#pageLink !== null && this.#api !== null && now - this.#linkMadeMs >= renewLinkEveryMs) {
+      this.#linkMadeMs = now;
+      this.#state = { ...this.#state, page: this.#pageLink() };
+    }
+    if (this.#api !== null && !this.#isReading && now - this.#readMs >= readEveryMs)
+      this.#read(this.#api).catch(() => undefined);
+    this.#draw();
+  }
+
+  async #read(api: ApiClient): Promise<void> {
+    this.#isReading = true;
+    try {
+      this.#moment = await readMoment(api, { counts: false, itemCounts: this.#itemCounts });
+      if (this.#api !== null) this.#state = { ...this.#state, note: null };
+    } catch (error) {
+      const note = `not up to date: ${error instanceof Error ? error.message : String(error)}`;
+      if (this.#api !== null) this.#state = { ...this.#state, note };
+    } finally {
+      this.#isReading = false;
+      this.#readMs = Date.now();
+    }
+  }
+
+  #draw(): void {
+    const now = new Date();
+    const { columns } = this.#out;
+    // While it stops nothing below the head is read any more, so nothing is shown that may be old.
+    const isEnding = this.#state.phase === 'stopping' || this.#state.phase === 'stopped';
+    const moment = isEnding ? null : this.#moment;
+    this.#block.show(liveScreen(startHead(this.#state, now.getTime(), columns), moment, now, this.#out));
+  }
+}
+
+/** Adds a step; one that differs from the last only in its numbers is the same step, further on. */
+export function withStep(steps: readonly StartStep[], step: StartStep): StartStep[] {
+  const kind = (text: string): string => text.replaceAll(/\d+/g, '#');
+  const last = steps.at(-1);
+  if (last === undefined || kind(last.text) !== kind(step.text)) return [...steps, step];
+  return [...steps.slice(0, -1), { ...step, sinceMs: last.sinceMs }];
+}
+
+interface StartStep {
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+/** What the head of the screen of `start` says. */
+export interface StartState {
+  readonly startedMs: number;
+  readonly phase: 'starting' | 'running' | 'stopping' | 'stopped';
+  /** What was done or is in progress, oldest first; the last one is in progress until the phase is `running`. */
+  readonly steps: readonly StartStep[];
+  /** A link that signs a browser in; null: the process does not serve yet. */
+  readonly page: string | null;
+  /** Where the log is. */
+  readonly log: string;
+  /** Why the rest of the screen may be old; null: it is not. */
+  readonly note: string | null;
+}
+
+const labelWidth = 'page  '.length;
+
+/** Returns the pinned top of the screen: a title, where the page and the log are, and what is going on. Pure. */
+export function startHead(state: StartState, nowMs: number, columns: number): TextLine[] {
+  const { phase, startedMs, page, log, note, steps } = state;
+  const age = spanInWords((nowMs - startedMs) / 1000);
+  const titles = {
+    starting: ` is starting, ${age} so far; Ctrl-C stops it`,
+    running: ` is ready and has run for ${age}; Ctrl-C stops it`,
+    stopping: ' is stopping; Ctrl-C again ends it immediately, and nothing is lost',
+    stopped: ` has stopped after ${age}`,
+  };
+  const place = (label: string, text: string): TextLine => [
+    span(label.padEnd(labelWidth), 'dim'),
+    span(keepEnd(text, Math.max(1, columns - labelWidth))),
+  ];
+  return [
+    [span('pigeonpost', 'bold'), span(titles[phase], phase === 'stopping' ? 'yellow' : 'dim')],
+    ...(page === null ? [] : [place('page', page)]),
+    place('log', log),
+    ...(phase === 'running' || phase === 'stopped' ? [] : stepLines(steps, nowMs, { columns, phase })),
+    ...(note === null ? [] : wrapText(note, { columns }).map((line): TextLine => [span(line, 'yellow')])),
+  ];
+}
+
+/** Older steps with how long they took, the last one with how long it takes already. */
+function stepLines(
+  steps: readonly StartStep[],
+  nowMs: number,
+  { columns, phase }: { readonly columns: number; readonly phase: StartState['phase'] },
+): TextLine[] {
+  const lines = steps.flatMap(({ text, sinceMs }, index): TextLine[] => {
+    const isLast = index === steps.length - 1;
+    const endMs = steps[index + 1]?.sinceMs ?? nowMs;
+    const took = `${spanInWords((endMs - sinceMs) / 1000)}${isLast ? ' so far' : ''}`;
+    return wrapText(`${text} (${took})`, { columns, lead: isLast ? '> ' : '  ', indent: 2 }).map((line) => [
+      span(line, isLast ? (phase === 'stopping' ? 'yellow' : undefined) : 'dim'),
+    ]);
+  });
+  return [[], ...lines];
+}

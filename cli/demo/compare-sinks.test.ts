@@ -1,0 +1,165 @@
+import { compareContacts, type TrueAttendee, compareMessages, type TrueQuestion } from './compare-sinks.js';
+import {
+  type HubSpotState,
+  type ShownMessage,
+  type SlackState,
+  slackSummary,
+  withdrawnText,
+} from './stand-in-state.js';
+
+const ann: TrueAttendee = {
+  pigeonholeId: 101,
+  consent: { obtained: true },
+  Name: 'Ann de la Cruz',
+  Email: 'Ann@example.com',
+  Company: 'Acme & Sons',
+  'Job title': 'Nurse',
+  Country: 'Kenya',
+};
+const contactOfAnn = {
+  email: 'ann@example.com',
+  firstname: 'Ann',
+  lastname: 'de la Cruz',
+  company: 'Acme & Sons',
+  jobtitle: 'Nurse',
+  country: 'Kenya',
+};
+
+function hubSpot(given: Partial<HubSpotState> = {}): HubSpotState {
+  return {
+    contacts: [contactOfAnn],
+    marketingEvents: [{ externalEventId: '101' }],
+    participations: [{ event: '101', email: 'ann@example.com', state: 'ATTENDED' }],
+    ...given,
+  };
+}
+
+describe('the contacts that are held against the attendees', () => {
+  it('are right with one for each who has consented, in any case of the e-mail, and none for the others', () => {
+    const others = [{ obtained: false }, null, undefined].map((consent, n) => ({
+      pigeonholeId: 101,
+      Email: `other${n}@example.com`,
+      ...(consent !== undefined && { consent }),
+    }));
+    expect(compareContacts([ann, ...others], hubSpot())).toEqual({ delivered: 1, problems: [] });
+  });
+
+  it('do not count who is not there', () => {
+    expect(compareContacts([ann], hubSpot({ contacts: [], participations: [] }))).toEqual({
+      delivered: 0,
+      problems: [],
+    });
+  });
+
+  it.each<[string, Partial<HubSpotState>, string]>([
+    [
+      'an older value',
+      { contacts: [{ ...contactOfAnn, company: 'Former Ltd' }] },
+      '1 contacts have another company than the source',
+    ],
+    [
+      'half of a name',
+      { contacts: [{ ...contactOfAnn, lastname: '' }] },
+      '1 contacts have another name than the source',
+    ],
+    ['two for one', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
+    [
+      'a stranger',
+      { contacts: [contactOfAnn, { email: 'eve@example.com' }] },
+      '1 contacts are of nobody who has consented',
+    ],
+    ['someone who only registered', { participations: [] }, '1 people do not attend their event'],
+    [
+      'someone at another event',
+      { participations: [{ event: '102', email: 'ann@example.com', state: 'ATTENDED' }] },
+      '1 people do not attend their event',
+    ],
+  ])('are found wrong with %s', (_, given, problem) => {
+    expect(compareContacts([ann], hubSpot(given))).toEqual({ delivered: 1, problems: [problem] });
+  });
+
+  it('are found wrong where someone took consent back and is still there', () => {
+    expect(compareContacts([{ ...ann, consent: { obtained: false } }], hubSpot())).toEqual({
+      delivered: 0,
+      problems: ['1 contacts are of nobody who has consented'],
+    });
+  });
+});
+
+const people = [
+  { id: 1, pigeonholeId: 101, consent: { obtained: true }, Name: 'Ann' },
+  { id: 2, pigeonholeId: 101, consent: { obtained: false }, Name: 'Bob' },
+];
+
+function question(content: string, given: Partial<TrueQuestion> = {}): TrueQuestion {
+  return {
+    content,
+    status: 'allowed',
+    attendee: { id: 1, anonymous: false },
+    session: { name: 'Town hall 1' },
+    ...given,
+  };
+}
+
+function shows(text: string): ShownMessage {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return { text: 'for notifications', blocks: [{ text: { text: escaped } }] };
+}
+
+function slack(...texts: readonly string[]): SlackState {
+  const replies = texts.map(shows);
+  return { channels: [{ id: 'C1', messages: [{ ...shows('Town hall 1'), replies }] }] };
+}
+
+describe('the messages that are held against the questions', () => {
+  it('are right with one for each approved question, named only where the asker may be', () => {
+    const questions = [
+      question('one'),
+      question('two', { attendee: { id: 2, anonymous: false } }),
+      question('three', { attendee: { id: 1, anonymous: true } }),
+      question('four', { status: 'pending' }),
+    ];
+    const shown = slack('Ann: one', 'Someone: two', 'Someone: three');
+    expect(compareMessages(questions, people, shown)).toEqual({ delivered: 3, problems: [] });
+  });
+
+  it('are read as people do, and not as Slack is given them', () => {
+    const asked = '<!channel> & <https://example.com|this>?';
+    expect(compareMessages([question(asked)], people, slack(`Ann: ${asked}`))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  it('are right without what nobody reads: control characters, and what no UTF-8 can hold', () => {
+    const asked = [question('NUL \0 in it'), question('half \ud83d of a pair'), question('bell \u0007')];
+    const shown = slack('Ann: NUL  in it', 'Ann: half \ufffd of a pair', 'Ann: bell ');
+    expect(compareMessages(asked, people, shown)).toEqual({ delivered: 3, problems: [] });
+  });
+
+  it('stand once for each of two questions with the same words', () => {
+    const twice = [question('one'), question('one')];
+    expect(compareMessages(twice, people, slack('Ann: one', 'Ann: one'))).toEqual({ delivered: 2, problems: [] });
+    expect(compareMessages(twice, people, slack('Ann: one'))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  it('count as delivered where the withdrawn one is redacted', () => {
+    const withdrawn = question('one', { status: 'withdrawn' });
+    expect(compareMessages([withdrawn], people, slack(withdrawnText))).toEqual({ delivered: 1, problems: [] });
+  });
+
+  const problem = '1 messages show what no approved question says, or show it twice';
+  it.each<[string, readonly TrueQuestion[], SlackState, number]>([
+    ['a question twice', [question('one')], slack('Ann: one', 'Ann: one'), 1],
+    ['what was edited since', [question('one (edited)')], slack('Ann: one'), 0],
+    ['what was withdrawn', [question('one', { status: 'withdrawn' })], slack('Ann: one'), 0],
+    ['who has not consented', [question('one', { attendee: { id: 2, anonymous: false } })], slack('Bob: one'), 0],
+    ['who wants to be anonymous', [question('one', { attendee: { id: 1, anonymous: true } })], slack('Ann: one'), 0],
+    ['another session’s question', [question('one', { session: { name: 'Panel 2' } })], slack('Ann: one'), 0],
+  ])('are found wrong where they show %s', (_, questions, shown, delivered) => {
+    expect(compareMessages(questions, people, shown)).toEqual({ delivered, problems: [problem] });
+  });
+});
+
+describe('the words for what stands in Slack', () => {
+  it('tell redacted messages from those that show something', () => {
+    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 questions in 1 threads, 1 redacted');
+  });
+});

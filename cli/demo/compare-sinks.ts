@@ -1,0 +1,135 @@
+import { type HubSpotState, readText, type SlackState, withdrawnText } from './stand-in-state.js';
+
+/** An attendee of the sandbox's truth, as far as a contact shows them. */
+export interface TrueAttendee {
+  readonly pigeonholeId: number;
+  readonly consent?: { readonly obtained: boolean } | null;
+  readonly Name?: string;
+  readonly Email?: string;
+  readonly Company?: string;
+  readonly 'Job title'?: string;
+  readonly Country?: string;
+}
+
+function hasConsented({ consent }: Pick<TrueAttendee, 'consent'>): boolean {
+  return consent?.obtained === true;
+}
+
+/**
+ * Who has consented must have exactly one contact, with what the source says of them now, and take part in their event;
+ * nobody else may be there. Knows nothing of how the sink does it. Pure.
+ */
+export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: HubSpotState): Standing {
+  const byEmail = new Map<string, HubSpotState['contacts'][number][]>();
+  for (const contact of hubSpot.contacts) {
+    const email = contact['email'] ?? '';
+    byEmail.set(email, [...(byEmail.get(email) ?? []), contact]);
+  }
+  const attending = new Set(
+    hubSpot.participations
+      .filter(({ state }) => state === 'ATTENDED')
+      .map(({ event, email }) => JSON.stringify([event, email])),
+  );
+  const consenting = attendees.filter(hasConsented);
+  const expected = new Set(consenting.map(emailOf));
+  let delivered = 0;
+  let notAttending = 0;
+  const wrong = new Map<string, number>();
+  for (const attendee of consenting) {
+    const contacts = byEmail.get(emailOf(attendee)) ?? [];
+    if (contacts.length === 0) continue; // the row of the table tells that it misses
+    delivered += 1;
+    for (const field of wrongFields(attendee, contacts[0]!)) wrong.set(field, (wrong.get(field) ?? 0) + 1);
+    if (!attending.has(JSON.stringify([String(attendee.pigeonholeId), emailOf(attendee)]))) notAttending += 1;
+  }
+  const twice = [...byEmail.values()].filter((contacts) => contacts.length > 1).length;
+  const strangers = [...byEmail.keys()].filter((email) => !expected.has(email)).length;
+  return {
+    delivered,
+    problems: [
+      ...[...wrong].map(([field, n]) => `${n} contacts have another ${field} than the source`),
+      ...(twice === 0 ? [] : [`${twice} people have more than one contact`]),
+      ...(strangers === 0 ? [] : [`${strangers} contacts are of nobody who has consented`]),
+      ...(notAttending === 0 ? [] : [`${notAttending} people do not attend their event`]),
+    ],
+  };
+}
+
+function emailOf({ Email }: TrueAttendee): string {
+  return (Email ?? '').toLowerCase();
+}
+
+/** Names of fields alone: what stands in them is nobody's matter here. */
+function wrongFields(attendee: TrueAttendee, contact: Readonly<Record<string, string>>): string[] {
+  const { firstname = '', lastname = '', company, jobtitle, country } = contact;
+  return [
+    ...(`${firstname} ${lastname}`.trim() === (attendee.Name ?? '') ? [] : ['name']),
+    ...(company === attendee.Company ? [] : ['company']),
+    ...(jobtitle === attendee['Job title'] ? [] : ['job title']),
+    ...(country === attendee.Country ? [] : ['country']),
+  ];
+}
+
+/** How one list stands at one destination, as counted there and held against the source. */
+interface Standing {
+  /** Items of the source that are there. */
+  readonly delivered: number;
+  /** What is there and should not be, or not so; a sentence each, without anyone's data. */
+  readonly problems: readonly string[];
+}
+
+/** A question of the sandbox's truth, as far as a message shows it. */
+export interface TrueQuestion {
+  readonly content: string;
+  readonly status: string;
+  readonly attendee: { readonly id: number; readonly anonymous: boolean };
+  readonly session: { readonly name: string };
+}
+
+/**
+ * Each approved question must stand in the thread of its session once, with its present text and with its asker's name
+ * where they may be shown; no other may show any text. Knows nothing of how the sink does it: messages are told apart
+ * by what people read. Pure.
+ */
+export function compareMessages(
+  questions: readonly TrueQuestion[],
+  attendees: readonly (TrueAttendee & { readonly id: number })[],
+  slack: SlackState,
+): Standing {
+  const threads = slack.channels.flatMap(({ messages }) => messages);
+  const shown = threads.flatMap((thread) => {
+    const title = readText(thread);
+    return thread.replies.map((reply) => ({ title, text: readText(reply) }));
+  });
+  const redacted = shown.filter(({ text }) => text === withdrawnText).length;
+  const left = new Map<string, number>();
+  for (const { title, text } of shown) {
+    if (text !== withdrawnText) count(left, JSON.stringify([title, readable(text)]), 1);
+  }
+  const names = new Map(attendees.filter(hasConsented).map(({ id, Name }) => [id, Name]));
+  let standing = 0;
+  for (const { content, status, attendee, session } of questions) {
+    if (status !== 'allowed') continue;
+    const name = attendee.anonymous ? undefined : names.get(attendee.id);
+    const message = JSON.stringify([session.name, readable(`${name ?? 'Someone'}: ${content}`)]);
+    if ((left.get(message) ?? 0) === 0) continue; // the row of the table tells that it misses
+    count(left, message, -1);
+    standing += 1;
+  }
+  const others = [...left.values()].reduce((sum, n) => sum + n, 0);
+  return {
+    delivered: standing + redacted, // the last that was to be sent of a withdrawn one is that it is
+    problems: others === 0 ? [] : [`${others} messages show what no approved question says, or show it twice`],
+  };
+}
+
+/** Nobody reads a control character or half of a surrogate pair, and nobody can say whether a message shows one. */
+function readable(text: string): string {
+  return Buffer.from(text)
+    .toString()
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
+}
+
+function count(counts: Map<string, number>, key: string, by: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}

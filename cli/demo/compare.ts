@@ -1,0 +1,217 @@
+import type { Status } from '../../operations/status-view.js';
+import { compareContacts, type TrueAttendee, compareMessages, type TrueQuestion } from './compare-sinks.js';
+import { demoNames } from './demo-config.js';
+import {
+  hubSpotState,
+  countTruth,
+  readTruth,
+  sandboxState,
+  slackState,
+  receiverSummary,
+  receivingProblems,
+} from './stand-in-state.js';
+import type { Output } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+/** One list at one sink: what the source holds, and what became of it. */
+interface ComparedRow {
+  readonly list: string;
+  readonly sink: string;
+  readonly source: number;
+  readonly delivered: number;
+  readonly withheld: number;
+}
+
+interface CountsToCompare {
+  /** By list. */
+  readonly source: ReadonlyMap<string, number>;
+  /** By sink, then by list, as counted at the destination. */
+  readonly delivered: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** By sink, then by list, as the ledger says. */
+  readonly withheld: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** The lists of sinks that do not take all. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A row for each list at each sink that takes it; a list that only a destination has ever heard of gets one, too. Pure. */
+export function compareCounts({ source, delivered, withheld, lists: own }: CountsToCompare): ComparedRow[] {
+  const takes = (sink: string, list: string): boolean => own?.get(sink)?.includes(list) ?? true;
+  const lists = new Set([...source.keys(), ...[...delivered.values()].flatMap((counts) => [...counts.keys()])]);
+  return [...lists].flatMap((list) =>
+    [...delivered.keys()]
+      .filter((sink) => takes(sink, list))
+      .map((sink) => ({
+        list,
+        sink,
+        source: source.get(list) ?? 0,
+        delivered: delivered.get(sink)?.get(list) ?? 0,
+        withheld: withheld.get(sink)?.get(list) ?? 0,
+      })),
+  );
+}
+
+export function agrees({ source, delivered, withheld }: ComparedRow): boolean {
+  return source === delivered + withheld;
+}
+
+/** The rows as a table whose columns are as wide as they need to be. Pure. */
+export function formatComparison(rows: readonly ComparedRow[]): string[] {
+  const head = ['list', 'sink', 'source', '=', 'delivered', '+', 'withheld', ''];
+  const cells = rows.map((row) => [
+    row.list,
+    row.sink,
+    String(row.source),
+    '=',
+    String(row.delivered),
+    '+',
+    String(row.withheld),
+    agrees(row) ? 'agrees' : `DIFFERS by ${row.delivered + row.withheld - row.source}`,
+  ]);
+  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
+  const isNumber = (column: number): boolean => column === 2 || column === 4 || column === 6;
+  return [head, ...cells].map((row) =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+interface Comparison {
+  readonly rows: readonly ComparedRow[];
+  /** What a destination has and should not, or should have otherwise; a sentence each that names the destination. */
+  readonly problems: readonly string[];
+}
+
+/** Where the two ends can be looked at. */
+interface Ends {
+  readonly sandboxUrl: string;
+  readonly receiverUrl: string;
+  readonly hubSpotUrl: string;
+  readonly slackUrl: string;
+  readonly archive: string;
+}
+
+/**
+ * Counts everything at both ends, without asking pigeonpost: the items of the source in the sandbox's truth, what was
+ * delivered in the file sink's lines, in the receiver's own records, and in what the stand-ins for HubSpot and Slack
+ * hold. Only what was withheld has no other witness than the ledger.
+ * @param status with counts
+ */
+export async function compareEverything(at: Ends, status: Status): Promise<Comparison> {
+  const summary = await receiverSummary(at.receiverUrl);
+  const received = Object.entries(summary.lists).map(([list, { items }]) => [list, items] as const);
+  const { attendees, questions } = await readPeopleAndQuestions(at.sandboxUrl);
+  const contacts = compareContacts(attendees, await hubSpotState(at.hubSpotUrl));
+  const messages = compareMessages(questions, attendees, await slackState(at.slackUrl));
+  return {
+    rows: compareCounts({
+      source: await countSource(at.sandboxUrl),
+      delivered: new Map<string, ReadonlyMap<string, number>>([
+        [demoNames.fileSink, await countArchive(at.archive)],
+        [demoNames.webhookSink, new Map(received)],
+        [demoNames.crmSink, new Map([['attendees', contacts.delivered]])],
+        [demoNames.slackSink, new Map([['qna-questions', messages.delivered]])],
+      ]),
+      withheld: withheldCounts(status),
+      lists: new Map([
+        [demoNames.crmSink, ['attendees']],
+        [demoNames.slackSink, ['qna-questions']],
+      ]),
+    }),
+    problems: [
+      ...receivingProblems(summary).map((problem) => `at the webhook receiver: ${problem}`),
+      ...contacts.problems.map((problem) => `in the stand-in for HubSpot: ${problem}`),
+      ...messages.problems.map((problem) => `in the stand-in for Slack: ${problem}`),
+    ],
+  };
+}
+
+async function readPeopleAndQuestions(
+  sandboxUrl: string,
+): Promise<{ attendees: (TrueAttendee & { id: number })[]; questions: TrueQuestion[] }> {
+  const { pigeonholes } = await sandboxState(sandboxUrl);
+  const attendees: (TrueAttendee & { id: number })[] = [];
+  const questions: TrueQuestion[] = [];
+  for (const { id: pigeonholeId } of pigeonholes) {
+    const people = await readTruth<TrueAttendee & { id: number }>(sandboxUrl, 'attendees', pigeonholeId);
+    for (const person of people) attendees.push({ ...person, pigeonholeId });
+    questions.push(...(await readTruth<TrueQuestion>(sandboxUrl, 'qna-questions', pigeonholeId)));
+  }
+  return { attendees, questions };
+}
+
+async function countSource(sandboxUrl: string): Promise<Map<string, number>> {
+  const { pigeonholes } = await sandboxState(sandboxUrl);
+  const counts = new Map<string, number>();
+  for (const list of ['pigeonholes', 'subscriptions']) counts.set(list, await countTruth(sandboxUrl, list, null));
+  for (const { id, counts: lists } of pigeonholes) {
+    // Registrants cannot be read through the service, and so nothing can deliver them.
+    for (const list of Object.keys(lists).filter((name) => name !== 'registrants')) {
+      counts.set(list, (counts.get(list) ?? 0) + (await countTruth(sandboxUrl, list, id)));
+    }
+  }
+  return counts;
+}
+
+function withheldCounts({ counts }: Status): Map<string, Map<string, number>> {
+  const withheld = new Map<string, Map<string, number>>();
+  for (const { sink, list, state, items } of counts?.deliveries ?? []) {
+    if (state !== 'withheld') continue;
+    const lists = withheld.get(sink) ?? new Map<string, number>();
+    withheld.set(sink, lists.set(list, (lists.get(list) ?? 0) + items));
+  }
+  return withheld;
+}
+
+/** Prints the table and what it says. @returns Done when every row agrees and nothing else is amiss, else Failed */
+export function reportComparison({ rows, problems }: Comparison, out: Pick<Output, 'line' | 'note'>): ExitCode {
+  for (const line of formatComparison(rows)) out.line(line);
+  const wrong = rows.filter((row) => !agrees(row));
+  for (const { list, sink, source, delivered, withheld } of wrong) {
+    out.note(
+      `${list} at ${sink}: the source has ${source}, but ${delivered} delivered + ${withheld} withheld = ${delivered + withheld}`,
+    );
+  }
+  for (const problem of problems) out.note(problem);
+  if (wrong.length + problems.length > 0) return ExitCode.Failed;
+  out.line(`source = delivered + withheld in all ${rows.length} rows`);
+  return ExitCode.Done;
+}
+
+interface ArchivedChange {
+  readonly pigeonholeId: number;
+  readonly list: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly data: unknown;
+}
+
+/**
+ * Items that a file sink's folder holds, by list: counted from its lines alone, whatever pigeonpost thinks of them.
+ * An item counts once, however many revisions it has, and not at all once its last one is a deletion.
+ * @throws {SyntaxError} for a line that is not JSON: while nothing is being written there must be none
+ */
+export async function countArchive(folder: string): Promise<Map<string, number>> {
+  const latest = new Map<string, { list: string; revision: number; exists: boolean }>();
+  for (const file of await ndjsonFiles(folder)) {
+    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      const { pigeonholeId, list, key, revision, data } = JSON.parse(line) as ArchivedChange;
+      const item = JSON.stringify([pigeonholeId, list, key]);
+      if ((latest.get(item)?.revision ?? 0) <= revision) latest.set(item, { list, revision, exists: data !== null });
+    }
+  }
+  const counts = new Map<string, number>();
+  for (const { list, exists } of latest.values()) if (exists) counts.set(list, (counts.get(list) ?? 0) + 1);
+  return counts;
+}
+
+async function ndjsonFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ndjson'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}

@@ -1,0 +1,140 @@
+import { sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
+import { formatDemoBlock, type Screen } from './demo-screen.js';
+import { viewOf } from './demo-view.test-kit.js';
+
+const now = new Date('2026-11-21T09:30:00.000Z');
+const screen = (columns: number, rows = 60): Screen => ({ columns, rows, colours: false });
+
+const manySinks = viewOf({
+  note: 'building the Temporal server with Go, once: 240 s so far, about 8 minutes in all',
+  status: statusOf({
+    workspaces: [
+      workspaceOf({ state: 'failing', reason: 'the service answers 5000 to every request of the list questions' }),
+    ],
+    sinks: Array.from({ length: 12 }, (_, n) =>
+      sinkOf({
+        name: `a-sink-with-a-name-that-goes-on-and-on-${n}`,
+        delivered: 123_456_789,
+        backlog: 9_876_543,
+        state: 'paused',
+        reason: 'nothing answers at the address that was configured, for several hours by now',
+        withheld: { 'consent-refused': 12_345, 'consent-not-asked': 23_456, 'consent-not-known': 34_567 },
+        dead: { 'attempts-exhausted': 99 },
+      }),
+    ),
+  }),
+  places: [
+    { label: 'messages', place: 'http://127.0.0.1:40001', holds: 'a great many questions, and as many threads again' },
+    { label: 'files', place: `/a/folder/${'that/lies/very/deep/'.repeat(9)}archive`, holds: '' },
+  ],
+});
+
+describe('the block of the demo', () => {
+  it.each([1, 12, 20, 40, 79, 80, 120, 300])('has no line wider than %d columns, whatever it has to say', (columns) => {
+    for (const view of [viewOf(), manySinks, viewOf({ source: null, status: null, note: 'starting' })]) {
+      for (const line of formatDemoBlock(view, now, screen(columns))) expect(line.length).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it.each([2, 5, 10, 24, 50])('fits a terminal of %d rows, with one left for the cursor', (rows) => {
+    for (const columns of [40, 80, 120]) {
+      for (const view of [viewOf(), manySinks]) {
+        expect(formatDemoBlock(view, now, screen(columns, rows)).length).toBeLessThan(rows);
+      }
+    }
+  });
+
+  it('shows everything on 80 by 24', () => {
+    expect(formatDemoBlock(viewOf(), now, screen(80, 24))).toEqual([
+      'pigeonpost demo  2 min, Ctrl-C ends it',
+      '',
+      'source  3 pigeonholes, 3,000 people, 3,000 questions, 12,345 live events so far',
+      'read    up to date, live lists read 3 s ago',
+      '',
+      'list             source  ledger   list             source  ledger',
+      'pigeonholes           3       0   answer_ratings    3,000   2,999',
+      'subscriptions         2       0   answers           3,000   2,999',
+      'sessions          3,000   2,999   poll-mcq-votes    3,000   2,999',
+      'attendees         3,000   2,999   poll-quiz-votes   3,000   2,999',
+      'questions         3,000   2,999   qna-questions     3,000   2,999',
+      'votes             3,000   2,999',
+      '',
+      'sink            delivered  withheld     to go        last',
+      'hooks (webhook)     1,200         0         0     2 s ago',
+      '',
+      'messages http://127.0.0.1:40001  128 questions in 4 threads, 3 redacted',
+      'files    ./demo-data',
+    ]);
+  });
+
+  it('has room for four sinks with what they withheld, and four places, on 80 by 24', () => {
+    const sinks = ['archive', 'hooks', 'crm', 'questions'].map((name) =>
+      sinkOf({ name, withheld: { 'consent-not-asked': 55, 'consent-not-known': 55, 'consent-refused': 110 } }),
+    );
+    const places = ['messages', 'contacts', 'files', 'status'].map((label) => ({
+      label,
+      place: 'http://127.0.0.1:40001',
+      holds: '',
+    }));
+    const { counts } = viewOf().status!;
+    const lines = formatDemoBlock(
+      viewOf({ status: statusOf({ sinks, counts: counts! }), places }),
+      now,
+      screen(80, 24),
+    );
+    expect(lines.filter((line) => line.startsWith('  withheld: '))).toHaveLength(4);
+    expect(lines.filter((line) => line.includes('http:'))).toHaveLength(4);
+    expect(lines.join('\n')).not.toContain('enlarge');
+  });
+
+  it('puts one list below the other on 40 columns and three beside each other on 120', () => {
+    const rowsOfLists = (columns: number): number =>
+      formatDemoBlock(viewOf(), now, screen(columns)).filter(
+        (line) => /\d+ +\d+/.test(line) && !/hooks|http/.test(line),
+      ).length;
+    expect([rowsOfLists(40), rowsOfLists(80), rowsOfLists(120)]).toEqual([11, 6, 4]);
+  });
+
+  it('gives up lists before sinks where the terminal is low', () => {
+    const lines = formatDemoBlock(viewOf(), now, screen(40, 18));
+    expect(lines).toContain('… enlarge the window for more');
+    expect(lines.some((line) => line.startsWith('hooks'))).toBe(true);
+    expect(lines.at(-1)).toMatch(/^files /);
+  });
+
+  it('keeps the end of a path that is too long', () => {
+    expect(formatDemoBlock(manySinks, now, screen(40, 200)).at(-1)).toMatch(/^files +….*\/archive$/);
+  });
+
+  it('says what is being waited for before anything runs', () => {
+    const lines = formatDemoBlock(viewOf({ note: 'starting pigeonpost', source: null, status: null }), now, screen(80));
+    expect(lines.slice(0, 2)).toEqual(['pigeonpost demo  2 min, Ctrl-C ends it', 'starting pigeonpost']);
+  });
+
+  it('says why a workspace waits and when it goes on', () => {
+    const waiting = workspaceOf({
+      state: 'waiting',
+      reason: 'throttled',
+      until: '2026-11-21T09:30:20.000Z',
+      pigeonholes: [],
+    });
+    const lines = formatDemoBlock(viewOf({ status: statusOf({ workspaces: [waiting] }) }), now, screen(80));
+    expect(lines).toContain('read    waiting: throttled, again in 20 s');
+  });
+
+  it('holds escape sequences where there are colours and nowhere else', () => {
+    const plain = formatDemoBlock(manySinks, now, screen(80));
+    const coloured = formatDemoBlock(manySinks, now, { ...screen(80), colours: true });
+    expect(plain.join('')).not.toContain('\u001b');
+    expect(coloured.join('')).toContain('\u001b[31m');
+    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    expect(coloured.map((line) => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plain);
+  });
+
+  it('lets nothing that a sink said control the terminal', () => {
+    const view = viewOf({
+      status: statusOf({ sinks: [sinkOf({ state: 'failing', reason: 'no\u001b[2Jthing\nanswers' })] }),
+    });
+    expect(formatDemoBlock(view, now, screen(80))).toContain('  failing: no [2Jthing answers');
+  });
+});

@@ -1,0 +1,172 @@
+import type { Status } from '../../operations/status-view.js';
+import { reasonWords, inWords, spanInWords, grouped } from '../format-values.js';
+import { sinkLines } from '../status/sink-lines.js';
+import { sourceCounts, type SandboxState } from './stand-in-state.js';
+import { renderLine, span, type Style, type TextLine, keepEnd, wrapFacts } from '../text-line.js';
+
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  readonly colours: boolean;
+}
+
+const labelWidth = 8;
+const gap = 3;
+
+/** The demo's block for a terminal: no line wider, and not more lines, than there is room for. Pure. */
+export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): string[] {
+  const { columns } = screen;
+  const lists = groupLists(
+    listLines(view.source === null ? new Map() : sourceCounts(view.source), view.status),
+    columns,
+  );
+  const sections: TextLine[][] = [
+    [
+      [span('pigeonpost demo', 'bold'), span(`  ${spanInWords(view.runningForMs / 1000)}, Ctrl-C ends it`, 'dim')],
+      ...(view.note === null ? [] : wrapSentence(view.note, columns, 'yellow')),
+    ],
+    [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],
+    lists,
+    view.status === null ? [] : sinkLines(view.status.sinks, { now, columns, says: 'reason' }),
+    placeLines(view.places, columns),
+  ];
+  return fitRows(sections, screen.rows - 1).map((line) => renderLine(line, screen));
+}
+
+function sourceLines({ source }: DemoView, columns: number): TextLine[] {
+  if (source === null) return [];
+  const counts = sourceCounts(source);
+  const n = (list: string): string => grouped(counts.get(list) ?? 0);
+  const facts = [
+    `${n('pigeonholes')} pigeonholes`,
+    `${n('attendees')} people`,
+    `${n('questions')} questions`,
+    `${grouped(source.emitted)} live events so far`,
+  ];
+  return wrapFacts('source'.padEnd(labelWidth), facts, columns);
+}
+
+function readLines(status: Status, now: Date, columns: number): TextLine[] {
+  const fresh = liveFreshness(status);
+  const states = status.workspaces.map(({ state, reason, until }) => {
+    if (state === 'working') return fresh === null ? 'the first walk is under way' : 'up to date';
+    const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
+    return `${state}${reason === null ? '' : `: ${reasonWords(reason)}`}${again}`;
+  });
+  const facts = [...states, ...(fresh === null ? [] : [`live lists read ${inWords(fresh, now)}`])];
+  return wrapFacts('read'.padEnd(labelWidth), facts, columns);
+}
+
+/** Lists side by side, as many groups as fit, read from top to bottom. */
+function groupLists(lists: readonly ListLine[], columns: number): TextLine[] {
+  if (lists.length === 0) return [];
+  const widest = Math.max(...lists.map(({ list }) => list.length));
+  const numbers = 8;
+  const nameWidth = Math.max(4, Math.min(widest, columns - 2 * numbers));
+  const groupWidth = nameWidth + 2 * numbers;
+  const groups = Math.max(1, Math.min(3, Math.floor((columns + gap) / (groupWidth + gap))));
+  const height = Math.ceil(lists.length / groups);
+  const title = ['list'.padEnd(nameWidth), 'source'.padStart(numbers), 'ledger'.padStart(numbers)].join('');
+  const used = Math.ceil(lists.length / height);
+  const head = [span(Array.from({ length: used }, () => title).join(' '.repeat(gap)), 'dim')];
+  const rows = Array.from({ length: height }, (_, row) =>
+    Array.from({ length: used }, (_unused, group) => lists[group * height + row])
+      .filter((line) => line !== undefined)
+      .flatMap((line, group) => [
+        ...(group === 0 ? [] : [span(' '.repeat(gap))]),
+        ...listCells(line, nameWidth, numbers),
+      ]),
+  );
+  return [head, ...rows];
+}
+
+function listCells({ list, source, ledger }: ListLine, nameWidth: number, numberWidth: number): TextLine {
+  const name = list.length > nameWidth ? `${list.slice(0, nameWidth - 1)}…` : list.padEnd(nameWidth);
+  const behind = source !== null && ledger < source;
+  return [
+    span(name),
+    span((source === null ? '' : grouped(source)).padStart(numberWidth), 'dim'),
+    span(grouped(ledger).padStart(numberWidth), behind ? 'yellow' : 'green'),
+  ];
+}
+
+/** Where to look, and what is there as far as there is room beside it. */
+function placeLines(places: DemoView['places'], columns: number): TextLine[] {
+  const width = Math.max(labelWidth, ...places.map(({ label }) => label.length + 1));
+  const placeWidth = Math.max(0, ...places.filter(({ holds }) => holds !== '').map(({ place }) => place.length));
+  return places.map(({ label, place, holds }) => [
+    span(label.padEnd(width), 'dim'),
+    span(keepEnd(place, columns - width)),
+    ...(holds === '' ? [] : [span(' '.repeat(Math.max(0, placeWidth - place.length))), span(`  ${holds}`, 'dim')]),
+  ]);
+}
+
+/** A sentence, broken between words. */
+function wrapSentence(sentence: string, columns: number, style: Style): TextLine[] {
+  const lines: string[] = [];
+  for (const word of sentence.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => [span(line, style)]);
+}
+
+/**
+ * Sections with an empty line between them; where the terminal is too low, without; where it still is, the lists give
+ * way line by line, then the end is cut: a block higher than the terminal could not be redrawn in place.
+ */
+function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
+  const full = sections.filter((section) => section.length > 0);
+  const airy = full.flatMap((section, index) => (index === 0 ? section : [[], ...section]));
+  if (airy.length <= rows) return airy;
+  const dense = full.flat();
+  const missing = dense.length - rows;
+  const lists = sections[2] ?? [];
+  const kept = Math.max(1, lists.length - missing - 1);
+  if (missing <= 0 || lists.length === 0) return dense.slice(0, Math.max(1, rows));
+  const shortened =
+    kept < lists.length ? [...lists.slice(0, kept), [span('… enlarge the window for more', 'dim')]] : lists;
+  return full.flatMap((section) => (section === lists ? shortened : section)).slice(0, Math.max(1, rows));
+}
+
+/** Everything that the demo shows, as it was at one instant. */
+export interface DemoView {
+  /** What is being waited for; null while all runs. */
+  readonly note: string | null;
+  readonly runningForMs: number;
+  readonly source: SandboxState | null;
+  readonly status: Status | null;
+  /** Where to look. */
+  readonly places: readonly Place[];
+}
+
+interface Place {
+  readonly label: string;
+  /** Path or address. */
+  readonly place: string;
+  /** What is found there, in a few words; may be empty. */
+  readonly holds: string;
+}
+
+interface ListLine {
+  readonly list: string;
+  readonly source: number | null;
+  readonly ledger: number;
+}
+
+/** Items in the ledger by list, beside those of the source, in the order of the service's lists. Pure. */
+export function listLines(source: ReadonlyMap<string, number>, status: Status | null): ListLine[] {
+  const ledger = new Map<string, number>();
+  for (const { list, items } of status?.counts?.items ?? []) ledger.set(list, (ledger.get(list) ?? 0) + items);
+  const lists = [...new Set([...source.keys(), ...ledger.keys()])];
+  return lists.map((list) => ({ list, source: source.get(list) ?? null, ledger: ledger.get(list) ?? 0 }));
+}
+
+/** The end of the oldest last read of a list that is live now; null: none is live, or none was read. */
+export function liveFreshness(status: Status): Date | null {
+  const read = status.workspaces
+    .flatMap(({ pigeonholes }) => pigeonholes)
+    .flatMap(({ freshness }) => (freshness.liveLists === 0 || freshness.readAt === null ? [] : [freshness.readAt]));
+  return read.length === 0 ? null : new Date(Math.min(...read.map((at) => Date.parse(at))));
+}

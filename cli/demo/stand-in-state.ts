@@ -1,0 +1,155 @@
+/** What the sandbox holds, as its control API says: the source that everything here is compared with. */
+export interface SandboxState {
+  /** Live events so far. */
+  readonly emitted: number;
+  readonly subscriptions: number;
+  readonly pigeonholes: readonly {
+    readonly id: number;
+    readonly status: string;
+    /** Items by list. */
+    readonly counts: Readonly<Record<string, number>>;
+  }[];
+}
+
+export async function sandboxState(sandboxUrl: string): Promise<SandboxState> {
+  return (await (await ask(`${sandboxUrl}/_control/state`)).json()) as SandboxState;
+}
+
+/** Items of a list, all pigeonholes together. Registrants cannot be read through the service, and so are no source. */
+export function sourceCounts(state: SandboxState): Map<string, number> {
+  const counts = new Map([
+    ['pigeonholes', state.pigeonholes.length],
+    ['subscriptions', state.subscriptions],
+  ]);
+  for (const pigeonhole of state.pigeonholes) {
+    for (const [list, items] of Object.entries(pigeonhole.counts)) {
+      if (list !== 'registrants') counts.set(list, (counts.get(list) ?? 0) + items);
+    }
+  }
+  return counts;
+}
+
+/** Every item of one list, as the sandbox gives the truth. */
+export async function readTruth<Item>(sandboxUrl: string, list: string, pigeonholeId: number): Promise<Item[]> {
+  const answer = await ask(`${sandboxUrl}/_control/truth/${list}?pigeonhole=${pigeonholeId}`);
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Item);
+}
+
+/** Items of one list, counted one by one in what the sandbox gives as the truth. @param pigeonholeId null: the workspace's own */
+export async function countTruth(sandboxUrl: string, list: string, pigeonholeId: number | null): Promise<number> {
+  const of = pigeonholeId === null ? '' : `?pigeonhole=${pigeonholeId}`;
+  const answer = await ask(`${sandboxUrl}/_control/truth/${list}${of}`);
+  let lines = 0;
+  for await (const chunk of answer.body ?? []) {
+    for (const byte of chunk) if (byte === 0x0a) lines += 1;
+  }
+  return lines;
+}
+
+async function ask(url: string): Promise<Response> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) });
+  if (!answer.ok) throw new Error(`${url} answered HTTP ${answer.status}`);
+  return answer;
+}
+
+/** What the stand-in for HubSpot holds, as far as the demo looks at it. */
+export interface HubSpotState {
+  /** Values by the name of the property. */
+  readonly contacts: readonly Readonly<Record<string, string>>[];
+  readonly marketingEvents: readonly { readonly externalEventId: string }[];
+  /** Who takes part in which event. */
+  readonly participations: readonly { readonly event: string; readonly email?: string; readonly state: string }[];
+}
+
+export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
+  const answer = await fetch(`${hubSpotUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
+  if (!answer.ok) throw new Error(`the stand-in for HubSpot answered HTTP ${answer.status} when asked what it holds`);
+  return (await answer.json()) as HubSpotState;
+}
+
+/** In a few words, for a person. Pure. */
+export function hubSpotSummary({ contacts, marketingEvents, participations }: HubSpotState): string {
+  return `${contacts.length} contacts, ${participations.length} of them in ${marketingEvents.length} events`;
+}
+
+/** What the stand-in for Slack holds, as far as the demo looks at it. */
+export interface SlackState {
+  readonly channels: readonly { readonly id: string; readonly messages: readonly SlackThread[] }[];
+}
+
+export interface ShownMessage {
+  readonly text: string;
+  readonly blocks?: readonly ShownBlock[];
+}
+
+/** Of a block only what a plain text needs. */
+interface ShownBlock {
+  readonly text?: { readonly text: string };
+}
+
+interface SlackThread extends ShownMessage {
+  readonly replies: readonly ShownMessage[];
+}
+
+/** What stands where a message was taken back. */
+export const withdrawnText = 'This message has been withdrawn.';
+
+export async function slackState(slackUrl: string): Promise<SlackState> {
+  const answer = await fetch(`${slackUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
+  if (!answer.ok) throw new Error(`the stand-in for Slack answered HTTP ${answer.status} when asked what it holds`);
+  return (await answer.json()) as SlackState;
+}
+
+/** As a person reads it: the text of its first block, without Slack's three entities. Pure. */
+export function readText({ text, blocks }: ShownMessage): string {
+  const shown = blocks?.[0]?.text?.text ?? text;
+  return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+/** In a few words, for a person. Pure. */
+export function slackSummary({ channels }: SlackState): string {
+  const threads = channels.flatMap(({ messages }) => messages);
+  const replies = threads.flatMap((thread) => thread.replies.map(readText));
+  const withdrawn = replies.filter((text) => text === withdrawnText).length;
+  return `${replies.length - withdrawn} questions in ${threads.length} threads, ${withdrawn} redacted`;
+}
+
+/** What the webhook receiver counts by itself, from what arrived. */
+interface ReceiverSummary {
+  readonly deliveries: number;
+  /** Requests that were not taken, by status. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly lists: Readonly<Record<string, ReceivedList>>;
+}
+
+interface ReceivedList {
+  readonly items: number;
+  readonly repeats: number;
+  readonly differingRepeats: number;
+  readonly outOfOrder: number;
+  readonly missingRevisions: number;
+}
+
+export async function receiverSummary(receiverUrl: string): Promise<ReceiverSummary> {
+  const answer = await fetch(new URL('/_control/summary', receiverUrl), { signal: AbortSignal.timeout(30_000) });
+  if (!answer.ok) throw new Error(`the webhook receiver answered HTTP ${answer.status} when asked for its summary`);
+  return (await answer.json()) as ReceiverSummary;
+}
+
+/** What a receiver may not see, whatever was killed when; a sentence each. Pure. */
+export function receivingProblems(summary: ReceiverSummary): string[] {
+  const lists = Object.entries(summary.lists).flatMap(([list, counts]) => [
+    ...sentence(counts.differingRepeats, `repeats of changes of ${list} were not byte for byte the same`),
+    ...sentence(counts.outOfOrder, `changes of ${list} came after a later revision of their item`),
+    ...sentence(counts.missingRevisions, `revisions of ${list} were jumped over`),
+  ]);
+  const refused = Object.entries(summary.refused).flatMap(([status, n]) =>
+    sentence(n, `requests were refused with ${status}`),
+  );
+  return [...lists, ...refused];
+}
+
+function sentence(n: number, what: string): string[] {
+  return n === 0 ? [] : [`${n} ${what}`];
+}

@@ -1,0 +1,32 @@
+import { inWords, spanInWords } from './format-values.js';
+
+const now = new Date('2026-11-21T09:30:00.000Z');
+const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
+
+describe('an instant in words', () => {
+  it.each([
+    [0, 'just now'],
+    [0.4, 'just now'],
+    [-0.4, 'just now'],
+    [-1, '1 s ago'],
+    [-119, '119 s ago'],
+    [-120, '2 min ago'],
+    [-150, '3 min ago'],
+    [-7199, '120 min ago'],
+    [-7200, '2 h ago'],
+    [-172_799, '48 h ago'],
+    [-172_800, '2 d ago'],
+    [1, 'in 1 s'],
+    [120, 'in 2 min'],
+    [7200, 'in 2 h'],
+    [30 * 86_400, 'in 30 d'],
+  ])('that is %d seconds away is "%s"', (seconds, words) => {
+    expect(inWords(secondsFromNow(seconds), now)).toBe(words);
+  });
+});
+
+describe('a span in words', () => {
+  it('is told in whole units', () => {
+    expect([0, 59.4, 200, 10_000, 500_000].map(spanInWords)).toEqual(['0 s', '59 s', '3 min', '3 h', '6 d']);
+  });
+});

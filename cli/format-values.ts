@@ -1,0 +1,57 @@
+/** 12,345: a number that a person reads at a glance. */
+export function grouped(n: number): string {
+  return n.toLocaleString('en-US');
+}
+
+/** "1 row", "12,345 rows". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+const minuteS = 60;
+const hourS = 60 * minuteS;
+const dayS = 24 * hourS;
+
+/** "12 s ago", "in 3 min", "just now": an instant as a person says it, in the unit that leaves at least two of them. */
+export function inWords(at: Date, now: Date): string {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
+  if (seconds === 0) return 'just now';
+  const span = spanInWords(Math.abs(seconds));
+  return seconds > 0 ? `in ${span}` : `${span} ago`;
+}
+
+/** "12 s", "3 min", "5 h", "2 d". @param seconds 0 or more */
+export function spanInWords(seconds: number): string {
+  if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
+  if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
+  if (seconds < 2 * dayS) return `${Math.round(seconds / hourS)} h`;
+  return `${Math.round(seconds / dayS)} d`;
+}
+
+const words: Readonly<Record<string, string>> = {
+  'consent-refused': 'consent refused',
+  'consent-not-asked': 'consent not asked',
+  'consent-not-known': 'consent not known',
+  'list-not-wanted': 'a list that it is sent no more',
+  condition: 'left out by its condition',
+  'not-selected': 'pigeonholes that no sync of this sink selects',
+  'no-match': 'no value to match by',
+  'no-email': 'no e-mail address',
+  'no-key': 'no key and no e-mail address to match by',
+  'no-user': 'no user',
+  'no-assignment': 'no course or assignment',
+  'no-grade': 'no grade',
+  'no-actor': 'no actor',
+  'no-text': 'no text',
+  'no-attendance': 'no attendance',
+  unchanged: 'the destination has it already',
+};
+
+/** Returns a reason of withholding in words. */
+export function reasonWords(reason: string): string {
+  return words[reason] ?? reason;
+}

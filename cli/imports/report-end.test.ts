@@ -1,0 +1,78 @@
+import type { ProblemGroup } from '../../importing/desk/import-views.js';
+import { ProblemGroups } from '../../importing/desk/problem-tally.js';
+import { exitCodeOf, formatReport } from './report-end.js';
+import { countsOf, viewOf } from './import-views.test-kit.js';
+
+/** Rows from the second on of which the service says the same. */
+function refused(rows: number, column: string, optional: boolean): ProblemGroup[] {
+  const groups = new ProblemGroups();
+  for (let row = 2; row < rows + 2; row += 1) {
+    groups.add({ row, column, code: 'rejected', message: 'unknown field' }, optional);
+  }
+  return groups.all;
+}
+
+describe('the report of an import', () => {
+  it('says in words what each outcome means, and names the rows that need a person', () => {
+    const counts = countsOf({
+      created: 19_990,
+      confirmed: 2,
+      existing: 3,
+      conflict: 1,
+      rejected: 1,
+      invalid: 1,
+      unknown: 2,
+    });
+    expect(formatReport(viewOf({ state: 'done', counts }), refused(2, 'Email', true), null)).toEqual([
+      'import 7 into acme/101: done, 20,000 rows',
+      '  19,990 created',
+      '       2 created (confirmed by a duplicate complaint, since an answer was lost)',
+      '       3 already there',
+      '       1 conflict: the code is there with other data, to be changed in the dashboard of the service',
+      '       1 rejected by the service',
+      '       1 not sent: to be corrected in the file',
+      '       2 unknown: whether they are there could not be found out',
+      '2 rows (2, 3), Email: unknown field',
+      'each row, ready to be corrected: pigeonpost import report 7 > report.csv',
+    ]);
+  });
+
+  it('says one sentence for all rows of which the same is said, and how to import without the column', () => {
+    const view = viewOf({ state: 'done', rows: 2005, counts: countsOf({ rejected: 2005 }) });
+    const lines = formatReport(view, refused(2005, 'Notes', true), null);
+    expect(lines.slice(3, -1)).toEqual([
+      '2,005 rows (2, 3, 4, …), Notes: unknown field. To import without this column, add --map "Notes="',
+    ]);
+    expect(formatReport(view, refused(2005, 'Ticket', false), null)[3]).toBe(
+      '2,005 rows (2, 3, 4, …), Ticket: unknown field',
+    );
+  });
+
+  it('is two lines where all went well', () => {
+    const view = viewOf({ state: 'done', rows: 1, counts: countsOf({ created: 1 }) });
+    expect(formatReport(view, [], null)).toEqual(['import 7 into acme/101: done, 1 row', '  1 created']);
+  });
+
+  it('says that what a canary left is not lost', () => {
+    const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
+    expect(formatReport(view, [], 'report.csv')).toEqual([
+      'import 7 into acme/101: done with the first 1 of 20,000 rows',
+      '       1 created',
+      '  19,999 left for the same command without --canary',
+      'each row is in report.csv',
+    ]);
+  });
+});
+
+describe('a finished import', () => {
+  it.each([
+    [0, 'done', { created: 5, confirmed: 1, existing: 2 }],
+    [5, 'done', { created: 5, rejected: 1 }],
+    [5, 'done', { created: 5, invalid: 1 }],
+    [5, 'done', { created: 5, conflict: 1 }],
+    [5, 'done', { created: 5, unknown: 1 }],
+    [1, 'cancelled', { created: 5, cancelled: 1 }],
+  ] as const)('ends the command with %i when it is %s with %j', (code, state, counts) => {
+    expect(exitCodeOf({ state, counts: countsOf(counts) })).toBe(code);
+  });
+});

@@ -1,0 +1,157 @@
+import type {
+  ImportProblem,
+  ImportReportRow,
+  ImportView,
+  ProblemGroup,
+  ImportCounts,
+  ImportOutcome,
+} from '../../importing/desk/import-views.js';
+import { ProblemGroups } from '../../importing/desk/problem-tally.js';
+import type { Output } from '../context.js';
+import { ExitCode } from '../exit-code.js';
+import { printLine } from '../print-line.js';
+import type { Followed } from './follow-import.js';
+import { standingInWords } from './format-progress.js';
+import type { ImportClient } from './import-client.js';
+import { writeWholeFile } from './import-files.js';
+import { counted, grouped } from '../format-values.js';
+import { groupLines } from './format-check.js';
+
+interface EndOptions {
+  /** A file for the report of each row; undefined: none. */
+  readonly report?: string | undefined;
+  readonly json: boolean;
+}
+
+/** Tells how an import has ended, or how to come back to it. @returns what the command ends with */
+export async function tellEnd(
+  out: Output,
+  client: Pick<ImportClient, 'problems' | 'reportCsv'>,
+  { kind, view }: Followed,
+  { report, json }: EndOptions,
+): Promise<ExitCode> {
+  if (kind === 'stopped') {
+    if (out.terminal && !json) out.line(''); // below what Ctrl-C has left in the line of the bar
+    out.note(`import ${view.id} goes on; come back to it with: pigeonpost import follow ${view.id}`);
+    return ExitCode.Failed;
+  }
+  // A file that cannot be written takes nothing away from what is told.
+  const failure = report === undefined ? null : await written(report, client, view.id);
+  if (json) out.line(JSON.stringify(endDocument(view, await allProblems(client.problems(view.id)))));
+  else if (kind === 'ended') {
+    const problems = await groupedProblems(client.problems(view.id));
+    for (const line of formatReport(view, problems, failure === null ? (report ?? null) : null)) printLine(out, line);
+  }
+  if (failure !== null) throw failure.error;
+  if (kind === 'paused') {
+    out.note(`import ${view.id} is ${standingInWords(view, { now: new Date() })}`);
+    out.note(`go on with: pigeonpost import resume ${view.id}, then: pigeonpost import follow ${view.id}`);
+    return ExitCode.Failed;
+  }
+  return exitCodeOf(view);
+}
+
+async function written(
+  report: string,
+  client: Pick<ImportClient, 'reportCsv'>,
+  id: string,
+): Promise<{ readonly error: unknown } | null> {
+  try {
+    await writeWholeFile(report, await client.reportCsv(id));
+    return null;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** 0 when every row is at the service, 5 when some are not, 1 when it was cancelled. Pure. */
+export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts'>): ExitCode {
+  if (state === 'cancelled') return ExitCode.Failed;
+  return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
+}
+
+/** What `--json` prints last. Its `counts` and `problems` are fixed: other programs rely on them. Pure. */
+export function endDocument(view: ImportView, problems: readonly ImportProblem[]): object {
+  const { id, workspace, pigeonholeId, state, reason, rows, counts } = view;
+  return { import: id, pigeonhole: `${workspace}/${pigeonholeId}`, state, reason, rows, counts, problems };
+}
+
+async function allProblems(rows: AsyncIterable<ImportReportRow>): Promise<ImportProblem[]> {
+  const problems: ImportProblem[] = [];
+  for await (const row of rows) {
+    const by = row.requestId === null ? '' : ` (request ${row.requestId})`;
+    const problem = problemOf(row);
+    problems.push({ ...problem, message: `${problem.message}${by}` });
+  }
+  return problems;
+}
+
+/** Without the ids of requests, which differ where the sentences are the same; the report's file has them. */
+async function groupedProblems(rows: AsyncIterable<ImportReportRow>): Promise<ProblemGroup[]> {
+  const groups = new ProblemGroups();
+  for await (const row of rows) groups.add(problemOf(row), row.optionalColumn);
+  return groups.all;
+}
+
+function problemOf({ row, column, code, message, outcome }: ImportReportRow): ImportProblem {
+  return { row, column, code: code ?? outcome, message: message ?? outcome };
+}
+
+/** In the order in which a person wants to know, and what each means. */
+const outcomes: readonly (readonly [ImportOutcome, string])[] = [
+  ['created', 'created'],
+  ['confirmed', 'created (confirmed by a duplicate complaint, since an answer was lost)'],
+  ['existing', 'already there'],
+  ['conflict', 'conflict: the code is there with other data, to be changed in the dashboard of the service'],
+  ['rejected', 'rejected by the service'],
+  ['invalid', 'not sent: to be corrected in the file'],
+  ['unknown', 'unknown: whether they are there could not be found out'],
+  ['cancelled', 'not sent: cancelled'],
+  ['waiting', 'still to be sent'],
+];
+
+/**
+ * Returns how an import has ended, by outcome, and what is wrong with the rows that need a person. Pure.
+ * @param problems of all rows
+ */
+export function formatReport(view: ImportView, problems: readonly ProblemGroup[], reportFile: string | null): string[] {
+  const { counts } = view;
+  const width = Math.max(...outcomes.map(([outcome]) => grouped(counts[outcome]).length));
+  return [
+    `import ${view.id} into ${view.workspace}/${view.pigeonholeId}: ${stateInWords(view)}`,
+    ...outcomes
+      .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
+      .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
+    ...groupLines(problems, 0),
+    ...(reportFile === null ? whereToLook(view) : [`each row is in ${reportFile}`]),
+  ];
+}
+
+/** What a canary leaves is not lost. */
+function wordsFor(outcome: ImportOutcome, words: string, { canary, state }: ImportView): string {
+  const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
+  return isLeft ? 'left for the same command without --canary' : words;
+}
+
+/** Rows that are not at the service as the file has them, and do not get there by themselves. */
+function needsPerson({ conflict, rejected, invalid, unknown }: ImportCounts): number {
+  return conflict + rejected + invalid + unknown;
+}
+
+function stateInWords({ state, rows, canary }: ImportView): string {
+  const all = counted(rows, 'row');
+  switch (state) {
+    case 'done':
+      return canary === null ? `done, ${all}` : `done with the first ${grouped(canary)} of ${all}`;
+    case 'cancelled':
+      return `cancelled, ${all}; what was created stays`;
+    default:
+      return `${state}, ${all}`;
+  }
+}
+
+function whereToLook({ id, counts }: ImportView): string[] {
+  return needsPerson(counts) === 0
+    ? []
+    : [`each row, ready to be corrected: pigeonpost import report ${id} > report.csv`];
+}
