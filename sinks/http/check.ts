@@ -7,7 +7,7 @@ import type { HttpClient, NoAnswer } from './client.js';
 import type { HttpConfig, RecordKeys } from './config.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
 
-/** Whether the receiver accepts the credentials, as far as it can be asked, and what is to know of each record. Never throws. */
+/** Checks the credentials, as far as the receiver allows it, and lists what to know about each record. Never throws. */
 export async function checkReceiver(
   config: HttpConfig,
   client: HttpClient,
@@ -67,7 +67,7 @@ const nothing = {
   record: { id: undefined },
 } as unknown as RequestView;
 
-/** What a person should know before the first request, since nothing at the receiver will say it. */
+/** Returns warnings that the receiver itself would not give. */
 function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
   const { name, create, find } = record;
   const lines: CheckLine[] = [];
@@ -79,14 +79,14 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     create === undefined ||
     create.method !== 'POST' ||
     config.idempotencyHeader !== undefined ||
-    (create.body !== undefined && readsChangeId(create.body)); // by which a receiver can recognize it
+    (create.body !== undefined && readsChangeId(create.body)); // with which a receiver can detect a repeat
   if (!isRepeatable && find === undefined) {
     const text = `${name}: if the answer to a POST is lost, it is sent again: make sure that ${host} recognizes a repeat, or add "find" or "idempotencyHeader"`;
     lines.push({ ok: true, text });
   }
   for (const purpose of ['update', 'delete', 'forget'] as const) {
     const keys = record[purpose];
-    const isOne = config.batch.size === 1 || create?.batch === undefined; // "idFrom" reads one id, "results" one an item
+    const isOne = config.batch.size === 1 || create?.batch === undefined; // "idFrom" reads one id, "results" one per item
     const isRead =
       find?.idFrom !== undefined || (isOne && create?.idFrom !== undefined) || config.results !== undefined;
     if (keys === undefined || isRead || !needsId(keys)) continue;

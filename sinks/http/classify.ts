@@ -6,7 +6,7 @@ import { parsedJson } from '../network/read-answer.js';
 import type { Answer } from './client.js';
 import type { AcceptRule, Purpose } from './config.js';
 
-/** What an answer means for one item. `missing`: the record no longer exists there. */
+/** The meaning of an answer for one item. `missing`: the record no longer exists. */
 export type Verdict = (
   | Exclude<Result, { kind: 'unknown' | 'unsent' }>
   | { readonly kind: 'missing'; readonly detail: string }
@@ -14,7 +14,7 @@ export type Verdict = (
   readonly id?: string | number | undefined;
 };
 
-/** How a sink reads answers. */
+/** The rules of a sink for answers. */
 export interface Reading {
   /** The sink's name, for messages about its expressions. */
   readonly name: string;
@@ -26,16 +26,16 @@ export interface Reading {
 /** A request that was answered. */
 export interface Asked {
   readonly purpose: Purpose | 'check';
-  /** The bodies of the items in it. */
+  /** The bodies of its items. */
   readonly items: readonly unknown[];
   readonly idFrom?: Expression | undefined;
-  /** Names the item in messages of expressions that fail: its list and key. */
+  /** List and key of the item, for messages about failing expressions. */
   readonly label: string;
 }
 
 /**
- * What an answer means for each item of its request: by the first rule of `accept` that is true, else by its status;
- * where that is a success, by `results`. Never throws.
+ * Returns the meaning of an answer for each item of its request: by the first rule of `accept` that is true, or else by
+ * its status; for a success, by `results`. Never throws.
  */
 export async function classifyAnswer(answer: Answer, asked: Asked, reading: Reading): Promise<Verdict[]> {
   const view = viewOf(answer, asked);
@@ -52,32 +52,32 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
     return [{ ...verdict, ...(id !== undefined && { id }) }];
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
-    // A rule may fail on the error page of a proxy, which is no fault of the item.
+    // A rule may fail on the error page of a proxy, which is not the item's fault.
     const plain = byStatus(answer, asked, reading.host);
     if (plain.kind === 'retry' || plain.kind === 'pause') return everyItem(plain);
     return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
   }
 }
 
-/** A record can be missing to a request about it: its removal is done then, and one that creates it is no such request. */
+/** Whether a request refers to an existing record, which can be missing. A removal is then done; a creation never qualifies. */
 function missing(verdict: Extract<Verdict, { kind: 'missing' }>, purpose: Asked['purpose']): Verdict {
   if (purpose === 'delete' || purpose === 'forget') return { ...verdict, kind: 'delivered' };
   return purpose === 'create' ? { ...verdict, kind: 'retry' } : verdict;
 }
 
-/** Whether an answer can be read: not longer than any answer may be, and no page of HTML or JSON that breaks off. */
+/** Whether an answer is readable: not too long, not an HTML page, and not truncated JSON. */
 export function isReadable({ body, headers }: Answer): boolean {
   if (typeof body !== 'string') return body !== undefined;
   return body.trim() === '' || !/html|json/i.test(headers['content-type'] ?? '') || parsedJson(body) !== undefined;
 }
 
-/** An id as it is kept; undefined: there is none. */
+/** Converts an id to the form that is kept; undefined if there is none. */
 export function idOf(value: unknown): string | number | undefined {
   const isId = (typeof value === 'string' && value !== '' && value.length <= 500) || typeof value === 'number';
   return isId ? value : undefined;
 }
 
-/** Expressions about answers see these names, and nothing of the item but what was sent of it. */
+/** The names that expressions about answers can read: of the item, only what was sent. */
 function viewOf({ status, body, headers }: Answer, { items, purpose, label }: Asked): MappingView {
   const [list = '', key = ''] = label.split(':');
   const change = { list, key, timestamp: '1970-01-01T00:00:00.000Z' };
@@ -129,8 +129,8 @@ function verdictOf(outcome: keyof typeof sentences, { answer, host, code, advice
 }
 
 /**
- * By the status alone. What is about the address, the credentials or the receiver as a whole is no fault of the item:
- * it is retried, or pauses the sink. RFC 9110, 15.
+ * Classifies by the status only. A problem with the address, the credentials or the receiver is not the item's fault: the
+ * request is retried, or the sink pauses. RFC 9110, 15.
  */
 function byStatus(answer: Answer, { purpose }: Asked, host: string): Verdict {
   const { status } = answer;
@@ -177,7 +177,7 @@ interface ItemByItem {
 async function itemByItem(answer: Answer, { view, asked, reading, results }: ItemByItem): Promise<Verdict[]> {
   const { name, host } = reading;
   const found = await results.evaluate(view, `${name}.results`);
-  // JSONata gives the only entry of a list in place of the list
+  // JSONata returns the only entry of a list instead of the list
   const list: readonly unknown[] = Array.isArray(found) ? found : found === undefined ? [] : [found];
   return asked.items.map((_, at): Verdict => {
     const entry = list[at];
@@ -194,7 +194,7 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
   });
 }
 
-/** A code as it may be shown. What is no code may be a text of somebody. */
+/** Accepts nothing but a code, since any other text could be personal data. */
 function codeOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && /^[A-Za-z0-9][\w.:/-]{0,79}$/.test(text) ? text : undefined;

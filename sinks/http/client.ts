@@ -11,8 +11,8 @@ import { addressOf, bodyText } from './write-request.js';
 
 export const CONNECTIONS = 8;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Longest wait for a turn among the requests that `limits` allows. */
-const LONGEST_TURN_MS = 10_000;
+/** Longest wait for a permit of `limits`. */
+const MAX_PERMIT_WAIT_MS = 10_000;
 
 export interface Answer {
   readonly kind: 'answer';
@@ -23,7 +23,7 @@ export interface Answer {
   readonly afterMs: number | undefined;
 }
 
-/** No answer: what that means for all that was in the request. */
+/** No answer, with the outcome of everything in the request. */
 export type NoAnswer = {
   readonly kind: 'none';
   readonly result: Extract<Result, { kind: 'retry' | 'pause' | 'unsent' }>;
@@ -35,7 +35,7 @@ export interface HttpTuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** The calls to one receiver, for all lanes of a sink. Each call is made once, and once more after a token has ended. */
+/** Calls one receiver, for all lanes of a sink. Each call is made once, and once more with a new token after a 401. */
 export class HttpClient {
   readonly host: string;
   readonly #config: HttpConfig;
@@ -91,7 +91,7 @@ export class HttpClient {
     return await this.#callOnce(planned, signal, idempotencyKey);
   }
 
-  /** Whether the receiver can be reached: the status of HEAD, which changes nothing. */
+  /** Calls the base address with HEAD, which changes nothing. */
   async reach(signal: AbortSignal): Promise<Answer | NoAnswer> {
     const head: Exchange = { method: 'HEAD', url: new URL(this.#baseUrl), headers: {} };
     return await this.#exchange(head, signal);
@@ -115,7 +115,7 @@ export class HttpClient {
     if (signal.aborted) return unsent;
     const quietForMs = this.#quietUntilMs - this.#now();
     if (quietForMs > 0) {
-      return noAnswer({ kind: 'retry', afterMs: quietForMs, detail: `${this.host} asked to wait` });
+      return noAnswer({ kind: 'retry', afterMs: quietForMs, detail: `${this.host} requested a pause` });
     }
     let token: Token | undefined;
     try {
@@ -126,7 +126,7 @@ export class HttpClient {
     const permits: Permit[] = [];
     try {
       for (const limiter of this.#limiters) {
-        const permit = await limiter.take(signal, LONGEST_TURN_MS);
+        const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
         if (permit === undefined) return unsent;
         permits.push(permit);
       }
@@ -140,7 +140,7 @@ export class HttpClient {
     }
   }
 
-  /** The request as it is sent, with its credentials. */
+  /** Adds address and credentials to a planned request. */
   #write(planned: PlannedRequest, token: Token | undefined, idempotencyKey: string | undefined): Exchange {
     const { auth, idempotencyHeader } = this.#config;
     const { method, encoding } = planned;
@@ -187,7 +187,7 @@ function noAnswer(result: NoAnswer['result']): NoAnswer {
   return { kind: 'none', result };
 }
 
-/** What `limits` of the sink says; for what it does not say, what the preset knows of the vendor. */
+/** Returns the limiters of the sink's `limits`, completed by those of the preset. */
 function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLimiter[] {
   const limits = { ...config.limits, ...environment.limits };
   const { auth, baseUrl } = config;

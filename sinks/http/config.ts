@@ -8,10 +8,10 @@ import type { Grant } from '../rest/oauth.js';
 import { type authTypes, type Method, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
 import { allPresets } from './presets/all-presets.js';
 
-/** `http` in pigeonpost.yaml, less the keys that all sinks share, with what its preset fills and all defaults. */
+/** `http` in pigeonpost.yaml without the keys that all sinks share, merged with its preset and all defaults. */
 export interface HttpConfig {
   readonly preset?: string | undefined;
-  /** A Secret where the file takes it from elsewhere: it may hold a token. */
+  /** A Secret if the file refers to a variable: the address may contain a token. */
   readonly baseUrl: string | Secret;
   readonly allowPrivateAddresses: boolean;
   readonly auth: Auth;
@@ -24,7 +24,7 @@ export interface HttpConfig {
   readonly results?: Expression | undefined;
   readonly check?: RequestKeys | undefined;
   readonly records: readonly RecordKeys[];
-  /** What the vendor grants, where its preset knows; `limits` of the sink replaces it. */
+  /** The vendor's limits, from the preset; `limits` of the sink replaces them. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number } | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface RequestKeys {
   readonly idFrom?: Expression | undefined;
 }
 
-/** What a request is for. */
+/** The purpose of a request. */
 export type Purpose = 'find' | 'create' | 'update' | 'delete' | 'forget';
 
 export type RecordKeys = {
@@ -60,7 +60,7 @@ export type AcceptRule = NonNullable<UserKeys['accept']>[number];
 
 const defaultMaxBytes = 1024 * 1024;
 
-/** Reads the keys, fills them from the preset, and tells what is missing then. */
+/** Reads the keys, merges them with the preset, and reports what is missing. */
 export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found, context): HttpConfig => {
   const problem = (path: readonly (string | number)[], message: string): void =>
     void context.issues.push({ code: 'custom', input: found, path: [...path], message });
@@ -70,7 +70,7 @@ export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found
 
 type TellProblem = (path: readonly (string | number)[], message: string) => void;
 
-/** @returns undefined after a problem was told */
+/** @returns undefined after a problem was reported */
 function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefined {
   let problems = 0;
   const problem: TellProblem = (path, message) => {
@@ -84,7 +84,7 @@ function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefi
     problem(['preset'], `allowed: ${names.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`);
     return undefined;
   }
-  // parsed for each sink: an expression remembers the line of the file on whose behalf it runs
+  // parsed for each sink: an expression remembers its line in the file
   const filled = preset === undefined ? {} : userKeys.parse(preset.settings);
   const template = preset?.record === undefined ? {} : userKeys.parse({ records: [preset.record] }).records![0]!;
   const { records: written, ...keys } = merged<UserKeys>(filled, found);
@@ -164,7 +164,7 @@ function requestOf(keys: NonNullable<UserKeys['check']> & Partial<RequestKeys>, 
   return { ...keys, method: keys.method ?? method, headers, encoding };
 }
 
-/** A log is told what happens, and knows of no record that it could look for or change. */
+/** A log receives events; it has no records to find or update. */
 function checkLog(records: readonly (RecordKeys | undefined)[], problem: TellProblem): void {
   records.forEach((record, at) => {
     if (record?.find !== undefined) problem(['records', at, 'find'], 'is not for "revisions: every"; remove it');
@@ -215,8 +215,8 @@ function authOf(keys: AuthKeys, problem: TellProblem): Auth | undefined {
 }
 
 /**
- * Values over defaults, key by key, as deep as both are groups. A list replaces a list; a Secret or an Expression is a
- * value, whatever it holds.
+ * Merges values over defaults, key by key, as deep as both are groups. A list replaces a list. A Secret or an Expression
+ * is a value, not a group.
  */
 function merged<Keys extends object>(defaults: Partial<Keys>, values: Keys): Keys {
   const result: Record<string, unknown> = { ...defaults };

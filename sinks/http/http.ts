@@ -10,13 +10,13 @@ import type { HttpOperation } from './operation.js';
 import { Planner } from './plan.js';
 import { sendOperations } from './send.js';
 
-/** After this time a `send` begins no further request: a slow receiver must not keep a lane's turn for minutes. */
+/** A `send` starts no request after this time: a slow receiver must not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
-/** Items given to one `send`, so that two commits settle many requests. */
+/** Items of one `send`, so that two commits settle many requests. */
 const REQUESTS_PER_SEND = 64;
 const MOST_PER_SEND = 2_000;
 
-/** Requests of a shape that the configuration describes. docs/sinks/http.md has the user's side. */
+/** Sends requests that the configuration describes. */
 export function createHttpSink(
   config: HttpConfig,
   environment: SinkEnvironment,
@@ -64,7 +64,7 @@ export const httpSinkType: SinkType<HttpConfig> = {
   create: (config, environment) => createHttpSink(config, environment),
 };
 
-/** The address, and who is known there: at some vendors the credential alone decides where a record goes. */
+/** The address and the identity there: at some vendors, only the credential decides where a record goes. */
 function destination({ baseUrl, auth }: HttpConfig): string {
   const who =
     auth.type === 'basic'

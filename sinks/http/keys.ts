@@ -7,8 +7,8 @@ import type { Expression } from '../mapping/expression.js';
 import { isSigningKey } from '../rest/jwt.js';
 
 /**
- * The keys of an `http` sink as a person, or a preset, writes them. Every key is optional here, because a preset may
- * fill it: config.ts merges both and says what is missing. A default stands in the sentence of its key.
+ * The keys of an `http` sink, as users and presets write them. Every key is optional here, because a preset may set it:
+ * config.ts merges both and reports what is missing. The sentence of a key names its default.
  */
 
 const isAddress = (found: string): boolean => {
@@ -20,7 +20,7 @@ const isAddress = (found: string): boolean => {
 const addressAllowed =
   'an https address such as https://api.example.com/v1; one that holds a token or a query written as ${NAME}';
 
-/** A text, or a Secret where the address was filled in: a webhook's address is its password. */
+/** A text, or a Secret if it is a variable: the address of a webhook is its password. */
 const baseUrl = () =>
   z
     .unknown()
@@ -33,7 +33,7 @@ const baseUrl = () =>
     })
     .meta({ allowed: addressAllowed });
 
-/** A text, or a secret: the user of `basic` is a name at one vendor and a key at another. */
+/** A text or a secret: the user of `basic` is a name at some vendors and a key at others. */
 const textOrSecret = () =>
   z
     .unknown()
@@ -68,7 +68,7 @@ export const authTypes = [
 const auth = z.strictObject({
   type: oneOf(authTypes)
     .optional()
-    .describe('How the sink proves who it is: `none` (default), or one that the keys below belong to.'),
+    .describe('The kind of credentials: `none` (default), or one of those that the keys below name.'),
   token: headerSecret().optional().describe('`bearer`: the token.'),
   username: textOrSecret().optional().describe('`basic`: the user, or the key that a vendor expects in its place.'),
   password: secret().optional().describe('`basic`: the password; empty by default.'),
@@ -78,7 +78,7 @@ const auth = z.strictObject({
   value: headerSecret()
     .optional()
     .describe('`header`, `parameter`: the secret. A parameter is a field of a form, else of the query.'),
-  tokenUrl: tokenUrl().optional().describe('`client-credentials`, `jwt-bearer`: where tokens are issued.'),
+  tokenUrl: tokenUrl().optional().describe('`client-credentials`, `jwt-bearer`: the address that issues tokens.'),
   clientId: nonEmptyText('a client id').optional().describe('`client-credentials`: the id of the client.'),
   clientSecret: secret().optional().describe('`client-credentials`: its secret.'),
   clientAuthentication: oneOf(['client_secret_basic', 'client_secret_post'])
@@ -97,7 +97,7 @@ const auth = z.strictObject({
     .describe('`jwt-bearer`: `iss`, `sub`, `aud` and what else is expected; `iat` and `exp` are added.'),
 });
 
-/** Set by the sink itself, or by the connection. */
+/** Headers that the sink itself or the connection sets. */
 const ownHeaders = new Set([
   'authorization',
   'connection',
@@ -123,7 +123,7 @@ export type Method = (typeof methods)[number];
 
 const methodAllowed = `one of ${methods.join(', ')}, or a JSONata expression`;
 
-/** A word in capitals is a method; anything else is an expression. */
+/** A word in capitals is a method; any other text is an expression. */
 const method = () =>
   z
     .unknown()
@@ -140,7 +140,7 @@ const method = () =>
 
 const requestShape = {
   method: method().optional().describe('The method.'),
-  url: expression().optional().describe('What is appended to `baseUrl`: a text that begins with / or ?.'),
+  url: expression().optional().describe('The part after `baseUrl`: a text that begins with / or ?.'),
   headers: headers().optional().describe('Further headers, each with an expression.'),
   body: expression().optional().describe('The body: an object or a list. Without it there is none.'),
   encoding: oneOf(['json', 'form'])
@@ -170,24 +170,26 @@ const records = z.strictObject({
   properties: z
     .record(nonEmptyText('a name'), expression(), { error: 'allowed: names, each with a JSONata expression' })
     .optional()
-    .describe('Values that the expressions of the requests read as `properties`. A preset says which it reads.'),
+    .describe(
+      'Values that the expressions of the requests read as `properties`. The guide of a preset lists those that it reads.',
+    ),
   requires: listOf(nonEmptyText('a property'), { allowed: 'a list of properties', atLeast: 0 })
     .optional()
     .describe('Properties without which an item is withheld (`no-value`).'),
   on: listOf(oneOf(['create', 'update', 'delete']), { allowed: 'a list of create, update, delete' })
     .optional()
-    .describe('What is sent: everything that has a request by default. `[create]` sends an item once.'),
+    .describe('The events to send: by default, all that have a request. `[create]` sends an item once.'),
   find: request()
     .optional()
     .describe('Sent before `create`: if `idFrom` reads an id from the answer, the record exists and `update` is sent.'),
   create: request().optional().describe('Sent for a new item.'),
-  update: request().optional().describe('Sent for an item that was sent before and has changed; `create` by default.'),
+  update: request().optional().describe('Sent for a changed item that was sent before; `create` by default.'),
   delete: request()
     .optional()
-    .describe('Sent when the item is deleted, when `when` is no longer true, or when its person is forgotten.'),
+    .describe('Sent when the item is deleted, when `when` is no longer true, or when its attendee is forgotten.'),
   forget: request()
     .optional()
-    .describe('Sent in place of `delete` when a person is forgotten with `onForget: clear-our-fields`.'),
+    .describe('Sent instead of `delete` when an attendee is forgotten with `onForget: clear-our-fields`.'),
 });
 
 const acceptRule = z.strictObject({
@@ -202,15 +204,15 @@ const acceptRule = z.strictObject({
     .describe('A short code that groups dead letters, such as `body.error.type`; never a text of the item.'),
   after: duration({ minMs: 1000, maxMs: 24 * 60 * 60 * 1000 })
     .optional()
-    .describe('`retry`: how long to wait where the response has no Retry-After.'),
+    .describe('`retry`: the wait if the response has no Retry-After.'),
   detail: nonEmptyText('a sentence').optional().describe('A sentence for people: what to do about it.'),
 });
 
 export const userKeys = z.strictObject({
   preset: nonEmptyText('the name of a preset')
     .optional()
-    .describe('A vendor whose requests are known: fills the keys below. What you write replaces what it fills.'),
-  baseUrl: baseUrl().optional().describe('Where requests go. Only this host is ever called.'),
+    .describe('A vendor with prepared requests: sets the keys below. Your keys replace those of the preset.'),
+  baseUrl: baseUrl().optional().describe('The address of the receiver. The sink calls no other host.'),
   allowPrivateAddresses: z
     .boolean({ error: 'allowed: true or false' })
     .optional()
@@ -219,7 +221,7 @@ export const userKeys = z.strictObject({
   headers: headers().optional().describe('Headers of every request.'),
   revisions: oneOf(['latest', 'every'])
     .optional()
-    .describe('`latest` (default) sends the present state of an item, `every` each of its changes, as a log.'),
+    .describe('`latest` (default) sends the current state of an item, `every` each of its changes, as a log.'),
   batch: z
     .strictObject({
       size: wholeNumber({ min: 1, max: 1000, unit: 'items' })
@@ -227,7 +229,7 @@ export const userKeys = z.strictObject({
         .describe('Items in one request; 1 by default.'),
       maxAge: duration({ minMs: 1000, maxMs: 60 * 60 * 1000 })
         .optional()
-        .describe('How long an item waits for others to fill its request. By default it does not wait.'),
+        .describe('The time that an item waits for others to fill its request. By default it does not wait.'),
     })
     .optional()
     .describe('Several items in one request, for requests that have `batch`.'),
@@ -240,22 +242,22 @@ export const userKeys = z.strictObject({
   accept: z
     .array(acceptRule, { error: 'allowed: a list of rules' })
     .optional()
-    .describe('What responses mean: the first rule that is true decides, else the HTTP status.'),
+    .describe('The meaning of responses: the first rule that is true decides, or else the HTTP status.'),
   results: expression()
     .optional()
     .describe('For each item of a request its outcome, as a list: a word as in `accept`, or `{ outcome, id, cause }`.'),
   check: z
     .strictObject(requestShape)
     .optional()
-    .describe('A request that changes nothing, by which `pigeonpost check` tries the credentials.'),
+    .describe('A request that changes nothing, with which `pigeonpost check` tests the credentials.'),
   records: z
     .array(records, { error: 'allowed: a list of records' })
     .min(1, { error: 'allowed: at least one record' })
     .optional()
-    .describe('What is sent of which list.'),
+    .describe('The requests for each list.'),
 });
 
 export type UserKeys = z.output<typeof userKeys>;
-/** As it is written in a file, or in a preset. */
+/** The keys as written in a file or a preset. */
 export type WrittenKeys = z.input<typeof userKeys>;
 export type RecordTemplate = NonNullable<UserKeys['records']>[number];

@@ -7,18 +7,18 @@ import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
 
-/** A person is to be forgotten, and no request says how: a person has to act. */
+/** An attendee must be forgotten, and no request does that: an operator has to act. */
 const cannotForget = 'cannot-forget';
 /** The record was sent, but no response gave its id, so a request that needs the id cannot be written. */
 const idNotRead = 'id-not-read';
 
-/** What an operator does about a record that stays at the receiver although its person is to be forgotten. */
+/** Advice for an operator about a record that stays at the receiver although its attendee must be forgotten. */
 const adviceOn: Readonly<Record<string, string>> = {
   [cannotForget]: 'no request removes what was sent of this person: add "delete" or "forget", or remove it by hand',
   [idNotRead]: 'no response gave the id of what was sent of this person: remove it by hand',
 };
 
-/** Turns changes into requests. Pure: what it looks at is given with the change. */
+/** Plans the requests of changes. Pure. */
 export class Planner {
   readonly #config: HttpConfig;
   readonly #name: string;
@@ -76,7 +76,7 @@ export class Planner {
     }
     const properties: Record<string, unknown> = {};
     for (const [name, expression] of Object.entries(record.properties)) {
-      // null and not absent: an update has to clear what was there, such as a name that may no longer be shown
+      // null, not absent: an update has to clear the old value, such as a name that must no longer be shown
       properties[name] = (await expression.evaluate(around, `${key}.properties.${name}`)) ?? null;
     }
     if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
@@ -93,7 +93,7 @@ export class Planner {
     return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }) };
   }
 
-  /** What goes when an item is deleted or a person is forgotten; a record that others made is theirs. */
+  /** Returns the steps that remove the records of a deleted item or a forgotten attendee; records of others stay. */
   async #removal(
     record: RecordKeys,
     key: string,
@@ -110,8 +110,8 @@ export class Planner {
     const keys = record[purpose];
     if (keys === undefined) return forgets && made !== undefined && !isCanary ? cannotForget : 'no-delete-request';
     if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
-    // Without an id there may be nothing, or what an attempt made whose answer was lost: a request that names the
-    // record by values of ours finds it; one that needs the id would be about another address.
+    // Without an id there is no record, or one whose answer was lost. A request that identifies the record by our
+    // values finds it; one that needs the id would go to another address.
     if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : idNotRead;
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
@@ -123,7 +123,7 @@ export class Planner {
   }
 }
 
-/** Tells one request from another without keeping what it says. */
+/** Hashes a request, to compare it with the last one without its content. */
 function hashOf(request: PlannedRequest): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24);
 }

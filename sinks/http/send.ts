@@ -13,13 +13,13 @@ interface Sending {
   readonly client: HttpClient;
   readonly reading: Reading;
   readonly signal: AbortSignal;
-  /** Asked before each request. */
+  /** Checked before each request. */
   readonly mayBegin: () => boolean;
   /** Unix time in ms. */
   readonly now: () => number;
 }
 
-/** Makes the requests of a batch of operations. Requests of one item go in order, others side by side. Never throws. */
+/** Makes the requests of a batch of operations: those of one item in order, others concurrently. Never throws. */
 export async function sendOperations(operations: readonly HttpOperation[], sending: Sending): Promise<SendResult> {
   const tasks = operations.map((operation) => operation.steps.map((step) => new Task(operation, step)));
   let isPaused = false;
@@ -31,7 +31,7 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
       sending,
     ).values();
     const work = async (): Promise<void> => {
-      // The iterator is shared: each of the parallel runs takes the next group that none has taken.
+      // The iterator is shared: each concurrent loop continues with the next group.
       for (const group of groups) {
         if (!mayBegin()) return;
         await sendGroup(group, { ...sending, mayBegin });
@@ -45,7 +45,7 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
   return { outcomes: operations.map((operation, at) => outcomeOf(operation, tasks[at]!, keepsObjects)) };
 }
 
-/** The tasks that go into one request each, in the order in which they first appear. */
+/** Groups tasks by request, in the order in which they first appear. */
 function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
   const alike = new Map<string, Task[]>();
   for (const task of tasks) {
@@ -65,9 +65,9 @@ function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
 }
 
 /**
- * Whether a request that is not full waits for more items. Time is divided into stretches of `maxAge`, and an item waits
- * for the end of the stretch in which its change was found: so all changes of one stretch become due together, whichever
- * process sends them. What removes data does not wait.
+ * Whether a request that is not full waits for more items. Time is divided into windows of `maxAge`, and an item waits
+ * for the end of the window in which its change was found. So all changes of a window are due together, whichever process
+ * sends them. Removals do not wait.
  */
 function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean {
   if (maxAgeMs === 0 || tasks.some(({ step }) => step.purpose === 'delete' || step.purpose === 'forget')) return false;
@@ -80,7 +80,7 @@ function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean
   return true;
 }
 
-/** One request, or, where it is refused as a whole, the halves of it, until what is refused stands alone. */
+/** Makes one request. If it is refused as a whole, it is halved until the refused item is found. */
 async function sendGroup(group: readonly Task[], sending: Sending): Promise<void> {
   const { client, config, reading, signal, mayBegin } = sending;
   const wanted: Task[] = [];
@@ -107,7 +107,7 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   }
   const asked = { purpose, items, idFrom: keys.idFrom, label: labelOf(first) };
   const verdicts = await classifyAnswer(answer, asked, reading);
-  // Without "results" an answer is about the request as a whole, whatever its status.
+  // Without "results", every answer is about the request as a whole.
   const isAboutWhole = answer.status >= 400 || config.results === undefined;
   const isRefusedWhole = isAboutWhole && verdicts.every(({ kind }) => kind === 'rejected');
   if (isRefusedWhole && wanted.length > 1) return await sendHalves(wanted, sending);
@@ -120,7 +120,7 @@ async function sendHalves(tasks: readonly Task[], sending: Sending): Promise<voi
   await sendGroup(tasks.slice(middle), sending);
 }
 
-/** Looks for a record of the item; false: there is one, or it is not known. */
+/** Looks for a record of the item. @returns false if there is one or the answer is unclear */
 async function isNotFound(task: Task, { client, config, reading, signal }: Sending): Promise<boolean> {
   if (task.isLookedUp) return true;
   const keys = config.records.find(({ name }) => name === task.step.record)!.find!;
@@ -138,7 +138,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
     return false;
   }
   if (verdict.id === undefined && !isReadable(answer)) {
-    // It does not say that there is no record, and a second one would be created.
+    // This does not prove that there is no record; a second one could be created.
     const detail = `${reading.host} answered "find" with what is no JSON, or too long (HTTP ${answer.status}): check "url"`;
     task.verdict = { kind: 'retry', detail };
     return false;
@@ -148,7 +148,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
   return verdict.id === undefined;
 }
 
-/** The request of these tasks, or why it cannot be made. */
+/** Returns the request of these tasks, or why it cannot be made. */
 async function wrapped(
   tasks: readonly Task[],
   keys: RequestKeys,
@@ -180,13 +180,13 @@ function keysOf(config: HttpConfig, { step }: Task): RequestKeys | undefined {
   return config.records.find(({ name }) => name === step.record)?.[step.purpose];
 }
 
-/** The same each time the same request is made, and no other request's. */
+/** Returns a key that is the same for every repeat of a request, and different for every other request. */
 function idempotencyKeyOf(tasks: readonly Task[]): string {
   const text = JSON.stringify(
     tasks.map(({ operation, step }) => [operation.changeId, step.record, step.purpose, step.sent]),
   );
   const digest = createHash('sha256').update(text).digest('hex');
-  // in the form of a UUID, which is all that some receivers accept
+  // in the format of a UUID, the only one that some receivers accept
   return [
     digest.slice(0, 8),
     digest.slice(8, 12),
@@ -206,12 +206,12 @@ function labelOf(task: Task): string {
   return `${list}:${key}`;
 }
 
-/** One step of an operation, and what became of it. */
+/** One step of an operation with its result. */
 class Task {
   verdict: Verdict | { readonly kind: 'unsent'; readonly afterMs?: number } | undefined;
-  /** The record that was there before, where one was found. */
+  /** The existing record that `find` returned. */
   foundId: string | number | undefined;
-  /** `find` was answered. */
+  /** Whether `find` was answered. */
   isLookedUp = false;
 
   constructor(
@@ -232,8 +232,8 @@ class Task {
 const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as const;
 
 /**
- * What became of an operation: the worst of its steps. The object says what stands there, step by step, so that what
- * was delivered is not sent again with the rest.
+ * Returns the outcome of an operation: that of its worst step. The object has the record of each step, so that
+ * delivered steps are not sent again with the others.
  */
 function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
   const records: Record<string, MadeRecord> = { ...made };
@@ -248,7 +248,7 @@ function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[]
   return { ...outcome, object: Object.keys(records).length === 0 ? null : records };
 }
 
-/** @param records what stands at the receiver, changed here */
+/** @param records the receiver's records, changed here */
 function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: Task): void {
   if (foundId !== undefined) records[step.record] = { id: foundId, found: true };
   if (verdict?.kind === 'missing') delete records[step.record];
@@ -263,14 +263,14 @@ function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: T
 }
 
 function resultOf({ verdict, foundId }: Task): Exclude<Outcome, { kind: 'unknown' }> {
-  // Planned again, now that it is known what is there.
+  // Planned again, now that the record is known.
   if (verdict === undefined || verdict.kind === 'missing' || foundId !== undefined) return { kind: 'unsent' };
   if (verdict.kind === 'unsent') return verdict;
   const { id: _, ...result } = verdict;
   return result;
 }
 
-/** A task waits for those before it with the same key: each wave has every key once. */
+/** Groups tasks into waves that contain each key once, since tasks of one key run in order. */
 function wavesOf(tasks: readonly Task[]): Task[][] {
   const waves: Task[][] = [];
   const next = new Map<string, number>();

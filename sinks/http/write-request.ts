@@ -6,16 +6,16 @@ import type { RequestKeys } from './config.js';
 import { type Method, methods } from './keys.js';
 import type { PlannedRequest } from './operation.js';
 
-/** What the expressions of a request see. */
+/** The data that the expressions of a request read. */
 export interface RequestView extends MappingView {
   readonly properties: Readonly<Record<string, unknown>>;
-  /** What this sink made of the item before. */
+  /** The record that this sink has created for the item. */
   readonly record: { readonly id: string | number | undefined };
 }
 
 /**
- * A request as its expressions write it for one item.
- * @param key where it stands, e.g. `crm.records[0].create`
+ * Evaluates the expressions of a request for one item.
+ * @param key its path in the configuration, such as `crm.records[0].create`
  * @throws {MappingError}
  */
 export async function writeRequest(
@@ -40,7 +40,7 @@ export async function writeRequest(
   };
 }
 
-/** Whether a request can be written only for a record whose id is known. */
+/** Whether a request needs the id of the record. */
 export function needsId({ method, url, headers, body }: RequestKeys): boolean {
   return [method, url, body, ...Object.values(headers)].some(
     (each) => typeof each === 'object' && [...nodesOf(each.tree)].some(isRecord),
@@ -69,8 +69,8 @@ function methodValue(value: unknown, key: string): Method {
 }
 
 /**
- * A computed part that is empty makes another address: `"/people/" & id` is all people where the id is missing. So an
- * empty segment is refused unless it is written in the expression itself.
+ * Refuses empty segments that the expression does not spell out. A computed part that is empty would make another
+ * address: `"/people/" & id` without an id is the address of all people.
  */
 const urlReader =
   (expression: Expression) =>
@@ -94,7 +94,7 @@ const urlReader =
     return value;
   };
 
-/** Whether the end of the path is written in the expression, as in `"/a/" & b & "/?c=" & d`, and not computed. */
+/** Whether the expression spells out the end of the path, as in `"/a/" & b & "/?c=" & d`. */
 function endsInText(tree: SyntaxNode): boolean {
   const operands = operandsOf(tree);
   const queryAt = operands.findIndex(({ type, value }) => type === 'string' && String(value).includes('?'));
@@ -103,13 +103,13 @@ function endsInText(tree: SyntaxNode): boolean {
   return last?.type === 'string';
 }
 
-/** What `&` joins, from left to right. */
+/** Returns the operands of `&`, from left to right. */
 function operandsOf(node: SyntaxNode & { readonly lhs?: unknown; readonly rhs?: unknown }): SyntaxNode[] {
   if (node.type !== 'binary' || node.value !== '&') return [node];
   return [...operandsOf(node.lhs as SyntaxNode), ...operandsOf(node.rhs as SyntaxNode)];
 }
 
-/** The whole address. @param url as `writeRequest` wrote it */
+/** Returns the complete address. @param url the result of `writeRequest` */
 export function addressOf(baseUrl: string, url: string): URL {
   const address = new URL(baseUrl);
   const mark = url.indexOf('?');
@@ -120,12 +120,12 @@ export function addressOf(baseUrl: string, url: string): URL {
   return address;
 }
 
-/** What is sent as the body. */
+/** Serializes the body. */
 export function bodyText(body: unknown, encoding: 'json' | 'form'): string {
   return encoding === 'json' ? JSON.stringify(body) : formOf(body).toString();
 }
 
-/** `{ grades: [{ id: 7 }] }` as `grades[0][id]=7`, as PHP and Rails read it. Nothing is written for null. */
+/** Encodes `{ grades: [{ id: 7 }] }` as `grades[0][id]=7`, for PHP and Rails. Null is left out. */
 function formOf(body: unknown): URLSearchParams {
   const form = new URLSearchParams();
   const add = (name: string, value: unknown): void => {

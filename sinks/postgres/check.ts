@@ -14,7 +14,7 @@ interface CheckedDatabase {
   readonly ignored: readonly string[];
 }
 
-/** The oldest version whose statements and catalogue this sink was written for. */
+/** The oldest version that supports this sink's statements and catalog queries. */
 const OLDEST_VERSION = 13;
 
 interface Session {
@@ -26,8 +26,8 @@ interface Session {
 }
 
 /**
- * Whether rows could be written: the server answers, the schema is this sink's or free, its tables fit or can be made,
- * and the user has the rights. Reads the catalogue only, so it leaves nothing and locks nothing. Never throws.
+ * Checks that rows can be written: the server answers, the schema is free or belongs to this sink, its tables fit or can
+ * be created, and the user has the rights. Reads only the catalog, so it leaves and locks nothing. Never throws.
  */
 export async function checkDatabase(database: CheckedDatabase, signal: AbortSignal): Promise<CheckLine[]> {
   const { pool, server, schema } = database;
@@ -36,10 +36,10 @@ export async function checkDatabase(database: CheckedDatabase, signal: AbortSign
     const stop = (): void => void client.end().catch(() => undefined);
     signal.addEventListener('abort', stop);
     try {
-      return await look(client, database);
+      return await inspect(client, database);
     } finally {
       signal.removeEventListener('abort', stop);
-      client.release(true); // a check is rare, and leaves no connection behind
+      client.release(true); // a check is rare and keeps no connection open
     }
   } catch (error) {
     const failure = classifyFailure(error, server, schema);
@@ -47,7 +47,7 @@ export async function checkDatabase(database: CheckedDatabase, signal: AbortSign
   }
 }
 
-async function look(client: ClientBase, { server, schema, sink, ignored }: CheckedDatabase): Promise<CheckLine[]> {
+async function inspect(client: ClientBase, { server, schema, sink, ignored }: CheckedDatabase): Promise<CheckLine[]> {
   const session = await readSession(client);
   const lines: CheckLine[] = [serverLine(server, session)];
   if (ignored.length > 0)
@@ -55,12 +55,12 @@ async function look(client: ClientBase, { server, schema, sink, ignored }: Check
   const state = await inspectSchema(client, schema, tables);
   requireOwn(state, schema, { ledgerId: undefined, sink });
   const missing = missingStatements(state, schema);
-  const may = await rightsToMake(client, schema, state, session);
+  const may = await mayCreate(client, schema, state, session);
   if (missing.length === 0) lines.push({ ok: true, text: `schema "${schema}" has its ${tables.length} tables` });
-  else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)} and will be made` });
+  else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)} and will be created` });
   else {
     const statements = [...missing, ...grants(schema, session.user)].map((statement) => `${statement};`);
-    const text = `${whatIsMissing(state, schema)} and "${session.user}" may not make it: have its owner run\n${statements.join('\n')}`;
+    const text = `${whatIsMissing(state, schema)} and "${session.user}" may not create it: have its owner run\n${statements.join('\n')}`;
     lines.push({ ok: false, text });
   }
   const lacking = await lackingRights(client, schema, state);
@@ -80,8 +80,8 @@ function serverLine(server: string, { version, user, encrypted, standby }: Sessi
     return { ok: false, text: `${server} is version ${version}: version ${OLDEST_VERSION} or newer is needed` };
   }
   if (standby) return { ok: false, text: `${server} is a read-only standby: name the primary server in "url"` };
-  const way = encrypted ? 'encrypted' : 'not encrypted';
-  return { ok: true, text: `${server} answers as "${user}", version ${version}, ${way}` };
+  const encryption = encrypted ? 'encrypted' : 'not encrypted';
+  return { ok: true, text: `${server} answers as "${user}", version ${version}, ${encryption}` };
 }
 
 async function readSession(client: ClientBase): Promise<Session> {
@@ -105,8 +105,8 @@ function whatIsMissing({ exists, missingTables, missingColumns, hasMarkerTable }
   return `schema "${schema}" has no ${parts.slice(0, 3).join(', ')}${more} yet`;
 }
 
-/** Whether this user may make what is missing: a schema in the database, tables in the schema, columns of own tables. */
-async function rightsToMake(
+/** Whether this user may create what is missing: a schema in the database, tables in the schema, columns of own tables. */
+async function mayCreate(
   client: ClientBase,
   schema: string,
   { exists, missingColumns }: SchemaState,
@@ -123,7 +123,7 @@ async function rightsToMake(
 
 const NEEDED = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** Of what is there already: on what, and which. */
+/** Returns the missing rights on existing tables. */
 async function lackingRights(
   client: ClientBase,
   schema: string,

@@ -12,9 +12,12 @@ describe('an error of PostgreSQL', () => {
     },
   );
 
-  it.each(['42P01', '42703', '3F000', '42P10', '42804'])('%s is retried after another look at the tables', (code) => {
-    expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'retry' }, looksAgain: true });
-  });
+  it.each(['42P01', '42703', '3F000', '42P10', '42804'])(
+    '%s is retried after the tables were inspected again',
+    (code) => {
+      expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'retry' }, looksAgain: true });
+    },
+  );
 
   it.each([
     ['28P01', 'credential'],
@@ -29,7 +32,7 @@ describe('an error of PostgreSQL', () => {
     expect(fromServer(code)).toMatchObject({ about: 'row', cause: `postgres:${code}` });
   });
 
-  it('is told without its words, which quote values', () => {
+  it('is reported without its message, which quotes values', () => {
     const failures = ['22P02', '23505', '42501', '40001', 'XX000'].map((code) => fromServer(code));
     expect(JSON.stringify(failures)).not.toContain('ada@example.com');
     expect(fromServer('23514', { constraint: 'own_rule' })).toHaveProperty(
@@ -46,7 +49,7 @@ describe('a failure without an answer', () => {
     [{ code: '', errors: [{ code: 'ENOTFOUND' }] }, 'was not found by name'],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'network.ca'],
     [new Error('The server does not support SSL connections'), 'sslmode=disable'],
-    [new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string'), 'wants a password'],
+    [new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string'), 'requires a password'],
     [new Error('timeout expired'), 'did not answer in time'],
     [new Error('Connection terminated unexpectedly'), 'broke'],
     ['anything', 'broke'],

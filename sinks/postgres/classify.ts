@@ -1,10 +1,10 @@
 import type { Outcome } from '../sink.js';
 
-/** Whom a failed transaction is about. */
+/** The subject of a failed transaction. */
 type Failure =
-  /** One of its rows: found by halving the batch. */
+  /** One of its rows, which halving the batch finds. */
   | { readonly about: 'row'; readonly cause: string; readonly detail: string }
-  /** All of it. `looksAgain`: the tables are not what was seen before, and are looked at again first. */
+  /** The whole batch. `looksAgain`: the tables have changed, so the schema is inspected again first. */
   | {
       readonly about: 'destination';
       readonly outcome: Extract<Outcome, { kind: 'retry' | 'pause' }>;
@@ -12,8 +12,8 @@ type Failure =
     };
 
 /**
- * What a failure means, told by SQLSTATE alone: PostgreSQL's own words quote values.
- * @param server as it is named to a person, e.g. `PostgreSQL at db:5432`
+ * Classifies a failure by its SQLSTATE, because PostgreSQL's messages quote values.
+ * @param server its name for people, such as `PostgreSQL at db:5432`
  */
 export function classifyFailure(error: unknown, server: string, schema: string): Failure {
   if (error instanceof DestinationChanged) return pause('destination', error.message);
@@ -36,44 +36,43 @@ function ofServer(code: string, server: string, schema: string, constraint: stri
     case '42501':
       return pause(
         'destination',
-        `${server} does not let this user write to schema "${schema}" ${at}: "pigeonpost check" says what to grant`,
+        `${server} does not let this user write to schema "${schema}" ${at}: run "pigeonpost check" to see the missing grants`,
       );
     case '53100':
-      return retry(`no space is left on the disk of ${server} ${at}: free some`);
+      return retry(`the disk of ${server} is full ${at}: free some space`);
     case '25006':
       return retry(`${server} is read-only ${at}: name the primary server in "url"`);
     case '53300':
-      return retry(`${server} has no connection left ${at}: allow more`);
+      return retry(`${server} has no free connection ${at}: increase max_connections`);
     case '42P01': // no such table
     case '42703': // no such column
     case '3F000': // no such schema
     case '42P10': // no unique constraint for "on conflict"
     case '42804': // a column of another type
       return {
-        ...retry(`the tables in schema "${schema}" of ${server} are not what they were ${at}`),
+        ...retry(`the tables in schema "${schema}" of ${server} have changed ${at}`),
         looksAgain: true,
       };
   }
-  // 40 rolled back for other work, 55P03 a lock not given, 57014 a statement over its time, 08 connection, 57P0x
-  // shutdown and start, 53 resources
-  if (/^(08|40|53|55|57)/.test(code)) return retry(`${server} could not carry it out for now ${at}`);
-  // 22 data, 23 constraints (of the owner's making: ours cannot fail), 54 limits, P0001 raised by a trigger
+  // 08 connection, 40 rollback, 53 resources, 55P03 lock timeout, 57014 statement timeout, 57P0x shutdown or start
+  if (/^(08|40|53|55|57)/.test(code)) return retry(`${server} could not run the statement now ${at}`);
+  // 22 data, 23 constraints (added by the owner: ours cannot fail), 54 limits, P0001 raised by a trigger
   if (/^(22|23|54|P0)/.test(code)) {
     return { about: 'row', cause: `postgres:${code}`, detail: `${server} refuses the row${constraint} ${at}` };
   }
-  return retry(`${server} refused a statement ${at}: look at its log`);
+  return retry(`${server} refused a statement ${at}: check its log`);
 }
 
 function withoutAnswer(error: unknown, server: string): string {
   const code = networkCode(error);
   if (code !== undefined) return `${server} ${SENTENCES[code] ?? `cannot be reached (${code})`}`;
-  // The driver gives these no code. Only their kind is told on.
+  // The driver sets no code for these. Only their kind is reported.
   const { message } = fieldsOf(error);
   const text = typeof message === 'string' ? message : '';
   if (/does not support SSL/i.test(text)) {
-    return `${server} offers no TLS: switch it on there, or add sslmode=disable to "url" where the network is your own`;
+    return `${server} offers no TLS: enable it, or add sslmode=disable to "url" if you control the network`;
   }
-  if (/password must be a string|SASL|SCRAM/i.test(text)) return `${server} wants a password: put it into "url"`;
+  if (/password must be a string|SASL|SCRAM/i.test(text)) return `${server} requires a password: add it to "url"`;
   if (/timeout|timed out/i.test(text)) return `${server} did not answer in time`;
   return `the connection to ${server} broke`;
 }
@@ -97,7 +96,7 @@ function retry(detail: string): Extract<Failure, { about: 'destination' }> {
   return { about: 'destination', outcome: { kind: 'retry', detail }, looksAgain: false };
 }
 
-/** A constraint that the owner of the table has added; its name is theirs and no value. */
+/** Names a constraint that the owner of the table added; the name contains no value. */
 function nameOf(constraint: unknown): string {
   return typeof constraint === 'string' && /^[\w -]{1,63}$/.test(constraint) ? ` by constraint ${constraint}` : '';
 }
@@ -105,17 +104,17 @@ function nameOf(constraint: unknown): string {
 function networkCode(error: unknown): string | undefined {
   const { code, errors } = fieldsOf(error);
   if (typeof code === 'string' && /^[A-Z][A-Z_]{3,60}$/.test(code)) return code;
-  return Array.isArray(errors) && errors.length > 0 ? networkCode(errors[0]) : undefined; // one per address tried
+  return Array.isArray(errors) && errors.length > 0 ? networkCode(errors[0]) : undefined; // one per attempted address
 }
 
-// By their fields and not by `instanceof`: errors of Node's own modules may come from another realm (Jest, workers).
+// By fields, not `instanceof`: errors of Node's modules may come from another realm (Jest, workers).
 function fieldsOf(error: unknown): Partial<Record<'code' | 'severity' | 'constraint' | 'errors' | 'message', unknown>> {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
 /**
- * The schema is not what this sink left there, or not its own, so that writing on could mix data. The message is a
- * sentence for a person: what was found, where, and what to do.
+ * Thrown when the schema has changed or belongs to another sink, so that further writes could mix data. The message is
+ * for people: what was found, where, and what to do.
  */
 export class DestinationChanged extends Error {
   override readonly name = 'DestinationChanged';

@@ -10,7 +10,7 @@ describe('the configuration of a postgres sink', () => {
     expect(parse(new Secret('postgres://app:pw@db.example.com/warehouse')).success).toBe(true);
   });
 
-  it('takes no URL that stands in the file, for it holds a password', () => {
+  it('refuses a URL in the file, because it contains a password', () => {
     expect(messagesOf(parse('postgres://app:pw@db.example.com/warehouse'))).toEqual([
       expect.stringContaining('must not be in this file'),
     ]);
@@ -91,13 +91,13 @@ describe('the URL of a database', () => {
 
   it.each([
     ['mysql://u:s3cret@db/d', 'must begin with postgres://'],
-    ['postgres://u:s3cret/d@db', 'is no URL'],
+    ['postgres://u:s3cret/d@db', 'is not a URL'],
     ['postgres://u:s3%cret@db/d', 'percent-encode'],
     ['postgres://:s3cret@db/d', 'names no user'],
     ['postgres://u:s3cret@db', 'one database'],
     ['postgres://u:s3cret@db/d?sslmode=prefer', 'allowed: disable, require, verify-ca, verify-full'],
     ['postgres://u:s3cret@db/d?sslkeys=s3cret', 'allowed: sslmode, sslrootcert, sslcert, sslkey, channel_binding'],
-    ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is no number of seconds'],
+    ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is not a number of seconds'],
   ])('%s is refused, and nothing of it repeated', (url, reason) => {
     let message = '';
     try {

@@ -6,7 +6,7 @@ import { isLoopback } from '../../config/loopback.js';
 
 /** `postgres` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/postgres.md explains each to users. */
 export interface PostgresConfig {
-  /** May hold a password, so no log or error shows more of it than host and port. */
+  /** May contain a password, so logs and errors show only host and port. */
   readonly url: Secret;
   readonly schema: string;
 }
@@ -33,14 +33,14 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
 });
 
 /**
- * How the way to a server is protected, in PostgreSQL's own words. `require` encrypts and asks nobody who the server
- * is; `verify-ca` wants a certificate of a trusted authority, `verify-full` one for its name besides.
+ * PostgreSQL's modes of TLS. `require` encrypts without verifying the server; `verify-ca` requires a certificate of a
+ * trusted authority, and `verify-full` also one for its host name.
  */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
 type SslMode = (typeof sslModes)[number];
 
-/** What a URL says. Holds a password: it goes to the connection and nowhere else. */
+/** The parts of a URL. Contains a password: only for the connection. */
 export interface Server {
   readonly host: string;
   readonly port: number;
@@ -48,21 +48,21 @@ export interface Server {
   readonly password: string | undefined;
   readonly database: string;
   readonly sslMode: SslMode;
-  /** Ties the password to the TLS connection, where the server offers it. */
+  /** Binds the password to the TLS connection if the server supports it. */
   readonly channelBinding: boolean;
-  /** Settings that are handed to the server as they stand, e.g. `endpoint=…` of some hosted ones. */
+  /** Settings that are passed to the server unchanged, such as `endpoint=…` of some hosts. */
   readonly options: string | undefined;
-  /** How long a connection may take to open; undefined: as long as the sink waits by default. */
+  /** Time limit for opening a connection; undefined for the sink's default. */
   readonly connectTimeoutMs: number | undefined;
   readonly applicationName: string | undefined;
-  /** Paths of PEM files, as libpq takes them. */
+  /** Paths of PEM files, as libpq accepts them. */
   readonly certificates: Certificates;
-  /** Parameters that are known and have no effect here. */
+  /** Known parameters without an effect here. */
   readonly ignored: readonly string[];
 }
 
 interface Certificates {
-  /** The authority that is trusted in place of those of the system. */
+  /** The authority that replaces those of the system. */
   readonly ca?: string;
   /** Certificate and key of the client. */
   readonly cert?: string;
@@ -81,8 +81,8 @@ const PARAMETERS: readonly string[] = [
 ];
 
 /**
- * Parameters in the URLs that hosts and tools hand out, which mean nothing here: settings of Prisma's and of other
- * drivers' pools, and of libpq for what this sink does by itself.
+ * Parameters in URLs of hosts and tools that have no effect here: settings of the pools of Prisma and other drivers, and
+ * of libpq for what this sink does itself.
  */
 const WITHOUT_EFFECT: readonly string[] = [
   'pgbouncer',
@@ -114,12 +114,12 @@ const WITHOUT_EFFECT: readonly string[] = [
 ];
 
 /**
- * Reads `postgres://user:password@host:5432/database?sslmode=verify-full`. Without `sslmode` it is `verify-full`, for
- * the rows are about people; on loopback, where nobody can listen, it is `disable`.
- * @throws {TypeError} with what is wrong, as the end of a sentence, and nothing of the URL: it may hold a password
+ * Parses `postgres://user:password@host:5432/database?sslmode=verify-full`. The default `sslmode` is `verify-full`,
+ * because the rows contain personal data, and `disable` on loopback, where nobody can listen.
+ * @throws {TypeError} with the problem as the end of a sentence, without the URL, which may contain a password
  */
 export function readUrl(text: string): Server {
-  if (!URL.canParse(text)) throw new TypeError('is no URL: percent-encode special characters of the password');
+  if (!URL.canParse(text)) throw new TypeError('is not a URL: percent-encode special characters of the password');
   const url = new URL(text);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
     throw new TypeError('must begin with postgres://');
@@ -130,7 +130,7 @@ export function readUrl(text: string): Server {
   if (database === '' || database.includes('/')) throw new TypeError('must name one database after the host');
   const names = [...new Set(url.searchParams.keys())];
   if (names.some((name) => !PARAMETERS.includes(name) && !WITHOUT_EFFECT.includes(name)))
-    throw new TypeError(`has a parameter that is not known, allowed: ${PARAMETERS.join(', ')}`);
+    throw new TypeError(`has an unknown parameter, allowed: ${PARAMETERS.join(', ')}`);
   const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const host = decoded(url.hostname).replace(/^\[|\]$/g, '');
   return {
@@ -153,15 +153,15 @@ export function readUrl(text: string): Server {
   };
 }
 
-/** Whole seconds. 0 and less stand for no limit in PostgreSQL's programs; a sink waits as long as by default then. */
+/** Whole seconds. 0 or less means no limit for PostgreSQL's programs; the sink then uses its default. */
 function readSeconds(found: string | undefined): number | undefined {
   if (found === undefined) return undefined;
-  if (!/^-?\d{1,5}$/.test(found)) throw new TypeError('has a connect_timeout that is no number of seconds');
+  if (!/^-?\d{1,5}$/.test(found)) throw new TypeError('has a connect_timeout that is not a number of seconds');
   return Number(found) > 0 ? Number(found) * 1000 : undefined;
 }
 
 /**
- * The files that the URL names, each by its use.
+ * Reads the files that the URL names.
  * @throws {TypeError} with the parameter whose file cannot be read, as the end of a sentence
  */
 export function readCertificates({ certificates }: Pick<Server, 'certificates'>): Certificates {
@@ -181,7 +181,7 @@ export function readCertificates({ certificates }: Pick<Server, 'certificates'>)
   };
 }
 
-/** How a server is named to a person, without user and password. */
+/** Returns the server's name for people, without user and password. */
 export function serverName({ host, port }: Server): string {
   return `PostgreSQL at ${host}:${port}`;
 }
@@ -189,7 +189,7 @@ export function serverName({ host, port }: Server): string {
 function readSslMode(found: string | null, host: string): SslMode {
   if (found === null) return isLoopback(host) ? 'disable' : 'verify-full';
   const mode = sslModes.find((known) => known === found);
-  if (mode === undefined) throw new TypeError(`has an sslmode that is not known, allowed: ${sslModes.join(', ')}`);
+  if (mode === undefined) throw new TypeError(`has an unknown sslmode, allowed: ${sslModes.join(', ')}`);
   return mode;
 }
 
@@ -197,6 +197,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new TypeError('is no URL: percent-encode special characters of the password');
+    throw new TypeError('is not a URL: percent-encode special characters of the password');
   }
 }

@@ -4,7 +4,7 @@ import { strictTls } from '../network/guarded-connector.js';
 import type { NetworkSettings } from '../sink.js';
 import { readCertificates, type Server } from './config.js';
 
-/** As many lanes of a sink as are sent at once: each uses one connection. */
+/** One connection for each lane of a sink that sends at the same time. */
 const CONNECTIONS = 4;
 
 interface ConnectOptions {
@@ -13,12 +13,12 @@ interface ConnectOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** How much longer than the server's own limit we wait for its answer, before we take the connection for dead. */
+/** Wait beyond the server's statement timeout before the connection counts as dead. */
 const ANSWER_MARGIN_MS = 5_000;
 
 /**
- * The connections to a database; none is opened before it is needed. Not by `network.proxy`, which speaks HTTP, and
- * without the guard against private addresses: a database mostly stands in a private network.
+ * Creates the pool of connections, which opens each when it is needed. It uses neither `network.proxy`, which is for
+ * HTTP, nor the guard against private addresses, because most databases are in a private network.
  */
 export function createPool(server: Server, network: NetworkSettings, options: ConnectOptions): Pool {
   const config: PoolConfig = {
@@ -26,7 +26,7 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
     port: server.port,
     user: server.user,
     database: server.database,
-    // a function, for without a password the driver would take one from its own environment variable or file
+    // a function: without a password, the driver would read its environment variable or file
     password: () => server.password ?? '',
     ssl: tlsOptions(server, network),
     enableChannelBinding: server.channelBinding,
@@ -34,14 +34,14 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
     max: CONNECTIONS,
     connectionTimeoutMillis: server.connectTimeoutMs ?? options.connectTimeoutMs,
     idleTimeoutMillis: 60_000,
-    // for a server that is gone without a word (a cut network): nothing else would ever end the wait
+    // for a server that disappeared (a cut network): nothing else would end the wait
     query_timeout: options.statementTimeoutMs + ANSWER_MARGIN_MS,
     keepAlive: true,
     application_name: server.applicationName ?? 'pigeonpost',
-    onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
+    onConnect: prepareConnection as (client: ClientBase) => void, // awaited, despite its type
   };
   const pool = new Pool(config);
-  pool.on('error', () => undefined); // an idle connection broke: the pool has dropped it, the next use opens another
+  pool.on('error', () => undefined); // an idle connection broke: the pool dropped it and opens another when needed
   return pool;
 }
 
@@ -49,12 +49,12 @@ function tlsOptions(server: Server, network: NetworkSettings): ConnectionOptions
   const { sslMode, host } = server;
   if (sslMode === 'disable') return false;
   const { ca, ...own } = readCertificates(server);
-  // As in libpq: who names an authority wants it asked.
+  // As in libpq: a named authority has to be verified.
   if (sslMode === 'require' && ca === undefined) return { ...strictTls, ...own, rejectUnauthorized: false };
   return {
     ...strictTls,
     ...own,
-    // Given a list, Node trusts nothing else, so its own certificates are named too; `sslrootcert` takes their place.
+    // With a list, Node trusts nothing else, so its own certificates are included; `sslrootcert` replaces them.
     ...(network.ca !== undefined && { ca: [...rootCertificates, network.ca] }),
     ...(ca !== undefined && { ca }),
     ...(sslMode !== 'verify-full' ? { checkServerIdentity: () => undefined } : { host }),
@@ -62,6 +62,6 @@ function tlsOptions(server: Server, network: NetworkSettings): ConnectionOptions
 }
 
 async function prepareConnection(client: ClientBase): Promise<void> {
-  // A connection that breaks while it is in use says so twice: to the running statement, which is enough, and here.
+  // A connection that breaks in use reports it twice: to the running statement, which is enough, and here.
   client.on('error', () => undefined);
 }

@@ -1,14 +1,14 @@
 import type { Table } from './tables.js';
 
 /**
- * Statements that make what is missing. Only ever adding: a column or table that somebody else has put there stays.
- * They are run by the sink where it may, and told by `check` to be run by a person where it may not.
+ * Statements that add what is missing. They change no column or table of others. The sink runs them if it has the right;
+ * otherwise `check` prints them for the schema's owner.
  */
 export function schemaStatement(schema: string): string {
   return `create schema if not exists ${quoted(schema)}`;
 }
 
-/** Whose the schema is: one ledger, by one sink. */
+/** Returns the statements for the marker, which names the ledger and the sink of the schema. */
 export function markerStatements(schema: string): string[] {
   const name = qualified(schema, MARKER_TABLE);
   return [
@@ -18,7 +18,7 @@ export function markerStatements(schema: string): string[] {
   ];
 }
 
-/** The table with its indexes and comments. */
+/** Returns the statements for a table with its indexes and comments. */
 export function tableStatements(schema: string, table: Table): string[] {
   const name = qualified(schema, table.name);
   const columns = allColumns(table).map(
@@ -35,7 +35,7 @@ export function tableStatements(schema: string, table: Table): string[] {
   ];
 }
 
-/** A column that a later version has brought. */
+/** Returns the statements for a column that a later version added. */
 export function columnStatements(schema: string, table: Table, columnName: string): string[] {
   const column = allColumns(table).find(({ name }) => name === columnName);
   if (column === undefined) throw new Error(`${table.name} has no column ${columnName}`);
@@ -52,7 +52,7 @@ interface TableColumn {
   readonly comment: string;
 }
 
-/** Every column of a table, in its order. */
+/** Returns every column of a table, in order. */
 export function allColumns(table: Table): TableColumn[] {
   const own = table.columns.map(({ name, type, comment }) => ({ name, type, notNull: false, comment }));
   return [...leadingColumns, ...own, ...trailingColumns];
@@ -62,18 +62,18 @@ function commentStatement(schema: string, table: Table, { name, comment }: Table
   return `comment on column ${qualified(schema, table.name)}.${quoted(name)} is ${literal(comment)}`;
 }
 
-/** What queries join and filter by; `updated_at` is for whoever copies what has changed since. */
+/** Columns by which queries join and filter; `updated_at` is for incremental copies. */
 function indexedBy(table: Table): string[] {
   const names = ['id', 'question_id', 'session_id', 'attendee_id'];
   return [...table.columns.map(({ name }) => name).filter((name) => names.includes(name)), 'updated_at'];
 }
 
-/** Ids are unique within a workspace's pigeonhole at least, and a query names that first. */
+/** Ids are unique within a pigeonhole of a workspace, which queries name first. */
 function indexColumns(column: string): string[] {
   return column === 'updated_at' ? [column] : ['workspace', 'pigeonhole_id', column];
 }
 
-/** What every table has, before and after its own columns. */
+/** A column that every table has before or after its own. */
 interface CommonColumn {
   readonly name: string;
   /** As PostgreSQL's `format_type` writes it. */

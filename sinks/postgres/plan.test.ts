@@ -21,7 +21,7 @@ describe('the tables', () => {
     }
   });
 
-  it('count whoever did something as personal, and so what they wrote', () => {
+  it('treat attendees and what they wrote as personal', () => {
     const personal = tables.flatMap(({ name, columns }) =>
       columns.filter((column) => column.personal).map((column) => `${name}.${column.name}`),
     );
@@ -184,7 +184,7 @@ describe('the value of a column', () => {
     ['date', '2026-11-21T00:00:00Z'],
     ['jsonb', undefined],
     ['text', undefined],
-  ])('of type %s is null for %j, which stands in raw alone', (type, value) => {
+  ])('of type %s is null for %j, which only raw keeps', (type, value) => {
     expect(columnValue(type, value)).toBeNull();
   });
 });

@@ -9,29 +9,29 @@ import {
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**
- * What becomes of a row. `row`: it is what the change says. `tombstone`: the item is deleted, and what the row says of
- * a person goes. `clear`: the person goes, the row stays. `remove`: the row goes.
+ * The kind of write. `row`: writes the item. `tombstone`: marks the item as deleted and clears personal columns.
+ * `clear`: clears personal columns. `remove`: deletes the row.
  */
 export type Write = 'row' | 'tombstone' | 'clear' | 'remove';
 
 export interface PostgresOperation extends Operation {
   readonly table: string;
   readonly write: Write;
-  /** By column; a column that is not named is null. */
+  /** Values by column; a missing column is null. */
   readonly row: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What one change does to the table of its list. Pure. A row is always written whole: a field that has gone from the
- * item, or a person who may no longer be shown, goes from the row as well.
+ * Plans what one change writes to the table of its list. Pure. Rows are always written completely: a field that the
+ * item no longer has, or an attendee who must no longer be shown, disappears from the row as well.
  */
 export function planRow(subject: Subject, configured: SinkEnvironment['onForget']): Planned<PostgresOperation> {
   const { change, removal } = subject;
-  const onForget = subject.canary === undefined ? configured : 'delete'; // nobody has joined anything to an invented row
+  const onForget = subject.canary === undefined ? configured : 'delete'; // no other data refers to an invented row
   const table = tableOf.get(change.list);
   if (table === undefined) return { kind: 'nothing', reason: 'no-table' };
   if (!isStorable(change.key) || !isStorable(change.workspace)) {
-    const detail = `the key of an item of ${change.list} holds a character that PostgreSQL has no text for`;
+    const detail = `the key of an item of ${change.list} contains a character that PostgreSQL cannot store`;
     return { kind: 'unplannable', cause: 'key-not-storable', detail };
   }
   if (forgetsPerson(removal) && onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
@@ -78,7 +78,7 @@ function valueIn(column: Column, item: Fields, sessionId: number | null, table: 
   return columnValue(type, memberAt(item, from.item));
 }
 
-/** Members at the top of the item that no other column takes. */
+/** Returns the top-level fields of the item without a column of their own. */
 function restOf(item: Fields, table: Table): Fields {
   const taken = new Set(
     table.columns.flatMap(({ from }) => (from !== 'the-rest' && 'item' in from ? [from.item[0]] : [])),
@@ -99,28 +99,28 @@ function isOfEnvelope({ from }: Column): boolean {
   return from !== 'the-rest' && 'envelope' in from;
 }
 
-/** What stands for a character that cannot be stored: U+FFFD, the sign of Unicode for just that. */
+/** Replaces characters that cannot be stored: U+FFFD, Unicode's replacement character. */
 const REPLACEMENT = '\\ufffd';
 
 /**
- * A value as JSON that PostgreSQL takes as `jsonb`. U+0000 and lone surrogates are legal in JSON but cannot be text
- * there ("unsupported Unicode escape sequence"), so each becomes U+FFFD. Source: PostgreSQL 15, 8.14, "JSON Types".
+ * Serializes a value to JSON that PostgreSQL accepts as `jsonb`. U+0000 and lone surrogates are legal in JSON, but
+ * PostgreSQL refuses them ("unsupported Unicode escape sequence"), so each becomes U+FFFD. Source: PostgreSQL 15, 8.14, "JSON Types".
  */
 export function storableJson(value: unknown): string {
-  // JSON.stringify writes exactly these as escapes; each escape is matched whole, so that `\\u0000` stays what it is.
+  // JSON.stringify writes exactly these as escapes. Each escape is matched completely, so that `\\u0000` stays unchanged.
   return JSON.stringify(value).replace(/\\(?:u([0-9a-f]{4})|.)/g, (escape, hex: string | undefined) =>
     hex === '0000' || (hex !== undefined && /^d[89a-f]/.test(hex)) ? REPLACEMENT : escape,
   );
 }
 
-/** Whether a text can be stored as it is. An identity that cannot must not be changed: two could become one. */
+/** Whether a text can be stored unchanged. A key that cannot must not be altered: two keys could become one. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 }
 
 /**
- * A value as its column takes it; null where there is none, or one of another type than the specification gives it.
- * Such a value is not lost: `raw` has it. A row refused for one odd field would lose all the others.
+ * Converts a value to its column's type; null if there is none, or if its type differs from the specification. Such a
+ * value is kept in `raw`: refusing the row for one unexpected field would lose all the others.
  */
 export function columnValue(type: ColumnType, value: unknown): unknown {
   switch (type) {
@@ -139,17 +139,17 @@ export function columnValue(type: ColumnType, value: unknown): unknown {
   }
 }
 
-/** ISO 8601 with its offset, as the specification has it; one without would mean another instant on each server. */
+/** Accepts ISO 8601 with an offset, as specified; without one, the instant would depend on the server. */
 function instantOf(value: unknown): string | null {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/.test(value)) return null;
   const at = new Date(value);
-  // year 0 is one that PostgreSQL does not know, and 9999 with an offset may lead beyond four digits
+  // PostgreSQL has no year 0, and 9999 with an offset may exceed four digits
   return Number.isNaN(at.getTime()) || at.getUTCFullYear() < 1 || at.getUTCFullYear() > 9999 ? null : at.toISOString();
 }
 
 function dayOf(value: unknown): string | null {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value) || value.startsWith('0000')) return null;
   const at = new Date(`${value}T00:00:00Z`);
-  // JavaScript takes 2026-02-30 for 2 March
+  // JavaScript parses 2026-02-30 as 2 March
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value) ? value : null;
 }

@@ -15,7 +15,7 @@ interface PostgresTuning {
   readonly statementTimeoutMs?: number;
 }
 
-/** A table for each list, a row for each item. README.md tells what is promised when. */
+/** Writes a table for each list and a row for each item. */
 export function createPostgresSink(
   config: PostgresConfig,
   environment: SinkEnvironment,
@@ -26,13 +26,13 @@ export function createPostgresSink(
   const server = serverName(url);
   const { schema } = config;
   const pool = createPool(url, environment.network, { connectTimeoutMs, statementTimeoutMs });
-  /** Undefined: the schema has to be looked at first. One look for all lanes. */
+  /** Undefined if the schema has to be inspected first, once for all lanes. */
   let ready: Promise<void> | undefined;
 
   return {
     traits: {
       order: 'item',
-      looksAround: false, // a row is the item; names of sessions and people are joined by whoever queries
+      looksAround: false, // a row is the item; queries join the names of sessions and attendees
       revisions: 'latest',
       repeats: 'harmless', // by the revision in each row
       batchSize: BATCH_SIZE,
@@ -55,7 +55,7 @@ export function createPostgresSink(
       } catch (error) {
         ready = undefined;
         const failure = classifyFailure(error, server, schema);
-        // Before the first row no row can be at fault: what a statement that makes tables says is about the schema.
+        // No row can be at fault before the first one: a failure while tables are created is about the schema.
         const outcome = failure.about === 'destination' ? failure.outcome : retryOf(failure.detail);
         return { outcomes: operations.map(() => outcome) };
       }
@@ -68,7 +68,7 @@ function retryOf(detail: string) {
   return { kind: 'retry', detail } as const;
 }
 
-/** Once stopped, the connection is cut: the server rolls back what it had not committed. */
+/** Closes the connection when stopped: the server rolls back what was not committed. */
 async function withConnection(
   pool: Pool,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function withConnection(
     return written;
   } finally {
     signal.removeEventListener('abort', stop);
-    client.release(!isWhole); // a connection on which something went wrong is not trusted with the next batch
+    client.release(!isWhole); // a connection with a failure is not used for the next batch
   }
 }
 
@@ -95,7 +95,7 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
   lists: () => 'all',
   destination({ url, schema }) {
-    // Not the user: another one is another credential and not another place.
+    // Without the user: another user is another credential, not another destination.
     const { host, port, database } = readUrl(url.reveal());
     return JSON.stringify([host, port, database, schema]);
   },

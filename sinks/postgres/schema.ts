@@ -12,23 +12,23 @@ import {
 import { DestinationChanged } from './classify.js';
 import { type Table, tables } from './tables.js';
 
-/** Who writes into a schema. */
+/** The owner of a schema. */
 export interface SchemaOwner {
   readonly ledgerId: string;
   readonly sink: string;
 }
 
-/** What stands in a schema, compared with what should. */
+/** The state of a schema, compared with the expected tables. */
 export interface SchemaState {
   readonly exists: boolean;
   readonly hasMarkerTable: boolean;
-  /** Null: nobody's yet. */
+  /** Null if nobody has claimed it. */
   readonly owner: SchemaOwner | null;
   readonly missingTables: readonly Table[];
   readonly missingColumns: readonly { readonly table: Table; readonly column: string }[];
-  /** Tables of ours that are there. */
+  /** Expected tables that exist. */
   readonly presentTables: readonly Table[];
-  /** A sentence for each thing that cannot be made to fit by adding. */
+  /** A sentence for each difference that adding tables and columns cannot resolve. */
   readonly misfits: readonly string[];
 }
 
@@ -42,8 +42,8 @@ interface ColumnRow {
 }
 
 /**
- * Looks at a schema. Reads the catalogue, which shows all there is, and not information_schema, which hides what the
- * user has no right to: such a table would look as if it were missing.
+ * Inspects a schema. Reads the catalog, not information_schema, which hides tables without a right to them: they would
+ * look missing.
  */
 export async function inspectSchema(
   client: ClientBase,
@@ -82,7 +82,7 @@ export async function inspectSchema(
   };
 }
 
-/** Null also where this user may not read it: the first write then says so. */
+/** Null also if this user may not read it: the first write reports that. */
 async function ownerIfReadable(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
   const { rows } = await client.query<{ may: boolean }>(
     `select has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT') as may
@@ -92,7 +92,7 @@ async function ownerIfReadable(client: ClientBase, schema: string): Promise<Sche
   return rows[0]?.may === true ? await readOwner(client, schema) : null;
 }
 
-/** Whose the schema says it is; null: nobody's yet. */
+/** Reads the owner of the schema; null if nobody has claimed it. */
 export async function readOwner(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
   const { rows } = await client.query<{ ledger_id: string; sink: string }>(
     `select ledger_id, sink from ${qualified(schema, MARKER_TABLE)}`,
@@ -101,9 +101,9 @@ export async function readOwner(client: ClientBase, schema: string): Promise<Sch
 }
 
 /**
- * Whether a schema may be written to.
- * @param ledgerId undefined: not known here, so that the sink's name alone is compared
- * @throws {DestinationChanged} when it is somebody else's, or holds what cannot be made to fit
+ * Requires that this sink may write to a schema.
+ * @param ledgerId undefined if it is not known here: then only the sink's name is compared
+ * @throws {DestinationChanged} when it belongs to another sink or ledger, or cannot be migrated
  */
 export function requireOwn(
   state: SchemaState,
@@ -113,7 +113,7 @@ export function requireOwn(
   const { owner, hasMarkerTable, presentTables, misfits: problems } = state;
   if (!hasMarkerTable && presentTables.length > 0) {
     throw new DestinationChanged(
-      `schema "${schema}" holds a table ${presentTables[0]!.name} and no ${MARKER_TABLE}: give this sink a schema of its own`,
+      `schema "${schema}" has a table ${presentTables[0]!.name} and no ${MARKER_TABLE}: give this sink a schema of its own`,
     );
   }
   if (owner !== null) requireSameOwner(owner, schema, { ledgerId, sink });
@@ -140,7 +140,7 @@ export function requireSameOwner(
 
 function missingColumns(table: Table, rows: readonly ColumnRow[]): string[] {
   const present = new Set(rows.map(({ column_name }) => column_name));
-  // A column of the key, or one that must not be null, cannot be added to rows: that is a misfit.
+  // A key column, or one that must not be null, cannot be added to existing rows: that is a misfit.
   return allColumns(table)
     .filter(({ name, notNull }) => !notNull && !present.has(name))
     .map(({ name }) => name);
@@ -163,17 +163,17 @@ function misfits(table: Table, rows: readonly ColumnRow[], schema: string): stri
     ...rows
       .filter(({ column_name, not_null, has_default }) => not_null && !has_default && !expected.has(column_name))
       .map(({ column_name }) => `column ${column_name} of ${where} must not be null and has no default: give it one`),
-    ...(primaryKey.join() === key.join() ? [] : [`${where} has not the primary key (${primaryKey.join(', ')})`]),
+    ...(primaryKey.join() === key.join() ? [] : [`${where} does not have the primary key (${primaryKey.join(', ')})`]),
   ];
 }
 
-/** A migration waits no longer than this for whoever reads a table: it would hold up all other readers behind it. */
+/** Lock timeout of a migration: readers would queue behind it while it waits. */
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
- * Makes the schema this sink's: claims it, and makes what is missing. Where nothing is missing, nothing is locked.
- * Safe to run twice, also at once. Adds only; a version before goes on working, since it names its columns.
- * @throws {DestinationChanged} when the schema is somebody else's, or cannot be made to fit; the driver's errors
+ * Claims the schema for this sink and creates what is missing. If nothing is missing, nothing is locked. Safe to run
+ * twice, also concurrently. It only adds; a previous version keeps working, since it names its columns.
+ * @throws {DestinationChanged} when the schema belongs to another sink or ledger, or cannot be migrated; the driver's errors
  */
 export async function prepareSchema(client: ClientBase, schema: string, owner: SchemaOwner): Promise<void> {
   const seen = await inspectSchema(client, schema, tables);
@@ -183,7 +183,7 @@ export async function prepareSchema(client: ClientBase, schema: string, owner: S
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pigeonpost schema ${schema}`]);
-    const state = await inspectSchema(client, schema, tables); // another process may have been faster
+    const state = await inspectSchema(client, schema, tables); // another process may have finished first
     requireOwn(state, schema, owner);
     for (const statement of missingStatements(state, schema)) await client.query(statement);
     if (state.owner === null) {
@@ -194,12 +194,12 @@ export async function prepareSchema(client: ClientBase, schema: string, owner: S
     }
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback').catch(() => undefined); // what went wrong first is what is told
+    await client.query('rollback').catch(() => undefined); // the first error is the one to report
     throw error;
   }
 }
 
-/** What has to be run, by this sink or by a person, until the schema has what is needed. */
+/** Returns the statements that add what is missing, to be run by this sink or by the schema's owner. */
 export function missingStatements(state: SchemaState, schema: string): string[] {
   return [
     ...(state.exists ? [] : [schemaStatement(schema)]),

@@ -8,7 +8,7 @@ import { MARKER_TABLE, qualified, quoted, leadingColumns, primaryKey, trailingCo
 import { tables, type Table } from './tables.js';
 
 interface Target {
-  /** As it is named to a person. */
+  /** Its name for people. */
   readonly server: string;
   readonly schema: string;
   readonly owner: SchemaOwner;
@@ -18,24 +18,24 @@ interface Target {
 export interface Written {
   /** One per operation, in their order. */
   readonly outcomes: readonly Outcome[];
-  /** The tables are not what they were. */
+  /** The tables have changed, so the schema has to be inspected again. */
   readonly looksAgain: boolean;
 }
 
 /**
- * Writes a batch in one transaction. Where PostgreSQL refuses a row, the batch is halved until that row stands alone:
- * it is rejected, the others are written. Never throws.
- * @param mayGoOn asked before each transaction; once false, what has not been written is `unsent`
+ * Writes a batch in one transaction. If PostgreSQL refuses a row, the batch is halved until that row is found: it is
+ * rejected, the others are written. Never throws.
+ * @param mayContinue checked before each transaction; once false, the remaining operations are `unsent`
  */
 export async function writeBatch(
   client: ClientBase,
   operations: readonly PostgresOperation[],
   target: Target,
-  mayGoOn: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<Written> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
   const groups = [[...operations.keys()]];
-  for (let group = groups.shift(); group !== undefined && mayGoOn(); group = groups.shift()) {
+  for (let group = groups.shift(); group !== undefined && mayContinue(); group = groups.shift()) {
     const settle = (outcome: Outcome): void => group!.forEach((position) => (outcomes[position] = outcome));
     try {
       await confirmHeld();
@@ -48,7 +48,7 @@ export async function writeBatch(
     } catch (error) {
       const failure = classifyFailure(error, target.server, target.schema);
       if (failure.about === 'destination') {
-        // Nothing else would pass either.
+        // Every other group would fail too.
         for (const positions of [group, ...groups]) for (const at of positions) outcomes[at] = failure.outcome;
         return { outcomes, looksAgain: failure.looksAgain };
       }
@@ -63,7 +63,7 @@ async function transact(client: ClientBase, operations: readonly PostgresOperati
   const { schema, owner, statementTimeoutMs } = target;
   await client.query('begin');
   try {
-    // Here and not when connecting: poolers between us and the server refuse or forget settings of a session.
+    // Here, not when connecting: poolers refuse or lose settings of a session.
     await client.query(`set local statement_timeout = ${statementTimeoutMs}`);
     const found = await readOwner(client, schema);
     if (found === null) throw new DestinationChanged(lostMarker(schema));
@@ -72,7 +72,7 @@ async function transact(client: ClientBase, operations: readonly PostgresOperati
       await client.query(statement, [storableJson(rows)]);
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback').catch(() => undefined); // what went wrong first is what is told
+    await client.query('rollback').catch(() => undefined); // the first error is the one to report
     throw error;
   }
 }
@@ -81,7 +81,7 @@ function lostMarker(schema: string): string {
   return `schema "${schema}" has lost the row in ${MARKER_TABLE}: find out who removed it, then resume the sink`;
 }
 
-/** One statement per table and kind of write, tables in an order that all writers share. */
+/** One statement per table and kind of write, with tables in the same order for all writers. */
 function statementsFor(
   operations: readonly PostgresOperation[],
   schema: string,
@@ -96,7 +96,7 @@ function statementsFor(
   );
 }
 
-/** PostgreSQL refuses to upsert one row twice in a statement (SQLSTATE 21000): the newest revision counts. */
+/** Keeps the newest revision of each item: PostgreSQL refuses to upsert a row twice in a statement (SQLSTATE 21000). */
 function latestByItem(operations: readonly PostgresOperation[]): Map<string, PostgresOperation> {
   const latest = new Map<string, PostgresOperation>();
   for (const operation of operations) {
@@ -109,9 +109,9 @@ function latestByItem(operations: readonly PostgresOperation[]): Map<string, Pos
 }
 
 /**
- * The statement that makes many writes of one kind in one table. Its one parameter is a JSON array of rows, each item
- * in it at most once. None of them touches a row that knows a newer revision, so a late or repeated write never undoes
- * one; and the same write again changes nothing, `updated_at` included.
+ * Returns the statement for many writes of one kind to one table. Its only parameter is a JSON array of rows, with each
+ * item at most once. It never changes a row with a newer revision, so a late or repeated write undoes nothing, and the
+ * same write again changes nothing, not even `updated_at`.
  */
 function writeStatement(write: Write, table: Table, schema: string): string {
   switch (write) {
@@ -139,7 +139,7 @@ const keyColumns: readonly Typed[] = [
 
 const sameItem = primaryKey.map((name) => `t.${quoted(name)} = r.${quoted(name)}`).join(' and ');
 
-/** All but `updated_at`, which the database sets. */
+/** All columns except `updated_at`, which the database sets. */
 function columnsOf(table: Table): Typed[] {
   return [...leadingColumns, ...table.columns, ...trailingColumns].filter(({ name }) => name !== 'updated_at');
 }
@@ -152,7 +152,7 @@ where ${mayReplace} and (${values.map((name) => `t.${quoted(name)}`).join(', ')}
   is distinct from (${values.map((name) => `excluded.${quoted(name)}`).join(', ')})`;
 }
 
-/** What says nothing of a person stays, so that counts by session or by time go on to hold. */
+/** Keeps columns without personal data, so that counts by session or time stay correct. */
 function tombstone(table: Table, schema: string): string {
   const columns = [
     ...keyColumns,
@@ -167,7 +167,7 @@ where ${mayReplace} and (t."revision" < excluded."revision" or t."deleted_at" is
 
 const mayReplace = 't."revision" <= excluded."revision"';
 
-/** In the order of their keys, so that two writers of one table never wait for each other in a circle. */
+/** Rows are ordered by key, so that two writers never deadlock. */
 function insert(table: Table, schema: string, columns: readonly Typed[]): string {
   const names = columns.map(({ name }) => quoted(name)).join(', ');
   const key = primaryKey.map(quoted).join(', ');

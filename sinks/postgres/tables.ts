@@ -1,18 +1,18 @@
-/** The types that columns have: those that a value of JSON can be brought into without losing anything. */
+/** Column types to which a JSON value can be converted without loss. */
 export type ColumnType = 'bigint' | 'boolean' | 'text' | 'timestamp with time zone' | 'date' | 'jsonb';
 
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** Where its value stands: in the item, in the change's envelope, or in all of the item that no other column takes. */
+  /** Source of its value: a path in the item, the change's envelope, or all fields without a column of their own. */
   readonly from: { readonly item: readonly string[] } | { readonly envelope: 'sessionId' } | 'the-rest';
-  /** Whether it may say something of a person: emptied when the item or the person goes. */
+  /** Whether it may contain personal data: cleared when the item or the attendee is removed. */
   readonly personal: boolean;
-  /** A sentence for the catalogue of the database. */
+  /** A sentence for the database's catalog. */
   readonly comment: string;
 }
 
-/** What the specification lists for a session: path, type, and a sentence. */
+/** The documented fields of a session: path, type, and a sentence. */
 const sessionColumns: readonly (readonly [path: string, type: ColumnType, comment: string])[] = [
   ['id', 'bigint', 'The session_id of all other tables.'],
   ['name', 'text', 'Its name.'],
@@ -42,20 +42,20 @@ const sessionColumns: readonly (readonly [path: string, type: ColumnType, commen
   ['externalVideoReactions', 'boolean', 'Whether reactions show on a video.'],
 ];
 
-/** One list of the service as a table. */
+/** The table of one list. */
 export interface Table {
   readonly list: string;
   readonly name: string;
   readonly comment: string;
-  /** Its own columns; those that all tables share stand in common-columns.ts. */
+  /** Its own columns; ddl.ts has those that all tables share. */
   readonly columns: readonly Column[];
-  /** The column with the person whose row it is: without a value there, the row is anonymous. */
+  /** The column with the attendee; without a value, the row is anonymous. */
   readonly person?: string;
 }
 
 type Options = { readonly personal?: true };
 
-/** A column whose name is its path in the item: `answerRating.rate` is `answer_rating_rate`; no word stands twice. */
+/** Returns a column named after its path in the item: `answerRating.rate` is `answer_rating_rate`, without repeated words. */
 function column(
   path: string,
   type: ColumnType,
@@ -98,9 +98,9 @@ const optionVote = [
 const count = (path: string, comment: string): Column => column(path, 'bigint', comment);
 
 /**
- * The tables, in the order in which they are made. Columns are those of the specification of the service; what it does
- * not name stands in `raw`. Names of sessions and texts of questions are copied into a row by the service only: they
- * are columns where no other table has them.
+ * The tables, in the order in which they are created. Their columns are the documented fields; `raw` has all others.
+ * The service copies names of sessions and texts of questions into other items: they are columns only if no other table
+ * has them.
  */
 export const tables: readonly Table[] = [
   {
@@ -230,7 +230,7 @@ export const tables: readonly Table[] = [
   {
     list: 'qna-questions',
     name: 'qna_questions',
-    comment: 'Questions of Q&A sessions as their attendees see them; the same question stands in questions.',
+    comment: 'Questions of Q&A sessions as their attendees see them; the same question is in questions.',
     columns: [
       id('id', 'The question: questions.question_id.'),
       text('content', 'What was asked.', personal),
@@ -279,5 +279,5 @@ export const tables: readonly Table[] = [
   },
 ];
 
-/** The table of a list; undefined: there is none. */
+/** The table of each list that has one. */
 export const tableOf: ReadonlyMap<string, Table> = new Map(tables.map((table) => [table.list, table]));

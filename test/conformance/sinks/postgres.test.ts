@@ -380,7 +380,7 @@ suite('the postgres sink', () => {
   it('leaves nothing behind when it checks', async () => {
     const lines = await newSink().check(signal);
     expect(lines.map(({ ok }) => ok)).toEqual([true, true]);
-    expect(lines[1]!.text).toContain('does not exist yet and will be made');
+    expect(lines[1]!.text).toContain('does not exist yet and will be created');
     const { rows } = await owner.query(`select from pg_namespace where nspname = 'engagement'`);
     expect(rows).toHaveLength(0);
   });
