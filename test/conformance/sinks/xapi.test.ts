@@ -251,7 +251,7 @@ describe('a strict LRS', () => {
     await open({ version });
     expect((await sink.check(goingOn)).map(({ ok, text }) => `${ok} ${text}`)).toEqual([
       expect.stringMatching(`^true .* is an LRS for xAPI ${version.slice(0, 3)}$`),
-      expect.stringMatching(/^true .* takes the credentials$/),
+      expect.stringMatching(/^true .* accepts the credentials$/),
     ]);
     const { outcomes } = await sink.send(await planned(everything('one')), lane, goingOn);
     expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['delivered']));
