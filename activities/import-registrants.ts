@@ -1,7 +1,7 @@
 import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../importing/sending/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from '../importing/sending/end-import.js';
-import { type ImportStanding, readStanding } from '../importing/read-import.js';
-import { knownManners } from '../importing/sending/settle-chunk.js';
+import { type ImportStatus, readImportStatus } from '../importing/read-import.js';
+import { readRefusalBehavior } from '../importing/sending/settle-chunk.js';
 import { resume } from '../ledger/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
@@ -32,7 +32,7 @@ const noneWaits = { claimed: 0, waiting: 0 };
  */
 export async function importRegistrantsTurn(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
   await requireCurrentConfiguration(to);
-  const standing = await readStanding(to.ledger, id);
+  const standing = await readImportStatus(to.ledger, id);
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
     return { ...idle, nextDueInMs: 0, state: 'finished' };
   }
@@ -54,7 +54,7 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
   const facts = {
     failures: standing.failures,
     after: waited.after,
-    manners: await knownManners(to.ledger, lease.workspace),
+    manners: await readRefusalBehavior(to.ledger, lease.workspace),
   };
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- as many as are sent at once, at most
@@ -64,7 +64,7 @@ export async function importRegistrantsTurn(to: Collaborators, id: string, signa
 }
 
 /** What keeps an import from sending, whatever it has to send. A refused key is tried again in its own time (`mayAsk`). */
-function whyBlocked({ pauses }: ImportStanding): string | undefined {
+function whyBlocked({ pauses }: ImportStatus): string | undefined {
   return pauses.find(({ scope, pausedBy }) => scope === 'import' || pausedBy === 'person')?.cause;
 }
 

@@ -4,7 +4,7 @@ import { createHash, hash } from 'node:crypto';
 const blockBytes = 64;
 const digestBytes = 32;
 /** Longer texts are rare: those are hashed without the scratch memory, which stays small. */
-const mostScratchBytes = 16 * 1024;
+const maxScratchBytes = 16 * 1024;
 
 /**
  * HMAC-SHA-256 (RFC 2104) under one key, put together from two hashes: the value of `createHmac`, in half the time
@@ -19,7 +19,7 @@ export class Hmac {
   /** @throws {RangeError} for a key longer than a block, which the RFC would hash first */
   constructor(key: Uint8Array) {
     if (key.byteLength > blockBytes) throw new RangeError(`a key of ${key.byteLength} bytes is longer than a block`);
-    this.#inner = Buffer.alloc(mostScratchBytes);
+    this.#inner = Buffer.alloc(maxScratchBytes);
     this.#outer = Buffer.alloc(blockBytes + digestBytes);
     for (let index = 0; index < blockBytes; index += 1) {
       this.#inner[index] = (key[index] ?? 0) ^ 0x36;
@@ -27,7 +27,7 @@ export class Hmac {
     }
   }
 
-  /** Of the text's UTF-8 bytes. By way of a text: a hash that is given as a buffer gets memory of its own. */
+  /** Returns the HMAC of the text's UTF-8 bytes. Converts through a text, because a hash as a buffer allocates separate memory. */
   of(text: string): Buffer {
     this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');
     return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1');
@@ -40,7 +40,7 @@ export class Hmac {
   }
 
   #innerHash(text: string): string {
-    if (blockBytes + 3 * text.length > mostScratchBytes) {
+    if (blockBytes + 3 * text.length > maxScratchBytes) {
       return createHash('sha256').update(this.#inner.subarray(0, blockBytes)).update(text).digest('binary');
     }
     const end = blockBytes + this.#inner.write(text, blockBytes, 'utf8');

@@ -73,7 +73,7 @@ async function readRows(ledger: Ledger, id: string): Promise<ImportRow[]> {
 }
 
 /** The part of the progress that decides how an import continues. */
-export interface ImportStanding extends Pick<
+export interface ImportStatus extends Pick<
   ImportProgress,
   'workspace' | 'canary' | 'pauses' | 'failures' | 'startedAt' | 'endedAt'
 > {
@@ -81,7 +81,7 @@ export interface ImportStanding extends Pick<
 }
 
 /** Like `readImport`, without the counts, which take tens of milliseconds for a long import. */
-export async function readStanding(ledger: Ledger, id: string): Promise<ImportStanding | undefined> {
+export async function readImportStatus(ledger: Ledger, id: string): Promise<ImportStatus | undefined> {
   const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
   const { workspace, canary, failures, started_at: startedAt, ended_at: endedAt } = row;

@@ -38,7 +38,7 @@ interface KnownFile {
   settledUnder: string | null;
 }
 
-/** Where a file was found, and how files there are read: see `readingOf`. */
+/** The folder of a file, and the settings for reading it: see `readingOf`. */
 interface Found {
   readonly place: DropPlace;
   readonly reading: string;

@@ -1,13 +1,13 @@
 /** Characters of a value. The service documents no maximum; 255 is what most databases allow for a name. */
 export const maxValueLength = 255;
 
-/** A registrant as it is sent: texts under field names, in the order of the columns. */
+/** A registrant as sent: texts by field, in the order of the columns. */
 export interface Profile {
   readonly attendeeCode: string;
   readonly [field: string]: string;
 }
 
-/** What is wrong with a cell: the row is not sent. */
+/** A problem of a cell, because of which the row is not sent. */
 export type ProblemCode =
   | 'missing-code'
   | 'duplicate-code'
@@ -25,14 +25,14 @@ export type ProblemCode =
   | 'not-an-object'
   | 'late-field';
 
-/** What a person should know of a cell that is sent. */
+/** A note about a value that is sent. */
 export type NoteCode = 'trimmed' | 'apostrophe-removed' | 'similar-code' | 'code-generated';
 
-/** Found in a row. The message is one sentence, and never holds the cell's text. */
+/** A problem or note about a row. The message is one sentence and never contains the cell's text. */
 export interface Problem {
-  /** See RawRow. */
+  /** See `RawRow`. */
   readonly row: number;
-  /** The column's name in the file; null: the whole row. */
+  /** Name of the column in the file; null: the whole row. */
   readonly column: string | null;
   readonly code: ProblemCode | NoteCode;
   readonly message: string;
@@ -49,8 +49,8 @@ export interface SendableRow {
 export interface InvalidRow {
   readonly row: number;
   /**
-   * The cells as read, under field names, for the report: fit to be stored (what no database takes stands as U+FFFD), and cut after
-   * 1,000 characters, which leaves a value that is too long too long.
+   * The cells by field for the report. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are
+   * cut after 1,000 characters.
    */
   readonly values: Readonly<Record<string, string>>;
   /** At least one. */
@@ -63,10 +63,10 @@ export function isSendable(row: CheckedRow): row is SendableRow {
   return 'profile' in row;
 }
 
-/** Those that are about one row alone. */
+/** Codes that refer to one row only. */
 export type PlainCode = Exclude<ProblemCode | NoteCode, 'duplicate-code' | 'duplicate-row' | 'similar-code'>;
 
-/** What a person is told, without the cell's text. Where an earlier row is part of it, `RowCheck` says it. */
+/** Messages without the cell's text. `RowCheck` words those that refer to an earlier row. */
 const problemWords: Readonly<Record<PlainCode, string>> = {
   'missing-code': 'The attendee code is missing; enter one, or have codes generated.',
   'empty-name': 'The name is empty; enter it.',

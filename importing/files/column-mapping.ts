@@ -5,27 +5,27 @@ import { RegistrantFileError } from './registrant-file.js';
 export interface MappedColumn {
   /** The name in the file's header. */
   readonly column: string;
-  /** The profile field that its cells are sent as; null: not sent. */
+  /** The profile field of the column; null: not sent. */
   readonly property: string | null;
-  /** Whether the property was guessed: neither named by the person nor the header's own word. */
+  /** Whether the field was guessed: neither named by the person nor equal to the header. */
   readonly guessed: boolean;
 }
 
-/** What becomes of each column of a file, in the file's order. No two columns have the same property. */
+/** The mapping of a file's columns, in the file's order. No two columns have the same field. */
 export interface ColumnMapping {
   readonly columns: readonly MappedColumn[];
 }
 
-/** What a person wants of columns, by name: a property, or null not to send the column. Also the form that is saved. */
+/** Requested fields by column; null: do not send the column. Also the saved form. */
 export type MappingWishes = Readonly<Record<string, string | null>>;
 
 /**
- * What each column is sent as. First what a person wishes; then headers that are field names; then headers that obviously mean one
- * (`E-MAIL` where the field is `Email`, `Full name`, `Ticket no.`), marked as guessed. Any other column is sent under its own
- * header, for nothing lists the fields of a pigeonhole: `unknownFields` names those to be confirmed. A column without a name, a
- * column of a report, or a second one for a field that is taken is not sent.
- * @param knownFields fields seen on the pigeonhole's attendees or in earlier imports
- * @throws {RegistrantFileError} kind `mapping` when a wish names a column that the file lacks, or two wish for one field
+ * Maps columns to fields: first as requested; then headers that are field names; then headers that obviously mean one
+ * (`E-MAIL` for `Email`, `Full name`, `Ticket no.`), marked as guessed. Any other column is sent under its own header,
+ * because no API lists the fields of a pigeonhole; `unknownFields` returns those to confirm. Columns without a name,
+ * columns of a report and a second column for the same field are not sent.
+ * @param knownFields fields seen on attendees of the pigeonhole or in earlier imports
+ * @throws {RegistrantFileError} kind `mapping` if a request names a missing column, or two name one field
  */
 export function guessMapping(
   columns: readonly string[],
@@ -53,7 +53,7 @@ function exactField(column: string, fields: readonly string[]): string | undefin
   return fields.find((field) => field === column);
 }
 
-/** A known field that is written in another way, or that is of the same kind. */
+/** Returns a known field that is spelled differently or is of the same kind. */
 function likelyField(column: string, fields: readonly string[]): string | undefined {
   const word = foldWord(column);
   const written = fields.find((field) => foldWord(field) === word);
@@ -97,10 +97,10 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
 }
 
 /**
- * Whether rows can be sent under this mapping at all.
- * @param codes whether rows must bring their code, or one is generated where it is missing
- * @throws {RegistrantFileError} kind `header` when the first row is a registrant, `mapping` when no column holds the code. Quotes no
- * header: where there is none, it would be a person's data.
+ * Checks that rows can be sent with this mapping.
+ * @param codes whether rows must have a code, or missing ones are generated
+ * @throws {RegistrantFileError} kind `header` if the first row is a registrant, `mapping` if no column has the code.
+ *   The message quotes no header, because without one it would be personal data.
  */
 export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'generated'): void {
   const sent = mapping.columns.filter(({ property }) => property !== null);
@@ -121,15 +121,15 @@ export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'genera
 }
 
 /**
- * Fields that were never seen on this pigeonhole or in earlier imports: the service ignores unknown names silently, so each is to be
- * confirmed by a person (or by looking at one imported row).
+ * Returns fields that were never seen on this pigeonhole or in earlier imports. The service silently ignores unknown
+ * names, so a person has to confirm each.
  */
 export function unknownFields(mapping: ColumnMapping, knownFields: readonly string[]): readonly MappedColumn[] {
   const known = new Set([codeProperty, ...knownFields]);
   return mapping.columns.filter(({ property }) => property !== null && !known.has(property));
 }
 
-/** No word that names a field, and something that no header is: an address, a number, a date. */
+/** Whether no cell is a known field name, and one is clearly data: an address, a number, a date. */
 function looksLikeRegistrant(columns: readonly MappedColumn[]): boolean {
   const isWord = ({ column, property, guessed }: MappedColumn) =>
     guessed || property === nameField || fieldWords.some(({ words }) => words.has(foldWord(column)));
@@ -141,9 +141,9 @@ function isData(cell: string): boolean {
 }
 
 /**
- * What a person asks for on a command line: `Attendee code=attendeeCode` sends a column as a field, `Notes=` does not send it. The
- * last `=` separates, since headers hold more of them than field names do.
- * @throws {RegistrantFileError} kind `mapping` for a text without `=` or a column that is named twice
+ * Parses mappings of the command line: `Attendee code=attendeeCode` sends a column as a field, `Notes=` omits it. The
+ * last `=` separates, because headers contain it more often than field names.
+ * @throws {RegistrantFileError} kind `mapping` for a text without `=` or a column named twice
  */
 export function parseMapping(flags: readonly string[]): MappingWishes {
   const wishes = new Map<string, string | null>();
@@ -169,8 +169,8 @@ export function parseMapping(flags: readonly string[]): MappingWishes {
 }
 
 /**
- * The columns of a report that are about the import and not the registrant. A report that is imported again is known by them, and they
- * are not sent. Changing a name would make older reports send it.
+ * Columns of a report about the import and not the registrant. They are not sent when a report is imported again. Do
+ * not rename them: older reports would then send them.
  */
 export const reportColumns = [
   'Import row',

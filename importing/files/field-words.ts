@@ -1,17 +1,17 @@
 /** The profile field that holds the code by which a registrant signs in. */
 export const codeProperty = 'attendeeCode';
 
-/** The profile field that the service's own example has (the specification, "Registrant"). */
+/** The profile field in the service's own example (specification, "Registrant"). */
 export const nameField = 'Name';
 
-/** A kind of field that people give many names, folded as `foldWord` does. */
+/** A kind of field with its usual names, folded by `foldWord`. */
 export interface FieldWords {
-  /** What such a column is sent as where no known field is of this kind; undefined: under its own header. */
+  /** The field for such a column if no known field is of this kind; undefined: its own header. */
   readonly property: string | undefined;
   readonly words: ReadonlySet<string>;
 }
 
-/** Names by which one knows what a column holds, in the languages in which lists are mostly kept. None may mean two things. */
+/** Usual names of columns, in the most common languages. No name may belong to two kinds. */
 export const fieldWords: readonly FieldWords[] = [
   {
     property: codeProperty,
@@ -99,7 +99,7 @@ export function isEmailField(name: string): boolean {
   return fieldWords.some(({ words: known }) => known.has('email') && known.has(word));
 }
 
-/** A name without what people write in different ways: case, accents, spaces, hyphens and other signs. */
+/** Folds a name: removes case, accents, spaces, hyphens and other signs. */
 export function foldWord(name: string): string {
   return name
     .normalize('NFKD')

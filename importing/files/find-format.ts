@@ -1,7 +1,7 @@
 import { encodingOfMark } from './utf8-bytes.js';
 import { RegistrantFileError } from './registrant-file.js';
 
-/** Kinds of files that people have instead of a table, by their first bytes. */
+/** Files that are not tables but common, by their first bytes. */
 const strangers: readonly { readonly starts: readonly number[]; readonly sentence: string }[] = [
   {
     starts: [0xd0, 0xcf, 0x11, 0xe0],
@@ -12,7 +12,7 @@ const strangers: readonly { readonly starts: readonly number[]; readonly sentenc
   { starts: [0x1f, 0x8b], sentence: 'The file is compressed (gzip); unpack it and import what is in it.' },
 ];
 
-/** Whether the bytes are an archive, which an XLSX file is, or text. Says what else they are instead of reading it. */
+/** Whether the bytes are an archive (XLSX) or text. Throws for other known formats. */
 export function findContainer(head: Buffer): 'archive' | 'text' {
   if (head.length === 0) throw new RegistrantFileError('empty', 'The file is empty; export it again.');
   const stranger = strangers.find(({ starts }) => starts.every((byte, index) => head[index] === byte));
@@ -30,7 +30,7 @@ export function findContainer(head: Buffer): 'archive' | 'text' {
 export type TextKind = 'csv' | 'json-list' | 'json-in-data' | 'json-values';
 
 /**
- * What a text is, by its start; the file's name decides where a CSV header looks like JSON.
+ * Returns the kind of a text by its start; the file's name decides if a CSV header looks like JSON.
  * @param head UTF-8 without a byte order mark
  */
 export function findTextKind(head: Buffer, name: string): TextKind {
@@ -42,14 +42,17 @@ export function findTextKind(head: Buffer, name: string): TextKind {
       'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
     );
   }
-  const isPlainly = /^(\[\s*)?\{\s*"[^"]*"\s*:/.test(start); // no header of CSV begins so
+  const isPlainly = /^(\[\s*)?\{\s*"[^"]*"\s*:/.test(start); // no CSV header starts like this
   if (!isPlainly && /\.(csv|tsv|txt)$/i.test(name)) return 'csv';
   if (/^\[\s*([[{\]"]|-?\d|$)/.test(start)) return 'json-list';
   if (/^\{\s*(["}]|$)/.test(start)) return isWrapped(start) ? 'json-in-data' : 'json-values';
   return 'csv';
 }
 
-/** Whether an object is the envelope of a list and not the first registrant. An object longer than the head is an envelope. */
+/**
+ * Whether an object is the envelope of a list and not the first registrant. An object longer than the head counts as an
+ * envelope.
+ */
 function isWrapped(start: string): boolean {
   const end = endOfObject(start);
   if (end === undefined) return true;
@@ -57,7 +60,7 @@ function isWrapped(start: string): boolean {
     const value = JSON.parse(start.slice(0, end)) as { data?: unknown };
     return Array.isArray(value.data);
   } catch {
-    return false; // reading it as values says where it is broken
+    return false; // parsing it as values reports where it is broken
   }
 }
 

@@ -66,7 +66,7 @@ describe('a file that is read in a thread', () => {
     }
   });
 
-  it('is refused when it takes too much memory or time, and the process goes on meanwhile', async () => {
+  it('is refused when it takes too much memory or time, and the process continues', async () => {
     let ticks = 0;
     const ticking = setInterval(() => (ticks += 1), 5);
     const many = writeXlsx({
@@ -162,7 +162,7 @@ describe('an XLSX file that is made to exhaust its reader', () => {
     expect(await readThere(file)).toHaveLength(2_000);
   });
 
-  it('is no match for a CSV of commas alone: rows of many cells come in small batches', async () => {
+  it('copes with a CSV of commas only: rows of many cells arrive in small batches', async () => {
     const file = await openInThread(
       inChunks(`a,b\n${`${','.repeat(100_000)}x\n`.repeat(40)}`),
       { name: 'p.csv' },

@@ -11,19 +11,19 @@ import {
   type RegistrantFileErrorKind,
 } from './registrant-file.js';
 
-/** What reading one file may take of this machine. */
+/** Limits of reading one file. */
 export interface ReadingBounds {
-  /** Memory of the thread's own heap. Bytes outside it are bounded by `readLimits`. */
+  /** Heap of the thread. `readLimits` bounds memory outside it. */
   readonly heapMegabytes: number;
-  /** Time that the thread computes until the file is open, and for each batch of rows. Waiting for bytes does not count. */
+  /** Computing time until the file is open, and for each batch of rows. Waiting for bytes does not count. */
   readonly stepMs: number;
 }
 
 const usualBounds: ReadingBounds = { heapMegabytes: readLimits.heapMegabytes, stepMs: readLimits.stepMs };
 
 /**
- * Opens a file of registrants as `openRegistrantFile` does, in a thread of its own: a file that exhausts its reader, in
- * memory or in time, ends that thread and is refused; this process goes on meanwhile, and afterwards.
+ * Opens a file like `openRegistrantFile`, in a worker thread. A file that exhausts memory or time ends only that thread
+ * and is refused; this process continues.
  * @throws {RegistrantFileError}; whatever `source` throws
  */
 export async function openInThread(
@@ -71,7 +71,7 @@ class ThreadReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #thread: Worker;
   readonly #bounds: ReadingBounds;
-  /** Messages that nobody has waited for yet, and who waits for the next. */
+  /** Messages not consumed yet, and the function that wakes their consumer. */
   readonly #messages: FromReadThread[] = [];
   #wake: () => void = () => undefined;
   #ended: Error | undefined;
@@ -82,7 +82,7 @@ class ThreadReader {
     this.#source = source[Symbol.asyncIterator]();
     this.#bounds = bounds;
     const data: ReadThreadData = { ...options };
-    // No environment: nothing in there is for a reader, and it holds secrets.
+    // No environment, because it contains secrets.
     this.#thread = new Worker(program(), {
       workerData: data,
       env: {},
@@ -101,7 +101,7 @@ class ThreadReader {
     this.#thread.on('exit', () => this.#end(new Error('the reader of a file ended')));
   }
 
-  /** Answers what the thread needs until it has what was asked for. Without a message: until the file is open. */
+  /** Supplies the thread with bytes until it answers the message, or, without one, until the file is open. */
   async ask(message?: ToReadThread): Promise<FromReadThread> {
     if (message !== undefined) this.#thread.postMessage(message);
     let leftMs = this.#bounds.stepMs;
@@ -121,7 +121,7 @@ class ThreadReader {
     }
   }
 
-  /** Ends the thread, whatever it does, and lets go of the source. A second call does nothing. */
+  /** Terminates the thread and releases the source. A second call does nothing. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
       await this.#thread.terminate();
@@ -151,38 +151,44 @@ class ThreadReader {
 function tooMuchMemory(): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    'Reading the file takes more memory than any list of registrants needs; save the list as CSV and import that.',
+    'Reading the file needs more memory than a list of registrants should; save the list as CSV and import that.',
   );
 }
 
 function tooSlow(stepMs: number): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `Reading the file takes longer than ${stepMs / 1000} s, which no list of registrants does; save the list as CSV and import that.`,
+    `Reading the file takes longer than ${stepMs / 1000} s, more than a list of registrants should; save the list as CSV and import that.`,
   );
 }
 
-/** The built file of the thread. Run from sources (tests), that of the last build: Node cannot start one from TypeScript. */
+/**
+ * Returns the built program of the thread. Tests use the last build, because Node cannot start a thread from
+ * TypeScript.
+ */
 function program(): string {
   return join(packageRoot(), 'dist/importing/files/read-thread.js');
 }
 
-/** What the thread that reads a file is started with. */
+/** Start data of the thread that reads a file. */
 export type ReadThreadData = FileOptions;
 
-/** To the thread: the bytes it has asked for (null: there are no more), or the wish for the next rows. */
+/** Messages to the thread: the requested bytes (null: end of file), or a request for the next rows. */
 export type ToReadThread =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | null }
   | { readonly kind: 'next-rows' };
 
 export type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns' | 'encoding'>;
 
-/** From the thread: `more` asks for bytes; the others answer the start (`opened`) and each `next-rows` (`rows`). */
+/**
+ * Messages from the thread: `more` requests bytes; the others answer the start (`opened`) and each `next-rows`
+ * (`rows`).
+ */
 export type FromReadThread =
   | { readonly kind: 'more' }
   | { readonly kind: 'opened'; readonly file: OpenedFile }
-  /** Null: there are no more. */
+  /** Null: no more rows. */
   | { readonly kind: 'rows'; readonly rows: readonly RawRow[] | null; readonly encoding: string | null }
   | { readonly kind: 'refused'; readonly why: RegistrantFileErrorKind; readonly message: string }
-  /** A defect: the name of the error alone, since its message may quote the file. */
+  /** A defect: only the name of the error, because its message may quote the file. */
   | { readonly kind: 'failed'; readonly name: string };

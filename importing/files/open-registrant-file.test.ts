@@ -47,7 +47,7 @@ describe('a file of another kind', () => {
 
   it('is refused when its header has more columns than the limit', async () => {
     const header = Array.from({ length: 501 }, (_column, index) => `c${index}`).join(',');
-    expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; 500 are the most.');
+    expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; at most 500 are allowed.');
   });
 
   it.each([['ab'], [''], ['"'], ['\n']])('is refused with a delimiter that is none: %j', async (delimiter) => {
@@ -65,13 +65,13 @@ describe('a file of another kind', () => {
 });
 
 describe('the kind of a file', () => {
-  it('is told by its content, whatever its name says', async () => {
+  it('is detected by its content, whatever its name', async () => {
     expect((await readAll('[{"a": "b"}]', { name: 'people.xlsx' })).format).toBe('json');
     expect((await readAll('{"a": "b"}', { name: 'people.csv' })).format).toBe('ndjson');
     expect((await readAll('Code\nA1', { name: 'people.json' })).format).toBe('csv');
   });
 
-  it('is told by its name where a header looks like JSON', async () => {
+  it('is detected by its name if a header looks like JSON', async () => {
     const file = await readAll('["Code"],Name\nA1,Ada\n', { name: 'people.csv' });
     expect([file.format, file.columns]).toEqual(['csv', ['["Code"]', 'Name']]);
   });
@@ -122,7 +122,7 @@ describe('a file that is not read to its end', () => {
     expect(await untilReleased(state)).toBe(true);
   });
 
-  it('lets go of its source when it is closed before its rows are begun', async () => {
+  it('releases its source when it is closed before its rows are read', async () => {
     const { state, bytes } = source('Code,Name\n');
     const file = await openRegistrantFile(bytes, { name: 'people.csv' });
     await file.close();

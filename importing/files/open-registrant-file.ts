@@ -6,13 +6,13 @@ import { rowsBelowHeader } from './table.js';
 import { utf8Bytes } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
 
-/** What is looked at to tell formats, encodings and delimiters apart. */
+/** Bytes inspected to detect format, encoding and delimiter. */
 const headBytes = 64 * 1024;
 
 /**
- * Opens a file of registrants, of whatever kind: by its content, and by its name only where the content leaves a doubt. Reads as far as
- * the header; the rows follow as they are asked for, and memory does not grow with them.
- * @param source the file's bytes, read once; let go of when the rows end or are abandoned
+ * Opens a file of registrants and detects its format by its content, and by its name only if the content is ambiguous.
+ * Reads up to the header; rows are read on demand, so that memory does not grow with them.
+ * @param source the file's bytes, read once; released when the rows end or are abandoned
  * @throws {RegistrantFileError} one sentence for the person who gave the file
  */
 export async function openRegistrantFile(
@@ -63,7 +63,7 @@ async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions):
   return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: { name, all }, ...table };
 }
 
-/** A format that a person names is believed where the text can be read so; which form of JSON it is is still looked at. */
+/** Uses the format that a person names if the text allows it; the form of JSON is still detected. */
 function textKind(head: Buffer, { name, format }: FileOptions): TextKind {
   if (format === undefined) return findTextKind(head, name);
   if (format === 'csv') return 'csv';
@@ -89,7 +89,7 @@ function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string;
 
 type Parts = Omit<RegistrantFile, 'encoding' | 'close'> & { readonly encoding: () => string | null };
 
-/** `encoding` is looked up when asked: only bytes beyond ASCII tell, and they may stand far down. */
+/** `encoding` is read on access, because the first byte beyond ASCII may come late in the file. */
 function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): RegistrantFile {
   return {
     ...rest,
@@ -101,15 +101,15 @@ function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): Regis
 }
 
 export interface Peeked {
-  /** The first bytes: at least as many as asked for, unless the whole is shorter. */
+  /** The first bytes: at least the requested number, unless the source is shorter. */
   readonly head: Buffer;
-  /** All bytes, the head included. To be read once. */
+  /** All bytes including the head. Read it once. */
   readonly bytes: AsyncIterable<Buffer>;
-  /** Lets go of the source (a socket, a file) when `bytes` is not read to its end; a second call does nothing. */
+  /** Releases the source (a socket, a file) if `bytes` is not read to its end; a second call does nothing. */
   readonly release: () => Promise<void>;
 }
 
-/** Looks at the start of a stream without losing it. */
+/** Reads the start of a stream without consuming it. */
 export async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: number): Promise<Peeked> {
   const iterator = source[Symbol.asyncIterator]();
   const chunks: Buffer[] = [];
@@ -124,7 +124,7 @@ export async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: numb
   }
   const head = Buffer.concat(chunks);
   const release = async () => {
-    // not left to `bytes` alone: a generator that was never begun cannot clean up after itself
+    // needed besides `bytes`, because a generator that was never started runs no cleanup
     if (!ended) await iterator.return?.();
     ended = true;
   };

@@ -1,14 +1,14 @@
-/** Beyond this many digits, spreadsheets and JSON readers keep a number's size and lose its last digits. */
+/** Digits that spreadsheets and JSON readers preserve; longer numbers lose their last digits. */
 const digitsKept = 15;
 
 export interface PlainDecimal {
   readonly text: string;
-  /** Whether the number is so long that it may have been another one: a code or a card number entered as a number. */
+  /** Whether the number is too long to be exact: a code or card number entered as a number. */
   readonly digitsLost: boolean;
 }
 
 /**
- * A number as people write it: never in scientific notation, without what binary fractions add (0.1 + 0.2 is 0.3).
+ * Formats a number as people write it: never in scientific notation, without rounding errors (0.1 + 0.2 is 0.3).
  * @param value finite
  */
 export function plainDecimal(value: number): PlainDecimal {

@@ -88,7 +88,7 @@ describe('a CSV file', () => {
     expect(refusal.kind).toBe('too-large');
   });
 
-  it('gives back any table that is written by the rules, with any delimiter', async () => {
+  it('reads any table that is written by the rules, with any delimiter', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', 'é', '0', '"', ',', ';', '\t', '|', '\n', ' ', '=', '日'),
       maxLength: 8,

@@ -6,16 +6,16 @@ import { RowBatch } from './table.js';
 
 export interface CsvForm {
   readonly delimiter: string;
-  /** Whether the first line is a hint for Excel and no row. */
+  /** Whether the first line is a hint for Excel and not a row. */
   readonly skipFirstLine: boolean;
 }
 
 /**
- * The rows of a CSV text (RFC 4180, and what people make of it): quoted cells may hold delimiters and line ends; a quotation mark
- * within a cell that does not begin with one is text; lines end in LF, CRLF or CR, mixed if need be. Empty lines are handed on
- * as rows, so that counting them gives the row that a spreadsheet shows.
+ * Yields the rows of a CSV text (RFC 4180 and its common variants). Quoted cells may contain delimiters and line ends;
+ * a quotation mark inside an unquoted cell is text; lines end in LF, CRLF or CR, also mixed. Empty lines are rows as
+ * well, so that row numbers match those of a spreadsheet.
  * @param bytes UTF-8 without a byte order mark
- * @throws {RegistrantFileError} kind `damaged` for a quotation mark that is never closed, `too-large` for a monstrous row
+ * @throws {RegistrantFileError} kind `damaged` for an unclosed quotation mark, `too-large` for a huge row
  */
 export async function* readCsv(
   bytes: AsyncIterable<Buffer>,
@@ -49,10 +49,10 @@ export async function* readCsv(
   yield batch.take();
 }
 
-/** Without the parser's error as cause: its message quotes the cell. */
+/** Converts an error of the parser, without it as cause because its message quotes the cell. */
 function translated(error: unknown): unknown {
   if (!(error instanceof CsvError)) return error;
-  const row = Number(error['records'] ?? 0); // the parser's own count: rows that it held ready are gone with the error
+  const row = Number(error['records'] ?? 0); // the parser's count: rows in its buffer are lost with the error
   const after = row === 0 ? 'in the first row' : `after row ${row.toLocaleString('en')}`;
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
@@ -73,16 +73,16 @@ function translated(error: unknown): unknown {
   }
 }
 
-/** What stands between cells in files that people have, the commonest first. */
+/** Usual delimiters, the most common first. */
 const candidates = [',', ';', '\t', '|'] as const;
 
-/** Rows that are looked at. */
+/** Rows inspected. */
 const sample = 50;
 
 /**
- * The delimiter of a CSV text: the one that cuts the most rows into as many cells as the first row has; among equals the one with the
- * most cells, then the commonest. A text without any is one column, and the answer `,`.
- * @param head the start of the text; its last row may be cut off and is not looked at unless it is the only one
+ * Returns the delimiter of a CSV text: the one with which most rows have the same number of cells as the first; of
+ * several, the one with most cells, then the most common. A text without any has one column, and the result is `,`.
+ * @param head the start of the text; its last row may be incomplete and only counts if it is the only one
  */
 export function findDelimiter(head: string): string {
   let best = { delimiter: ',', share: 0, cells: 1 };
@@ -96,12 +96,12 @@ export function findDelimiter(head: string): string {
   return best.delimiter;
 }
 
-/** Excel's own hint, `sep=;` as first line, which Excel does not show as a row. */
+/** Returns the delimiter of Excel's hint, `sep=;` in the first line, which Excel does not show as a row. */
 export function delimiterHint(head: string): string | undefined {
   return /^"?sep=([^\r\n])"?\r?\n/i.exec(head)?.[1];
 }
 
-/** Cells of each row that is not empty; delimiters and line ends within quotes do not count. */
+/** Counts the cells of each non-empty row; delimiters and line ends within quotes do not count. */
 function cellCounts(text: string, delimiter: string): number[] {
   const counts: number[] = [];
   let cells = 1;

@@ -46,7 +46,7 @@ describe('a JSON file', () => {
     ]);
   });
 
-  it('tells of a field that first appears after the part that is looked at, so that none is lost silently', async () => {
+  it('reports a field that first appears after the inspected part, so that none is lost silently', async () => {
     const lines = Array.from({ length: 5_000 }, (_one, index) =>
       JSON.stringify({ code: `A${index}`, note: 'x'.repeat(1_000) }),
     );
@@ -118,10 +118,10 @@ describe('a JSON file', () => {
     expect([refusal.kind, refusal.message, refusal.cause]).toEqual([kind, message, undefined]);
   });
 
-  it('is refused when an object larger than what is looked at has no list in it', async () => {
+  it('is refused when an object larger than the inspected part has no list in it', async () => {
     const refusal = await refusalOf(`{"a": "${'x'.repeat(70_000)}", "b": [1], "c": {"data": [2]}}`);
     expect(refusal.message).toBe(
-      'The JSON is no list of registrants; give [{…}, …], {"data": [{…}, …]}, or one object a line.',
+      'The JSON is not a list of registrants; use [{…}, …], {"data": [{…}, …]}, or one object a line.',
     );
   });
 
@@ -136,7 +136,7 @@ describe('a JSON file', () => {
     expect((await refusalOf(`[{"a": "${'x'.repeat(1_100_000)}"}]`)).kind).toBe('too-large');
   });
 
-  it('gives back any texts, in any of its forms', async () => {
+  it('reads any texts, in any of its forms', async () => {
     const text = fc.string({
       unit: fc.constantFrom('a', '"', '\\', '[', ']', '{', '}', ',', ':', '\n', 'é', '日', '😀'),
       maxLength: 12,

@@ -5,17 +5,17 @@ import { readLimits } from './read-limits.js';
 import { RegistrantFileError, type Finding, type RawRow } from './registrant-file.js';
 import { splitElements } from './split-json.js';
 
-/** An element under its number, counted from 1; undefined: no object. */
+/** An element with its number from 1; `fields` is undefined if it is not an object. */
 interface Element {
   readonly number: number;
   readonly fields: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * The objects of a JSON list or of NDJSON as rows. The columns are the fields of the first elements (4 MiB of them), in the
- * order in which they first appear; a field that first appears later is a finding of its row, so that nothing is lost silently.
+ * Reads the objects of a JSON list or NDJSON as rows. The columns are the fields of the first 4 MiB of elements, in
+ * order of appearance. A field that first appears later is reported for its row, so that nothing is lost silently.
  * @param bytes UTF-8 without a byte order mark
- * @throws {RegistrantFileError} for what is not JSON, no list, or a list without any object
+ * @throws {RegistrantFileError} if the text is not JSON, not a list, or has no objects
  */
 export async function readJson(bytes: AsyncIterable<Buffer>, kind: Exclude<TextKind, 'csv'>): Promise<Table> {
   const source = elements(bytes, kind);
@@ -41,7 +41,7 @@ export async function readJson(bytes: AsyncIterable<Buffer>, kind: Exclude<TextK
   return { columns: columnsOf(named(fields)), rows: batches(fields, first, source) };
 }
 
-/** A field whose name is empty has to keep its place, which columnsOf would take away at the end. */
+/** Names fields with an empty name, because `columnsOf` drops empty names at the end. */
 function named(fields: readonly string[]): string[] {
   return fields.map((field, index) => (field.trim() === '' ? `(column ${index + 1})` : field));
 }
@@ -62,7 +62,7 @@ function fieldsOf(text: Buffer, number: number): Readonly<Record<string, unknown
   try {
     value = JSON.parse(text.toString('utf8'));
   } catch {
-    // without the parser's error as cause: its message quotes the text
+    // without the parser's error as cause, because its message quotes the text
     throw new RegistrantFileError(
       'damaged',
       `Element ${number.toLocaleString('en')} is not valid JSON; correct or export it again.`,

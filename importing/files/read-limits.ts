@@ -1,35 +1,37 @@
-/** What a file may ask of the process that reads it. Far above any list of people, and below what would harm others. */
+/** Limits of a file: far above any list of people, and low enough to protect the process. */
 export const readLimits = {
   /** Columns of a header. */
   columns: 500,
   /** Characters of a column's name. */
   columnNameLength: 255,
-  /** Bytes of one row of CSV, or one element of JSON: an open quotation mark must not swallow the file into memory. */
+  /**
+   * Bytes of a CSV row or JSON element, so that an unclosed quotation mark does not load the whole file into memory.
+   */
   recordBytes: 1024 * 1024,
-  /** Bytes of JSON that are looked at to find the fields before the first row is handed on. */
+  /** Bytes of JSON inspected for field names before the first row is returned. */
   fieldSearchBytes: 4 * 1024 * 1024,
-  /** Bytes of an XLSX file, which is held in memory: its table of contents stands at its end. */
+  /** Bytes of an XLSX file, which is kept in memory because its table of contents is at its end. */
   archiveBytes: 64 * 1024 * 1024,
   /** Files in an XLSX archive. */
   archiveEntries: 10_000,
-  /** Bytes that all parts of an archive that are read may unfold to (a small archive can hold a huge nothing). */
+  /** Uncompressed bytes of all parts read from an archive (protects against zip bombs). */
   unfoldedBytes: 1024 * 1024 * 1024,
-  /** Bytes of the texts that an XLSX file keeps in a table of its own, which is held in memory. */
+  /** Bytes of an XLSX file's shared strings, which are kept in memory. */
   sharedTextBytes: 96 * 1024 * 1024,
-  /** Number of those texts: each takes memory even when it is empty. */
+  /** Number of shared strings: each takes memory even if it is empty. */
   sharedTexts: 4_000_000,
-  /** Characters of one token of XML: a comment, a text, an attribute. A cell has 32,767 at most. */
+  /** Characters of one XML token: a comment, a text, an attribute. A cell has at most 32,767. */
   xmlTokenLength: 1024 * 1024,
-  /** Elements of XML within each other. */
+  /** Nesting depth of XML. */
   xmlDepth: 100,
   /** Relations of a part of an XLSX file, and sheets of a workbook. */
   relations: 10_000,
   sheets: 1_000,
   /** Styles of cells: Excel's own limit is 65,490. */
   styles: 100_000,
-  /** Heap of the thread that reads a file. A million rows of XLSX take a tenth. */
+  /** Heap of the thread that reads a file. A million XLSX rows take a tenth of it. */
   heapMegabytes: 256,
-  /** Time that the thread computes until a file is open, and for each batch of rows. */
+  /** Computing time of the thread until a file is open, and for each batch of rows. */
   stepMs: 120_000,
   /** Characters of one cell of XLSX: Excel's own limit. */
   cellLength: 32_767,

@@ -4,8 +4,8 @@ import type { FromReadThread, ReadThreadData, ToReadThread } from './open-in-thr
 import { RegistrantFileError } from './registrant-file.js';
 
 /**
- * The thread in which one file of registrants is read. A file may be made to exhaust whoever reads it, so that happens
- * under limits of its own; `openInThread` is the other end.
+ * The thread that reads one file of registrants. A malicious file may exhaust its reader, so the thread has its own
+ * limits. `openInThread` is the other end.
  */
 let onBytes: (bytes: Uint8Array | null) => void = () => undefined;
 let onNextRows: () => void = () => undefined;
@@ -30,7 +30,7 @@ async function run(): Promise<void> {
   let asked = new Promise<void>((resolve) => (onNextRows = resolve));
   post({ kind: 'opened', file: { format, delimiter, sheet, columns, encoding } });
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- batch after batch, as they are asked for
+    // oxlint-disable-next-line no-await-in-loop -- batch after batch, on request
     await asked;
     asked = new Promise((resolve) => (onNextRows = resolve));
     // oxlint-disable-next-line no-await-in-loop

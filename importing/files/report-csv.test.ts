@@ -136,7 +136,7 @@ describe('a cell for spreadsheets', () => {
     expect(spreadsheetSafe(text)).toBe(text);
   });
 
-  it('is given back as it was, whatever it was', () => {
+  it('is restored unchanged, whatever it was', () => {
     const unit = fc.constantFrom(
       "'",
       '=',

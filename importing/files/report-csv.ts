@@ -6,9 +6,9 @@ import type { ImportProblem } from '../desk/import-views.js';
 import { reportColumns } from './column-mapping.js';
 
 /**
- * The report of an import as CSV, a batch at a time: what became of each row, then its fields under the service's names, so that it
- * can be corrected and imported again as it is (`guessMapping` leaves the columns about the import out, `checkValue` takes away what
- * protects from spreadsheets).
+ * Yields the report of an import as CSV: the outcome of each row, then its fields under the service's names. The report
+ * can be corrected and imported again: `guessMapping` skips the columns about the import, and `checkValue` removes the
+ * protection against spreadsheets.
  * @param fields the fields that the import sends, in the file's order
  */
 export async function* reportCsv(
@@ -22,7 +22,7 @@ export async function* reportCsv(
   }
 }
 
-/** The fields of profiles, the code first, each once. */
+/** Returns the unique fields of profiles, the code first. */
 export function profileColumns(fields: readonly string[]): readonly string[] {
   return [...new Set([codeProperty, ...fields])];
 }
@@ -39,8 +39,8 @@ function aboutImport({ row, outcome, field, message, requestId }: ReportRow): st
 const [rowColumn] = reportColumns;
 
 /**
- * The rows with their codes, generated ones included, as CSV: for invitations and badges, and to be imported again in place of the file
- * that had none.
+ * Yields the rows with their codes, including generated ones, as CSV for invitations and badges. It can be imported in
+ * place of the file without codes.
  * @param fields the fields that the import sends, in the file's order
  */
 export async function* codesCsv(
@@ -54,7 +54,7 @@ export async function* codesCsv(
   }
 }
 
-/** The problems of a file as CSV that a spreadsheet opens, and does not run: a line each. */
+/** Yields the problems of a file as CSV, one line each, safe to open in a spreadsheet. */
 export async function* problemsCsv(problems: readonly ImportProblem[]): AsyncGenerator<string, void, undefined> {
   yield byteOrderMark + csvLine(['row', 'column', 'code', 'message']);
   for (const { row, column, code, message } of problems) yield csvLine([String(row), column ?? '', code, message]);

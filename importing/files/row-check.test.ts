@@ -12,7 +12,7 @@ function check(rows: readonly (readonly string[])[], codeKey?: Uint8Array, heade
   );
 }
 
-/** What is said of each row: place and kind. */
+/** Returns the problems of each row: position and kind. */
 function said(rows: readonly CheckedRow[]): string[] {
   return rows.flatMap((row) =>
     (isSendable(row) ? row.notes : row.problems).map(({ row: at, column, code }) => `${at} ${column} ${code}`),
@@ -103,7 +103,7 @@ describe('checking rows', () => {
     expect(check([['A1', 'Ada', 'a\r\nb\rc']])[0]).toMatchObject({ profile: { Note: 'a\nb\nc' } });
   });
 
-  it('tells of a code that stands in the file already, and where it stood first', () => {
+  it('reports a duplicate code with its first row', () => {
     const rows = check([
       ['A1', 'Ada', ''],
       ['A2', '', ''],
@@ -112,7 +112,7 @@ describe('checking rows', () => {
     ]);
     expect(said(rows)).toEqual(['3 Full name empty-name', '4 Code duplicate-code', '5 Code duplicate-code']);
     expect(rows[3]).toMatchObject({
-      problems: [{ message: 'The code stands already in row 2; give each registrant a code of their own.' }],
+      problems: [{ message: 'The code is already in row 2; give each registrant a code of their own.' }],
     });
   });
 
@@ -170,12 +170,9 @@ describe('what reading found', () => {
     ['digits that are lost', { column: 1, kind: 'digits-lost' }, ['7 Name digits-lost']],
     ['too few cells', { column: null, kind: 'too-few-cells' }, ['7 null too-few-cells']],
     ['no object', { column: null, kind: 'not-an-object' }, ['7 null not-an-object']],
-  ] satisfies [string, Finding, string[]][])(
-    'is told alone, without what follows from it: %s',
-    (_name, finding, expected) => {
-      expect(said(rowWith(finding))).toEqual(expected);
-    },
-  );
+  ] satisfies [string, Finding, string[]][])('is reported without its consequences: %s', (_name, finding, expected) => {
+    expect(said(rowWith(finding))).toEqual(expected);
+  });
 
   it('does not matter in a column that is not sent', () => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
@@ -216,7 +213,7 @@ describe('codes that are missing', () => {
     expect(new Set([...own.slice(0, 2), ...codes(check(people, Buffer.alloc(32, 8))).slice(0, 2)]).size).toBe(4);
   });
 
-  it('are not given twice for the same row: the second is told', () => {
+  it('are not given twice for identical rows: the second is reported', () => {
     const rows = check([...people, ['', 'Ada', 'x']], key);
     expect(said(rows).at(-1)).toBe('5 null duplicate-row');
   });

@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto';
 
 export interface RowCheckOptions {
   readonly mapping: ColumnMapping;
-  /** Given: rows without a code get one, see `generateCode`. */
+  /** If present, rows without a code get one, see `generateCode`. */
   readonly codeKey?: Uint8Array;
 }
 
@@ -20,27 +20,28 @@ interface SentColumn {
 }
 
 /**
- * One `@` between a local part and a domain with a dot, and nothing that only stands around addresses. Wider than what mail
- * servers accept: only what is certainly no address is refused.
+ * One `@` between a local part and a domain with a dot, without delimiters of address lists. Wider than what mail
+ * servers accept, so that only clear mistakes are refused.
  */
 const emailAddress = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
 
-/** A row while it is judged. */
+/** A row during the check. */
 interface Judged {
   readonly row: number;
-  /** By property, the code first, as in the service's own example. */
+  /** Values by field, the code first, as in the service's own example. */
   readonly fields: Map<string, string>;
   readonly problems: Problem[];
   readonly notes: Problem[];
 }
 
 /**
- * Judges the rows of one file, in its order: what is sent of each, or why it is not. Holds the codes that it has seen (see `SeenCodes`), so that a duplicate is told with the row that came first. One object for one pass over one file.
+ * Checks the rows of one file in order: what to send of each, or why not. Remembers codes (see `SeenCodes`), so that a
+ * duplicate is reported with its first row. Use one object per pass over a file.
  */
 export class RowCheck {
   readonly #sent: readonly SentColumn[];
   readonly #code: SentColumn | undefined;
-  /** Those that hold a name: a row with none of them is nobody. */
+  /** Columns with names: a row must have a value in at least one. */
   readonly #names: readonly SentColumn[];
   readonly #codeKey: Uint8Array | undefined;
   readonly #seen = new SeenCodes();
@@ -63,7 +64,7 @@ export class RowCheck {
     const judged: Judged = { row, fields: new Map([[codeProperty, '']]), problems: [], notes: [] };
     for (const finding of raw.findings ?? []) this.#judgeFinding(finding, judged);
     for (const column of this.#sent) this.#judgeValue(column, raw.values[column.index] ?? '', judged);
-    // a row of which a cell cannot be read, or which is shifted, is told that and not what follows from it
+    // for an unreadable or shifted row, report only that and not its consequences
     const isReadable = (raw.findings ?? []).every(({ kind }) => kind === 'date-cell');
     this.#judgeName(judged, isReadable);
     this.#judgeCode(judged, isReadable);
@@ -75,7 +76,7 @@ export class RowCheck {
 
   #judgeFinding({ column, kind }: Finding, { row, problems }: Judged): void {
     const sent = this.#sent.find(({ index }) => index === column);
-    if (column !== null && sent === undefined) return; // what is not sent may be what it likes
+    if (column !== null && sent === undefined) return; // a column that is not sent may have any content
     if (kind !== 'date-cell') problems.push(plainProblem(row, sent?.column ?? null, kind));
     else if (sent !== undefined && sent === this.#code) problems.push(plainProblem(row, sent.column, 'date-in-code'));
   }
@@ -98,7 +99,7 @@ export class RowCheck {
     }
   }
 
-  /** Sees to the code: there, unlike any before, or generated. */
+  /** Checks that the code exists and is unique, or generates it. */
   #judgeCode(judged: Judged, isReadable: boolean): void {
     const { row, fields, problems, notes } = judged;
     const column = this.#code?.column ?? null;
@@ -114,7 +115,7 @@ export class RowCheck {
       if (isReadable) problems.push(plainProblem(row, column, 'missing-code'));
       return;
     }
-    if (problems.length > 0) return; // a code for what is to be corrected would not be the corrected row's code
+    if (problems.length > 0) return; // the corrected row would get a different code
     const code = generateCode(this.#codeKey, Object.fromEntries(fields));
     const earlier = this.#seen.add(code, row);
     if (earlier !== undefined) {
@@ -125,19 +126,19 @@ export class RowCheck {
     notes.push(plainProblem(row, column, 'code-generated'));
   }
 
-  /** Codes are told apart as they stand; those that a careless comparison takes for one are worth a word. */
+  /** Codes are compared exactly; adds a note if two differ only in case or letter form. */
   #judgeSimilar(code: string, { row, notes }: Judged): void {
     const folded = code.normalize('NFKC').toLowerCase();
-    const mark = `\0${folded}`; // no code that may be sent begins so
+    const mark = `\0${folded}`; // no valid code starts like this
     const similar = folded === code ? this.#seen.rowOf(mark) : (this.#seen.rowOf(folded) ?? this.#seen.add(mark, row));
     if (similar !== undefined) notes.push(similarCode(row, this.#code?.column ?? null, similar));
   }
 }
 
-/** Longest value of a row that is not sent: enough to see what is wrong with it. */
+/** Length limit of values of rows that are not sent: enough to see the problem. */
 const keptLength = 1_000;
 
-/** PostgreSQL takes neither NUL nor half a character, and a cell may hold a megabyte. */
+/** Makes values storable: PostgreSQL accepts neither NUL nor lone surrogates, and a cell may have a megabyte. */
 function storable(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).map(([field, value]) => [
@@ -148,17 +149,17 @@ function storable(values: Readonly<Record<string, string>>): Record<string, stri
 }
 
 function duplicateCode(row: number, column: string | null, earlier: number): Problem {
-  const message = `The code stands already in row ${earlier}; give each registrant a code of their own.`;
+  const message = `The code is already in row ${earlier}; give each registrant a code of their own.`;
   return { row, column, code: 'duplicate-code', message };
 }
 
 function duplicateRow(row: number, earlier: number): Problem {
-  const message = `The row says the same as row ${earlier}; remove it, or enter a code of its own if it is another person.`;
+  const message = `The row is identical to row ${earlier}; remove it, or enter a code of its own if it is another person.`;
   return { row, column: null, code: 'duplicate-row', message };
 }
 
 function similarCode(row: number, column: string | null, earlier: number): Problem {
-  const message = `The code differs from the one in row ${earlier} only in upper and lower case or the form of letters; the service may take them for one.`;
+  const message = `The code differs from the one in row ${earlier} only in upper and lower case or the form of letters; the service may treat them as the same.`;
   return { row, column, code: 'similar-code', message };
 }
 
@@ -166,16 +167,16 @@ export type ValueNote = 'trimmed' | 'apostrophe-removed';
 export type ValueProblem = 'control-character' | 'too-long';
 
 export interface CheckedValue {
-  /** What is sent. */
+  /** The value to send. */
   readonly value: string;
   readonly notes: readonly ValueNote[];
   readonly problem: ValueProblem | undefined;
 }
 
 /**
- * A cell's text as it is sent: without white space around it and without the apostrophe that keeps spreadsheets from running it.
- * Line ends within become LF. Control characters are a problem, in a code also line ends, tabs and what is invisible (a code with a
- * zero-width space cannot be typed); names may need invisible joiners (Persian, emoji).
+ * Normalizes a cell's text for sending: trims it, removes the apostrophe that protects against spreadsheets, and
+ * converts line ends to LF. Control characters are a problem; in a code, so are line ends, tabs and invisible
+ * characters, which cannot be typed. Names may need invisible joiners (Persian, emoji).
  */
 export function checkValue(text: string, isCode: boolean): CheckedValue {
   const notes: ValueNote[] = [];
@@ -188,29 +189,29 @@ export function checkValue(text: string, isCode: boolean): CheckedValue {
 }
 
 function problemOf(value: string, isCode: boolean): ValueProblem | undefined {
-  if (/\p{Cs}/u.test(value)) return 'control-character'; // half a character, which JSON can hold
+  if (/\p{Cs}/u.test(value)) return 'control-character'; // a lone surrogate, which JSON allows
   if (isCode ? /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) : /[^\P{Cc}\t\n]/u.test(value)) return 'control-character';
-  // code points, so that a character beyond the 16-bit plane counts once
+  // code points, so that a surrogate pair counts once
   if (value.length > maxValueLength && Array.from(value).length > maxValueLength) return 'too-long';
   return undefined;
 }
 
-/** No vowels (no words), no 0, 1, I, L, O (misread), no E (spreadsheets take 12E4 for a number). */
+/** No vowels (no words), no 0, 1, I, L, O (misread), no E (spreadsheets read 12E4 as a number). */
 const alphabet = '23456789BCDFGHJKMNPQRSTVWXYZ';
 const length = 12;
 
 /**
- * A code for a registrant that has none: nobody guesses it without the key (57 bits), and the same registrant gets the same code each
- * time, so that importing a file again meets who is there already.
- * @param key kept by the caller, the same for all imports of a pigeonhole
- * @param fields what the row sends; their order does not matter, empty ones do not count
+ * Generates a code for a registrant. Without the key, it cannot be guessed (57 bits). The same registrant always gets
+ * the same code, so that importing a file again finds the existing registrants.
+ * @param key stored by the caller, the same for all imports of a pigeonhole
+ * @param fields the row's values; their order does not matter, empty ones do not count
  */
 export function generateCode(key: Uint8Array, fields: Readonly<Record<string, string>>): string {
   const content = Object.entries(fields)
     .filter(([, value]) => value !== '')
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const digest = createHmac('sha256', key).update('registrant code\n').update(JSON.stringify(content)).digest();
-  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for 57: no letter is favoured
+  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for 57, so that all letters are equally likely
   let code = '';
   while (code.length < length) {
     code += alphabet[Number(number % BigInt(alphabet.length))];

@@ -4,18 +4,17 @@ const hashBytes = 12;
 const bytesPerSlot = hashBytes + 4; // 4 of a row
 
 /**
- * Remembers texts and the row in which each stood first, in 21 to 43 bytes each: a million codes take 34 MB, where a Map of
- * strings would take several times as much. Texts are told apart by 96 bits of SHA-256: that two of a million meet is less likely than
- * 1 to 10^16.
+ * Remembers texts and the first row of each, in 21 to 43 bytes per text: a million codes take 34 MB, a fraction of a
+ * Map of strings. Texts are compared by 96 bits of SHA-256; a collision among a million is less likely than 1 in 10^16.
  *
- * An open-addressing table: a slot is free while its row is 0, and the next slot is tried where one is taken.
+ * An open-addressing hash table with linear probing: a slot is free while its row is 0.
  */
 export class SeenCodes {
   #slots = 1024;
   #table = Buffer.alloc(this.#slots * bytesPerSlot);
   #count = 0;
 
-  /** The row in which the text stood first, or undefined when it is new; then it is remembered with this row (from 1). */
+  /** Returns the first row of the text. A new text is stored with this row (from 1), and the result is undefined. */
   add(text: string, row: number): number | undefined {
     if (4 * this.#count >= 3 * this.#slots) this.#grow();
     const hash = hashOf(text);
@@ -27,7 +26,7 @@ export class SeenCodes {
     return undefined;
   }
 
-  /** The row in which the text stood first, or undefined; nothing is remembered. */
+  /** Returns the first row of the text, or undefined; stores nothing. */
   rowOf(text: string): number | undefined {
     const row = this.#rowAt(this.#find(hashOf(text)));
     return row === 0 ? undefined : row;

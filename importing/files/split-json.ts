@@ -15,12 +15,12 @@ const closeObject = 0x7d;
 /**
  * Cuts a JSON text into its elements without parsing it as a whole, so that memory holds one element and not the file.
  * - `json-list`: `[…]`
- * - `json-in-data`: `{ …, "data": […], … }`; what stands beside `data` is skipped
- * - `json-values`: one value after the other (NDJSON), also where they take several lines
+ * - `json-in-data`: `{ …, "data": […], … }`; other members are skipped
+ * - `json-values`: one value after the other (NDJSON), even over several lines
  *
- * Only quotation marks, brackets and commas are looked at; whether an element is JSON says who parses it.
+ * Inspects only quotation marks, brackets and commas; the parser checks each element.
  * @param bytes UTF-8
- * @throws {RegistrantFileError} kind `damaged` when the text ends too early, `too-large` for a monstrous element
+ * @throws {RegistrantFileError} kind `damaged` if the text ends too early, `too-large` for a huge element
  */
 export async function* splitElements(
   bytes: AsyncIterable<Buffer>,
@@ -40,7 +40,7 @@ export async function* splitElements(
  */
 class Splitter {
   #phase: 'before' | 'beside' | 'elements' | 'values';
-  /** Brackets that are open within the element, or within a member of the envelope. */
+  /** Open brackets within the element, or within a member of the envelope. */
   #depth = 0;
   #quoted = false;
   #escaped = false;
@@ -55,7 +55,7 @@ class Splitter {
   }
 
   *split(chunk: Buffer): Generator<Buffer, void, undefined> {
-    let start = 0; // of what belongs to the element in this chunk
+    let start = 0; // start of the element's bytes in this chunk
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
       if (this.#quoted) {
@@ -107,7 +107,7 @@ class Splitter {
     yield* this.#take(Buffer.alloc(0));
   }
 
-  /** Whether what stands before a bracket of the envelope is `"data":`. */
+  /** Whether a bracket of the envelope follows `"data":`. */
   #isDataKey(last: Buffer): boolean {
     const text = Buffer.concat([...this.#parts, last])
       .toString('utf8')
@@ -117,7 +117,7 @@ class Splitter {
 
   #keep(part: Buffer): void {
     this.#length += part.length;
-    if (this.#phase === 'beside' && this.#length > readLimits.recordBytes) this.#drop(); // no key is so long
+    if (this.#phase === 'beside' && this.#length > readLimits.recordBytes) this.#drop(); // no key is this long
     if (this.#length > readLimits.recordBytes) {
       throw new RegistrantFileError(
         'too-large',
@@ -145,7 +145,7 @@ class Splitter {
     if (this.#phase === 'before' || this.#phase === 'beside') {
       return new RegistrantFileError(
         'not-a-table',
-        'The JSON is no list of registrants; give [{…}, …], {"data": [{…}, …]}, or one object a line.',
+        'The JSON is not a list of registrants; use [{…}, …], {"data": [{…}, …]}, or one object a line.',
       );
     }
     return new RegistrantFileError(

@@ -8,9 +8,12 @@ export interface Table {
 }
 
 /**
- * Takes the first row that is not empty as header and brings every other to its width; wholly empty ones are left out, but counted.
- * @param shortRows whether a row may end early (`padded`: a sheet stores no empty cells) or is found wanting
- * @throws {RegistrantFileError} kind `empty` without any row below the header, once all are read; else see `columnsOf`
+ * Uses the first non-empty row as header and adjusts all others to its width. Empty rows are omitted but count for row
+ * numbers.
+ * @param shortRows `padded`: a row may be short, because a sheet stores no empty cells; `found`: a short row is a
+ *   finding
+ * @throws {RegistrantFileError} kind `empty` if there is no row below the header, once all are read; see also
+ *   `columnsOf`
  */
 export async function rowsBelowHeader(
   source: AsyncGenerator<readonly RawRow[], void, undefined>,
@@ -67,19 +70,18 @@ function broughtTo(width: number, { row, values, findings = [] }: RawRow, shortR
 }
 
 /**
- * The names of the columns, from the cells of the header, as `checkValue` has cells. Empty cells at the end are no columns; one in between is called after its
- * place, such as `(column 3)`.
- * @throws {RegistrantFileError} kind `header` when no cell has a name or two have the same, `too-large` beyond the limits
+ * Returns the names of the columns, normalized like values. Empty cells at the end are not columns; an empty cell in
+ * between is named after its position, such as `(column 3)`.
+ * @throws {RegistrantFileError} kind `header` if no cell has a name or two have the same, `too-large` beyond the limits
  */
 export function columnsOf(cells: readonly string[]): string[] {
   const names = cells.map(nameOf);
   while (names.at(-1) === '') names.pop();
-  if (names.length === 0)
-    throw new RegistrantFileError('header', 'The first row has no names of columns; add a header.');
+  if (names.length === 0) throw new RegistrantFileError('header', 'The first row has no column names; add a header.');
   if (names.length > readLimits.columns) {
     throw new RegistrantFileError(
       'too-large',
-      `The header has ${names.length} columns; ${readLimits.columns} are the most.`,
+      `The header has ${names.length} columns; at most ${readLimits.columns} are allowed.`,
     );
   }
   const places = new Map<string, number>();
@@ -104,7 +106,7 @@ export function columnsOf(cells: readonly string[]): string[] {
   });
 }
 
-/** Without line ends and what cannot be seen: a zero-width space pasted along would make another field of it. */
+/** Removes line ends and invisible characters: a pasted zero-width space would make it another field. */
 function nameOf(cell: string): string {
   return asWritten(
     cell
@@ -114,26 +116,26 @@ function nameOf(cell: string): string {
   );
 }
 
-/** Whether a name stands for a column without one. */
+/** Whether a name replaces a missing one. */
 export function isUnnamed(column: string): boolean {
   return /^\(column \d+\)$/.test(column);
 }
 
-/** Rows are handed on by so many: enough to make a statement of the ledger worth its while, few enough for memory. */
+/** Rows per batch: enough for an efficient statement, few enough for memory. */
 export const rowsPerBatch = 1_000;
 
-/** Characters after which a batch is full before that: rows may be long. */
+/** Characters after which a batch of long rows is full. */
 const charactersPerBatch = 2 * 1024 * 1024;
 
-/** What a cell takes in memory besides its text: a row may be a million empty ones. */
+/** Overhead per cell, because a row may have a million empty cells. */
 const charactersPerCell = 8;
 
-/** Gathers rows until they are a batch. */
+/** Collects rows into batches. */
 export class RowBatch {
   #rows: RawRow[] = [];
   #characters = 0;
 
-  /** @returns the batch, when this row has made it full; the next begins */
+  /** @returns the batch if this row completes it */
   add(row: RawRow): readonly RawRow[] | undefined {
     this.#rows.push(row);
     for (const value of row.values) this.#characters += value.length + charactersPerCell;
@@ -141,7 +143,7 @@ export class RowBatch {
     return isFull ? this.take() : undefined;
   }
 
-  /** What has been gathered, which may be nothing. */
+  /** Returns the collected rows, possibly none. */
   take(): readonly RawRow[] {
     const rows = this.#rows;
     this.#rows = [];

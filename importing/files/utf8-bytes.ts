@@ -1,20 +1,22 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { RegistrantFileError } from './registrant-file.js';
 
-/** Text, whatever it was stored as. */
+/** A text converted to UTF-8. */
 export interface Utf8Text {
-  /** Well-formed UTF-8 without a byte order mark. To be read once. */
+  /** Well-formed UTF-8 without a byte order mark. Read it once. */
   readonly bytes: AsyncIterable<Buffer>;
-  /** What the source is stored as, as far as it has been read: plain ASCII is `utf-8` until a later byte says otherwise. */
+  /**
+   * Encoding of the source, judging by what was read so far: plain ASCII is `utf-8` until a later byte shows another.
+   */
   readonly encoding: () => string;
 }
 
 /**
- * Brings text of any encoding to UTF-8 as it streams by.
+ * Converts a stream of text to UTF-8.
  *
- * Without a label: a byte order mark decides; else the first characters beyond ASCII do, wherever in the file they stand: those that
- * are well-formed UTF-8 are UTF-8 (text of Windows-1252 is so only by a rare accident), anything else is Windows-1252.
- * @throws {RegistrantFileError} kind `encoding` at once for an unknown label, while reading for bytes that it does not have
+ * Without a label: a byte order mark decides, otherwise the first characters beyond ASCII, wherever they are: if they
+ * are well-formed UTF-8 (which Windows-1252 text rarely is), the text is UTF-8, otherwise Windows-1252.
+ * @throws {RegistrantFileError} kind `encoding`: immediately for an unknown label, while reading for invalid bytes
  */
 export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: string): Utf8Text {
   const encoding = label === undefined ? encodingOfMark(head) : canonicalLabel(label);
@@ -25,7 +27,7 @@ export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: s
   };
 }
 
-/** The encoding that a byte order mark at the start tells. */
+/** Returns the encoding of a byte order mark at the start. */
 export function encodingOfMark(head: Buffer): string | undefined {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
@@ -79,7 +81,7 @@ function guessed(source: AsyncIterable<Buffer>): Utf8Text {
   return { bytes: bytes(), encoding: () => (encoding === 'ascii' ? 'utf-8' : encoding) };
 }
 
-/** The length without a character of UTF-8 that is cut at the end; the whole where the end is no such character. */
+/** Returns the length without an incomplete UTF-8 character at the end. */
 function lengthOfWholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
@@ -115,19 +117,19 @@ async function* decoded(source: AsyncIterable<Buffer>, encoding: string): AsyncG
 function notIn(encoding: string, offset: number, cause?: unknown): RegistrantFileError {
   return new RegistrantFileError(
     'encoding',
-    `The file is not wholly ${encoding.toUpperCase()}: at or after byte ${offset.toLocaleString('en')} stands something else; save it again as UTF-8, or give its encoding.`,
+    `The file is not wholly ${encoding.toUpperCase()}: at or after byte ${offset.toLocaleString('en')} there is something else; save it again as UTF-8, or set its encoding.`,
     { cause },
   );
 }
 
-/** What the bytes 0x80 to 0x9F are; the five that have no character stay what they are. Source: WHATWG Encoding Standard. */
+/** Characters of the bytes 0x80 to 0x9F; five have none and stay unchanged. Source: WHATWG Encoding Standard. */
 const high =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
 /**
- * Text of Windows-1252 as UTF-8 bytes. By hand, since TextDecoder reads these bytes as Latin-1 in some versions of Node 22
- * and 23 (nodejs/node 56542), which turns a typographic apostrophe into a control character.
+ * Converts Windows-1252 to UTF-8. Not by TextDecoder, which reads these bytes as Latin-1 in some versions of Node 22
+ * and 23 (nodejs/node 56542), so that a typographic apostrophe becomes a control character.
  */
 export function windows1252ToUtf8(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => high[character.charCodeAt(0) - 0x80]!);

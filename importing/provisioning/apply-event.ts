@@ -7,22 +7,22 @@ import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { requireCurrentConfiguration } from '../../work/require-current-configuration.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
 import { createObject, type Creation, type Hindrance, judgeAsking } from './create-object.js';
-import { isTwin, type Standing } from './object-states.js';
+import { isTwin, type ObjectState } from './object-states.js';
 import { looksOf, type Shown } from './matching.js';
 import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
 
 export interface ApplyOptions extends PlanOptions {
-  /** Who asks; noted in the ledger. */
+  /** The person who asks; recorded in the ledger. */
   readonly by: string | null;
-  /** What is not sent now, by its name in the file: the service has refused it before. */
+  /** Objects, by name in the file, that are not sent because the service has refused them before. */
   readonly skip: readonly string[];
-  /** Nothing is begun afterwards, by `performance.now()`: what is left is for the next turn. */
+  /** No request starts after this time, by `performance.now()`; the next cycle does the rest. */
   readonly untilMs: number;
 }
 
-/** How an object stands after a turn. */
+/** The state of an object after a cycle. */
 export type Outcome =
-  | Standing
+  | ObjectState
   | { readonly state: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
   | { readonly state: 'refused'; readonly problems: readonly string[]; readonly requestId: string | null };
 
@@ -30,20 +30,20 @@ export interface AppliedObject extends PlannedObject {
   readonly outcome: Outcome;
 }
 
-/** What a turn has found and done. */
+/** The result of a cycle. */
 export interface EventTurn {
-  /** Null where it could not even be planned: `hindrance` says why. */
+  /** Null if planning failed: `hindrance` says why. */
   readonly plan: EventPlan | null;
   readonly objects: readonly AppliedObject[];
   readonly hindrance: Hindrance | null;
-  /** When another turn gets on; null: not by itself. */
+  /** Time until the next cycle makes sense; null: a person has to act. */
   readonly nextInMs: number | null;
 }
 
-/** Somebody else is at it: so soon it is looked at again. */
+/** Pause before the next look-up if another process creates the object. */
 const overtakenMs = 1000;
 
-/** What is there and what would be created. Changes nothing. */
+/** Returns what exists and what would be created. Changes nothing. */
 export async function lookAtEvent(to: Collaborators, event: EventFile, options: PlanOptions): Promise<EventTurn> {
   const plan = await planOrHindrance(to, event, options);
   if ('kind' in plan) return hinderedTurn(plan);
@@ -51,8 +51,8 @@ export async function lookAtEvent(to: Collaborators, event: EventFile, options: 
 }
 
 /**
- * One turn of creating an event: what is missing is sent, one after another, the pigeonhole first. Safe to run twice,
- * also at once, and whatever is killed. Objects hold back none but themselves; a pigeonhole holds its sessions.
+ * Runs one cycle of creating an event: sends missing objects one after another, the pigeonhole first. Safe to run
+ * twice, also concurrently, and after a crash. An object blocks only itself; a pigeonhole blocks its sessions.
  */
 export async function applyEvent(to: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventTurn> {
   const plan = await planOrHindrance(to, event, options);
@@ -82,7 +82,7 @@ export async function applyEvent(to: Collaborators, event: EventFile, options: A
   return turn.end();
 }
 
-/** A turn under way: what became of each object. */
+/** A cycle in progress, with the outcome of each object. */
 class Turn {
   readonly #outcomes = new Map<string, Outcome>();
   #hindrance: Hindrance | null = null;
@@ -95,13 +95,13 @@ class Turn {
     private readonly plan: EventPlan,
   ) {}
 
-  /** At least one object a turn, so that each gets on. */
+  /** True at least once per cycle, so that every cycle makes progress. */
   get mayGoOn(): boolean {
     const { untilMs } = this.options;
     return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs);
   }
 
-  /** Notes what was found to exist. */
+  /** Records an object that was found to exist. */
   async claim({ object, standing, known }: PlannedObject, parentId: number): Promise<void> {
     if (standing.state !== 'claim') return;
     const settled = await settleCreation(this.to.ledger, this.#nameOf(object.key), {
@@ -152,7 +152,7 @@ class Turn {
     const parent = this.#outcomes.get('pigeonhole')?.state;
     const isHeld = parent === 'unknown' || parent === 'refused';
     const objects = [pigeonhole, ...sessions].map((planned): AppliedObject => {
-      const standing: Standing = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.standing;
+      const standing: ObjectState = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.standing;
       const outcome = this.#outcomes.get(planned.object.key) ?? standing;
       return { ...planned, outcome, shown: outcome.state === 'created' ? [outcome.shown] : planned.shown };
     });

@@ -9,12 +9,12 @@ import { priority } from './list-objects.js';
 import type { Looks, Shown } from './matching.js';
 
 /**
- * How a creation ended.
- * - `created` the service has given its id, and the ledger has noted it
- * - `unknown` it may or may not exist: to be looked up later, and not sent before
- * - `refused` the service takes it for wrong, and has not created it
- * - `hindered` nothing was created, and nothing of the event would be now
- * - `overtaken` somebody else is creating it: nothing was sent
+ * The outcome of a creation.
+ * - `created` the service returned its id, and the ledger has recorded it
+ * - `unknown` it may or may not exist: look it up before it is sent again
+ * - `refused` the service refused it as invalid and did not create it
+ * - `hindered` nothing was created, and no object of the event could be now
+ * - `overtaken` another process is creating it: nothing was sent
  */
 export type Creation =
   | { readonly kind: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
@@ -26,21 +26,21 @@ export type Creation =
 export interface Wanted {
   /** The pigeonhole that a session is to be in; 0: it is a pigeonhole. */
   readonly parentId: number;
-  /** Of what the ledger held when this was decided; 0: nothing. */
+  /** Attempt in the ledger when this was decided; 0: none. */
   readonly attempt: number;
   readonly looks: Looks;
   readonly knownBefore: readonly number[];
   readonly by: string | null;
 }
 
-type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
+type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
 
 /**
- * Creates one object, once: the intent is committed when the permit is there, right before the request, and only whoever
- * commits it sends. Whatever is killed afterwards leaves an intent that is looked up before anything is sent again.
+ * Creates one object, once. The intent is committed after the permit is granted, right before the request, and only the
+ * process that commits it sends. After a crash, the intent remains and is looked up before anything is sent again.
  */
 export async function createObject(
-  to: Way,
+  to: Dependencies,
   name: ProvisionedName,
   wanted: Wanted,
   send: (client: PigeonholeClient) => Promise<{ readonly shown: Shown; readonly requestId: string | null }>,
@@ -59,7 +59,7 @@ export async function createObject(
         by,
       });
       if (attempt === undefined) return undefined;
-      // After a pause the intent may have been taken for lost, looked up and sent by another process.
+      // After a pause, another process may have considered the intent lost, looked it up and sent it.
       if (intended.elapsedMs() < confirmAfterMs) return await send(client);
       await dropIntent(to.ledger, name, attempt);
       return undefined;
@@ -68,7 +68,7 @@ export async function createObject(
     const { shown, requestId } = answer;
     const settled = await settleCreation(to.ledger, name, { parentId, remoteId: shown.id, attempt, by });
     to.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
-    // its intent was taken for lost meanwhile: whoever looks it up finds it
+    // another process considered the intent lost meanwhile; its look-up will find the object
     return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
@@ -86,19 +86,19 @@ export async function createObject(
   }
 }
 
-/** What a request that brought nothing about means for the whole event. */
+/** The meaning of a request without effect for the whole event. */
 export type Hindrance =
-  /** It passes by itself: asked again then, it goes on. */
+  /** It is temporary: retry after `waitMs`. */
   | {
       readonly kind: 'wait';
       readonly why: 'quota' | 'throttled' | 'unreachable' | 'stopping';
       readonly waitMs: number;
       readonly detail: string;
     }
-  /** A person has to do something first. */
+  /** A person has to act first. */
   | { readonly kind: 'stop'; readonly why: 'credential' | 'refused' | 'paused'; readonly detail: string };
 
-/** Pure. @param now epoch ms */
+/** Classifies a failed request. Pure. @param now epoch ms */
 export function judgeAsking(error: ApiError | PermitRefusal, now: number): Hindrance {
   const detail = error.message;
   if (error instanceof PermitRefusal) return { kind: 'wait', why: 'quota', waitMs: error.waitMs, detail };

@@ -9,7 +9,7 @@ import type { Shown } from './matching.js';
 /** A person waits for it, as for an import. */
 export const priority = 'import';
 
-type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stopping'>;
+type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stopping'>;
 
 /**
  * Everything that a list shows.
@@ -18,7 +18,7 @@ type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stopping'>;
  * @throws {PermitRefusal} or {ApiError} as `askPage`
  */
 export async function askForAll(
-  to: Way,
+  to: Dependencies,
   workspace: string,
   list: ListRef,
   { twice }: { readonly twice: boolean },
@@ -41,7 +41,7 @@ export async function askForAll(
  * One pigeonhole; undefined where the service itself says that there is none.
  * @throws {PermitRefusal} or {ApiError} as `askPigeonhole`
  */
-export async function askForOne(to: Way, workspace: string, pigeonholeId: number): Promise<Shown | undefined> {
+export async function askForOne(to: Dependencies, workspace: string, pigeonholeId: number): Promise<Shown | undefined> {
   try {
     const found = await askPigeonhole(to, { workspace, priority }, pigeonholeId, to.stopping);
     return { ...found };

@@ -4,29 +4,29 @@ export interface Shown {
   readonly [field: string]: unknown;
 }
 
-/** The fields by which an object is known again when its id is not known. */
+/** The fields that identify an object whose id is unknown. */
 export type Looks = Readonly<Record<string, unknown>>;
 
 const telling = { pigeonhole: ['name', 'startDate', 'endDate'], session: ['name', 'type', 'startDate'] } as const;
 
-/** Of what is sent, the fields by which it can be looked up. Pure. */
+/** Returns the fields of a request by which its object can be looked up. Pure. */
 export function looksOf(kind: 'pigeonhole' | 'session', fields: Readonly<Record<string, unknown>>): Looks {
   return Object.fromEntries(telling[kind].map((field) => [field, fields[field] ?? null]));
 }
 
-/** Whether what the service shows is what was sent, as far as that tells. Pure. */
+/** Whether the service's object equals the sent one in its identifying fields. Pure. */
 export function looksLike(looks: Looks, shown: Shown): boolean {
   return Object.entries(looks).every(([field, value]) => isSame(value, shown[field]));
 }
 
-/** Whether it has the name at least. Pure. */
+/** Whether both have the same name. Pure. */
 export function isNamesake(looks: Looks, shown: Shown): boolean {
   return foldText(looks['name']) === foldText(shown['name']);
 }
 
 /**
- * Whether two values of a field are the same but for how the service may write them: blanks at the ends and in a row,
- * one instant with another offset, nothing as null or as an empty text. Pure.
+ * Whether two values of a field are equal, except for differences the service may introduce: white space, another
+ * offset of the same instant, null for an empty text. Pure.
  */
 export function isSame(sent: unknown, shown: unknown): boolean {
   const [one, other] = [plainValue(sent), plainValue(shown)];
@@ -49,14 +49,17 @@ function foldText(value: unknown): string {
   return String(plainValue(value)).toLowerCase();
 }
 
-/** A field that the service shows otherwise than the file has it. */
+/** A field whose value in the service differs from the file. */
 export interface Difference {
   readonly field: string;
   readonly inFile: unknown;
   readonly atService: unknown;
 }
 
-/** What the file has otherwise than the service shows it. A field that it does not show cannot be compared. Pure. */
+/**
+ * Returns the fields that differ between the file and the service. A field that the service does not return is skipped.
+ * Pure.
+ */
 export function findDifferences(fields: Readonly<Record<string, unknown>>, shown: Shown): Difference[] {
   return Object.entries(fields)
     .filter(([field, value]) => shown[field] !== undefined && !isSame(value, shown[field]))

@@ -1,5 +1,11 @@
 import type { Provisioned } from './provisioned-objects.js';
-import { type Decisions, judgeStandings, type Sibling, type Standing, type Surroundings } from './object-states.js';
+import {
+  type Decisions,
+  decideObjectStates,
+  type Sibling,
+  type ObjectState,
+  type Surroundings,
+} from './object-states.js';
 import type { Shown } from './matching.js';
 
 const minute = 60_000;
@@ -38,12 +44,12 @@ function around({ shown: there = [], claimed = {}, use = {}, create = [] }: Scen
   };
 }
 
-function standingOf(scene: Scene): Standing | undefined {
-  return judgeStandings([{ key: 'opening', looks: opening, known: scene.known }], around(scene)).get('opening');
+function standingOf(scene: Scene): ObjectState | undefined {
+  return decideObjectStates([{ key: 'opening', looks: opening, known: scene.known }], around(scene)).get('opening');
 }
 
 describe('an object that the ledger does not know', () => {
-  it.each<[string, Scene, Standing]>([
+  it.each<[string, Scene, ObjectState]>([
     ['nothing like it', {}, { state: 'create', knownBefore: [] }],
     [
       'a namesake that is another',
@@ -90,7 +96,7 @@ describe('an object that the ledger does not know', () => {
 
 describe('an object that was made', () => {
   const claimed = { 1: 'summit/opening' };
-  it.each<[string, Scene, Standing]>([
+  it.each<[string, Scene, ObjectState]>([
     ['is there', { known: madeAs(1), shown: [shown(1, closing)], claimed }, { state: 'exists', id: 1 }],
     [
       'is there beside one like it',
@@ -98,14 +104,14 @@ describe('an object that was made', () => {
       { state: 'exists', id: 1 },
     ],
     [
-      'is there, and a person wants it anew',
+      'exists, and a person wants a new one',
       { known: madeAs(1), shown: [shown(1)], claimed, create: ['opening'] },
       { state: 'exists', id: 1 },
     ],
     ['is gone', { known: madeAs(1), claimed }, { state: 'gone', id: 1 }],
     ['is gone beside one like it', { known: madeAs(1), shown: [shown(2)], claimed }, { state: 'gone', id: 1 }],
     [
-      'is gone, and a person wants it anew',
+      'is gone, and a person wants a new one',
       { known: madeAs(1), shown: [shown(2)], claimed, create: ['opening'] },
       { state: 'create', knownBefore: [2] },
     ],
@@ -120,7 +126,7 @@ describe('an object that was made', () => {
 });
 
 describe('an object whose answer was lost', () => {
-  it.each<[string, Scene, Standing]>([
+  it.each<[string, Scene, ObjectState]>([
     [
       'waits before the look-up',
       { known: row({ sentMsAgo: minute - 1 }), shown: [shown(1)] },
@@ -174,7 +180,7 @@ describe('objects of one list', () => {
 
   it('hold back a twin of one that may or may not have been made, and no other', () => {
     const lost = row({ sentMsAgo: 10_000 });
-    const standings = judgeStandings(
+    const standings = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, lost), sibling('closing', closing)],
       around({}),
     );
@@ -186,7 +192,7 @@ describe('objects of one list', () => {
   });
 
   it('leave to the lost one what it has made, though its twin stands before it', () => {
-    const standings = judgeStandings(
+    const standings = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, row({}))],
       around({ shown: [shown(1)] }),
     );
@@ -196,7 +202,7 @@ describe('objects of one list', () => {
 
   it('are not taken for a changed namesake when another lost one has made it', () => {
     const later = { ...opening, startDate: '2026-11-21T10:00:00Z' };
-    const standings = judgeStandings(
+    const standings = decideObjectStates(
       [sibling('opening', opening, row({})), sibling('later', later, row({ object: 'later', sent: later }))],
       around({ shown: [shown(1, later)] }),
     );

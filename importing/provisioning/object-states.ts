@@ -2,17 +2,17 @@ import type { Provisioned } from './provisioned-objects.js';
 import { isNamesake, type Looks, looksLike, type Shown } from './matching.js';
 
 /**
- * How an object of the file stands.
- * - `create` nothing shows that it exists: it is sent
- * - `exists` the ledger knows under which id, and the service shows it
- * - `claim` it exists, and the ledger is to note it: the look-up of a lost answer has found it, or a person said so
- * - `unknown` it was sent, the answer was lost, and it is too early to look
- * - `undecided` it may be one of those that exist: a person has to say
- * - `gone` the ledger knows its id, and the service does not
+ * The state of an object of the file.
+ * - `create` nothing shows that it exists: send it
+ * - `exists` the ledger knows its id, and the service has it
+ * - `claim` it exists, and the ledger has to record it: a look-up after a lost answer found it, or a person said so
+ * - `unknown` it was sent, the answer was lost, and it is too early for a look-up
+ * - `undecided` it may be one of several existing ones: a person has to decide
+ * - `gone` the ledger knows its id, but the service does not have it
  * - `held` it waits for its pigeonhole
- * - `impossible` what a person said of it cannot be
+ * - `impossible` a person's decision about it is invalid
  */
-export type Standing =
+export type ObjectState =
   | { readonly state: 'create'; readonly knownBefore: readonly number[] }
   | { readonly state: 'exists'; readonly id: number }
   | { readonly state: 'claim'; readonly id: number; readonly because: 'found' | 'asked' }
@@ -22,38 +22,38 @@ export type Standing =
   | { readonly state: 'held' }
   | { readonly state: 'impossible'; readonly problem: string };
 
-/** What a person has said of objects, by their names in the file. */
+/** A person's decisions about objects, by their names in the file. */
 export interface Decisions {
-  /** It is the existing one of this id. */
+  /** It is the existing object with this id. */
   readonly use: Readonly<Record<string, number>>;
-  /** It is none of those that exist, and is to be made anew where it is gone. */
+  /** It is none of the existing objects, or it is gone and should be created again. */
   readonly create: readonly string[];
 }
 
 export interface Sibling {
   readonly key: string;
   readonly looks: Looks;
-  /** What the ledger knows of it in this pigeonhole. */
+  /** Its record in the ledger for this pigeonhole. */
   readonly known: Provisioned | undefined;
 }
 
 export interface Surroundings {
-  /** What the service shows beside it: all of the list, or, of a pigeonhole that is known, that one alone. */
+  /** The service's objects: the whole list, or only the pigeonhole if its id is known. */
   readonly shown: readonly Shown[];
   /** Objects of event files that exist: `<event>/<object>` by id. */
   readonly claimed: ReadonlyMap<number, string>;
   readonly event: string;
   readonly decisions: Decisions;
-  /** No sooner is a lost answer looked up. */
+  /** Earliest time for the look-up after a lost answer. */
   readonly lookUpAfterMs: number;
 }
 
 /**
- * How the objects of one list stand, by key: the pigeonhole alone, or all sessions. Those whose answer was lost are
- * judged first, since what they are found to be is no look-alike of the others any more. Pure.
+ * Returns the states of the objects of one list by key: the pigeonhole, or all sessions. Objects with a lost answer
+ * come first, because what they turn out to be is no longer a candidate for the others. Pure.
  */
-export function judgeStandings(siblings: readonly Sibling[], around: Surroundings): Map<string, Standing> {
-  const standings = new Map<string, Standing>();
+export function decideObjectStates(siblings: readonly Sibling[], around: Surroundings): Map<string, ObjectState> {
+  const standings = new Map<string, ObjectState>();
   const taken = new Set(around.claimed.keys());
   const due = siblings.filter((sibling) => isLost(sibling) && sibling.known.sentMsAgo >= around.lookUpAfterMs);
   const isWanted = (shown: Shown, but: Sibling): boolean =>
@@ -66,7 +66,7 @@ export function judgeStandings(siblings: readonly Sibling[], around: Surrounding
   const waiting = siblings.filter((sibling) => isLost(sibling) && !due.includes(sibling));
   for (const sibling of siblings) {
     if (standings.has(sibling.key)) continue;
-    // a twin in the file of one that may or may not have been made: whatever is found could be either
+    // an identical object in the file may or may not have been created: a match could be either
     const lost = waiting.find((other) => other === sibling || isTwin(other, sibling));
     const isOpen = sibling.known?.state !== 'made' && around.decisions.use[sibling.key] === undefined;
     standings.set(
@@ -83,12 +83,12 @@ function isLost(sibling: Sibling): sibling is Sibling & { known: Provisioned } {
   return sibling.known?.state === 'sending';
 }
 
-/** Two objects of a file that nothing tells apart at the service. Pure. */
+/** Whether two objects of a file are identical for the service. Pure. */
 export function isTwin(one: Pick<Sibling, 'looks'>, other: Pick<Sibling, 'looks'>): boolean {
   return looksLike(one.looks, { id: 0, ...other.looks });
 }
 
-/** Whether this can be what a request made whose answer was lost. */
+/** Whether this can be the result of a request whose answer was lost. */
 function isTraceOf({ known }: Sibling, shown: Shown): boolean {
   return looksLike(known!.sent, shown) && !known!.knownBefore.includes(shown.id);
 }
@@ -98,7 +98,7 @@ function settle(
   { shown, claimed, event, decisions }: Surroundings,
   taken: ReadonlySet<number>,
   isWantedElsewhere: (shown: Shown) => boolean,
-): Standing {
+): ObjectState {
   const { key, looks, known } = sibling;
   const own = `${event}/${key}`;
   const asked = decisions.use[key];
@@ -119,14 +119,14 @@ function settle(
     return isNew ? create : { state: 'gone', id: known.remoteId };
   }
   const free = shown.filter((each) => !taken.has(each.id) && !isWantedElsewhere(each));
-  const undecided = (candidates: readonly Shown[]): Standing =>
+  const undecided = (candidates: readonly Shown[]): ObjectState =>
     candidates.length === 0 || isNew ? create : { state: 'undecided', candidates: candidates.map(({ id }) => id) };
   if (!isLost(sibling)) return undecided(free.filter((each) => looksLike(looks, each)));
   const traces = shown.filter((each) => !taken.has(each.id) && isTraceOf(sibling, each));
   const [trace, another] = traces;
   if (trace !== undefined && another === undefined) return { state: 'claim', id: trace.id, because: 'found' };
   if (trace !== undefined) return undecided(traces);
-  // Should the service have changed a date or a type, it is at least a namesake that was not there before.
+  // If the service changed a date or type, the object at least has the same name and is new.
   return undecided(
     free.filter((each) => isNamesake(sibling.known.sent, each) && !sibling.known.knownBefore.includes(each.id)),
   );

@@ -4,43 +4,43 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-entities.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { askForAll, askForOne } from './list-objects.js';
-import { type Decisions, judgeStandings, type Sibling, type Standing } from './object-states.js';
+import { type Decisions, decideObjectStates, type Sibling, type ObjectState } from './object-states.js';
 import { looksOf, type Shown } from './matching.js';
 
 export interface PlanOptions {
   readonly workspace: string;
   readonly decisions: Decisions;
-  /** No sooner is a lost answer looked up: its request has ended by then, and what it made can be seen. */
+  /** Earliest time for the look-up after a lost answer: by then, its request has ended and its result is visible. */
   readonly lookUpAfterMs: number;
 }
 
-/** An object of the file beside what is known of it. */
+/** An object of the file with everything known about it. */
 export interface PlannedObject<Fields = PigeonholeFields | SessionFields> {
   readonly kind: 'pigeonhole' | 'session';
   readonly object: EventObject<Fields>;
-  readonly standing: Standing;
+  readonly standing: ObjectState;
   readonly known: Provisioned | undefined;
-  /** As the service shows it, where it does; of several candidates all. */
+  /** The service's version of it, or all candidates. */
   readonly shown: readonly Shown[];
 }
 
 export interface EventPlan {
   readonly pigeonhole: PlannedObject<PigeonholeFields>;
   readonly sessions: readonly PlannedObject<SessionFields>[];
-  /** Under which the pigeonhole is created; `id` null: none is sent. */
+  /** The subscription of the new pigeonhole; `id` null: none is sent. */
   readonly subscription: { readonly id: number | null; readonly name: string | null };
-  /** What keeps the event from being created, as lines with their place. */
+  /** Problems that prevent the creation of the event, as lines with their position. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-type Way = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'stopping'>;
+type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'stopping'>;
 
 /**
- * What exists of an event, and what is to be created: the ledger and the service are asked, nothing is changed.
+ * Returns what exists of an event and what has to be created, from the ledger and the service. Changes nothing.
  * @throws {PermitRefusal} or {ApiError} of the first request that fails
  */
-export async function planEvent(to: Way, event: EventFile, options: PlanOptions): Promise<EventPlan> {
+export async function planEvent(to: Dependencies, event: EventFile, options: PlanOptions): Promise<EventPlan> {
   const { workspace } = options;
   const known = await provisionedOf(to.ledger, { workspace, event: event.id });
   const pigeonhole = await planPigeonhole(to, event, options, known.get('pigeonhole'));
@@ -69,7 +69,7 @@ export async function planEvent(to: Way, event: EventFile, options: PlanOptions)
 }
 
 async function planPigeonhole(
-  to: Way,
+  to: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
   known: Provisioned | undefined,
@@ -85,12 +85,14 @@ async function planPigeonhole(
         : await askForAll(to, workspace, { list: 'pigeonholes' }, { twice: true });
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(to.ledger, workspace, 0);
-  const standing = judgeStandings([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(key)!;
+  const standing = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
+    key,
+  )!;
   return { kind: 'pigeonhole', object: event.pigeonhole, standing, known, shown: shownOf(standing, shown) };
 }
 
 async function planSessions(
-  to: Way,
+  to: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
   pigeonholeId: number,
@@ -99,13 +101,13 @@ async function planSessions(
   if (event.sessions.length === 0) return [];
   const siblings = event.sessions.map(({ key, fields }): Sibling => {
     const row = known.get(key);
-    // what was made in a pigeonhole that is gone is gone with it
+    // sessions of a deleted pigeonhole are gone with it
     return { key, looks: looksOf('session', fields), known: row?.parentId === pigeonholeId ? row : undefined };
   });
   const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
   const shown = await askForAll(to, workspace, { list: 'sessions', pigeonholeId }, { twice });
   const claimed = await claimedIds(to.ledger, workspace, pigeonholeId);
-  const standings = judgeStandings(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
+  const standings = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
   return event.sessions.map((object) => {
     const standing = standings.get(object.key)!;
     return { kind: 'session', object, standing, known: known.get(object.key), shown: shownOf(standing, shown) };
@@ -113,13 +115,13 @@ async function planSessions(
 }
 
 /** A session whose pigeonhole does not exist yet. */
-function withoutParent(object: EventObject<SessionFields>, { state }: Standing): PlannedObject<SessionFields> {
-  const standing: Standing = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
+function withoutParent(object: EventObject<SessionFields>, { state }: ObjectState): PlannedObject<SessionFields> {
+  const standing: ObjectState = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
   return { kind: 'session', object, standing, known: undefined, shown: [] };
 }
 
 async function planSubscription(
-  to: Way,
+  to: Dependencies,
   event: EventFile,
   workspace: string,
 ): Promise<{ id: number | null; name: string | null; problems: string[]; warnings: string[] }> {
@@ -139,8 +141,8 @@ async function planSubscription(
   return { id: chosen.id, name: chosen.name, problems: [], warnings };
 }
 
-/** None where the service does not offer them, as in a Personal workspace. */
-async function subscriptionsOf(to: Way, workspace: string): Promise<Subscription[]> {
+/** Returns none if the service does not support them, as in a Personal workspace. */
+async function subscriptionsOf(to: Dependencies, workspace: string): Promise<Subscription[]> {
   try {
     const shown = await askForAll(to, workspace, { list: 'subscriptions' }, { twice: false });
     return shown.map(({ id, name, endDate }) => ({ id, name: textOf(name), endDate: textOf(endDate) }));
@@ -154,7 +156,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function shownOf(standing: Standing, shown: readonly Shown[]): Shown[] {
+function shownOf(standing: ObjectState, shown: readonly Shown[]): Shown[] {
   const ids: readonly number[] =
     standing.state === 'undecided'
       ? standing.candidates
@@ -170,7 +172,7 @@ function problemsOf({ object, standing }: PlannedObject): string[] {
     : [];
 }
 
-/** A slip of the pen in a decision must not be taken for none. */
+/** Reports mistyped names in decisions, so that they are not ignored. */
 function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
   const keys = new Set(['pigeonhole', ...event.sessions.map(({ key }) => key)]);
   return [...Object.keys(use), ...create]
@@ -190,13 +192,13 @@ function warningsOf(object: EventObject<SessionFields>): string[] {
   return [object.told('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
 }
 
-/** `id` null: none is sent, for a Personal workspace has none. */
+/** `id` null: none is sent, because a Personal workspace has none. */
 export type ChosenSubscription =
   | { readonly id: number | null; readonly name: string | null; readonly endDate: string | null }
   | { readonly problem: string };
 
 /**
- * The subscription under which a pigeonhole is created. Pure.
+ * Chooses the subscription of a new pigeonhole. Pure.
  * @param wanted as the file or the configuration has it, by name or id; null: neither names one
  * @param there those of the workspace; none: it is a Personal one
  */

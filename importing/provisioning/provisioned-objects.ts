@@ -13,14 +13,14 @@ export interface ProvisionedName {
 /** `none`: no request has brought it about; `sending`: how its request ended is not known; `made`: it exists. */
 export type ProvisionedState = 'none' | 'sending' | 'made';
 
-/** What the ledger knows of an object that was ever sent or taken over. */
+/** The ledger's record of an object that was sent or adopted. */
 export interface Provisioned {
   readonly object: string;
   /** The pigeonhole that a session is in; 0: the object is a pigeonhole. */
   readonly parentId: number;
   readonly state: ProvisionedState;
   readonly attempt: number;
-  /** Of what was made; else null. */
+  /** Id of a created object; otherwise null. */
   readonly remoteId: number | null;
   /** The fields by which a lost answer is looked up, as they were sent. */
   readonly sent: Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ export async function provisionedOf(
   );
 }
 
-/** What exists at the service and is an object of some event file, as `<event>/<object>` by its id. */
+/** Returns the existing objects of all event files, as `<event>/<object>` by id. */
 export async function claimedIds(ledger: Ledger, workspace: string, parentId: number): Promise<Map<number, string>> {
   const rows = await ledger.db.query<{ remote_id: number; event: string; object: string }>(
     'select remote_id, event, object from provisioned where workspace = $1 and parent_id = $2 and remote_id is not null',
@@ -80,7 +80,7 @@ export async function claimedIds(ledger: Ledger, workspace: string, parentId: nu
 
 export interface Intent {
   readonly parentId: number;
-  /** Of what the ledger held when this was decided; 0: nothing. */
+  /** Attempt in the ledger when this was decided; 0: none. */
   readonly attempt: number;
   readonly sent: Readonly<Record<string, unknown>>;
   readonly knownBefore: readonly number[];
@@ -88,8 +88,8 @@ export interface Intent {
 }
 
 /**
- * Commits that a request for the object is about to be made. Of several who have decided the same, one may.
- * @returns the number of this attempt; undefined when another was quicker, so that nothing may be sent
+ * Commits the intent to request the object. Of several processes with the same intent, one succeeds.
+ * @returns the number of this attempt; undefined if another process was faster: then send nothing
  */
 export async function intendCreation(
   ledger: Ledger,
@@ -118,7 +118,7 @@ export async function intendCreation(
 }
 
 /**
- * The request has certainly brought no object about.
+ * Drops an intent whose request has certainly created nothing.
  * @param attempt of `intendCreation`
  */
 export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt: number): Promise<void> {
@@ -132,7 +132,7 @@ export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt:
 export interface Claim {
   readonly parentId: number;
   readonly remoteId: number;
-  /** Of what the ledger held when this was decided; 0: nothing. */
+  /** Attempt in the ledger when this was decided; 0: none. */
   readonly attempt: number;
   readonly by: string | null;
 }

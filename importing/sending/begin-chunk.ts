@@ -1,22 +1,22 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
-  begunChunk,
-  type BegunChunk,
+  startedChunk,
+  type StartedChunk,
   type ChunkRow,
   chunkRows,
   type ImportLease,
-  type NothingBegun,
+  type NothingStarted,
   openRows,
   pieceOf,
   staleImport,
 } from './chunks.js';
 import type { Piece } from './settle-answer.js';
 
-/** How many rows of a piece go into the next request. */
+/** Returns the number of rows of a piece for the next request. */
 export type CountToSend = (piece: Piece) => number;
 
-/** How an import's sending stands. */
+/** The sending state of an import. */
 interface SenderRow {
   cancelling: boolean;
   paused: boolean;
@@ -42,14 +42,14 @@ export const isPaused = (id: string, workspace: string): string =>
      or (p.scope = 'workspace' and p.name = ${workspace} and p.paused_by = 'person'))`;
 
 /**
- * Marks what is sent next: a piece that is due again, or the next rows of the file. Committed before the request.
- * @throws {LedgerError} kind `stale` when a newer attempt has the import
+ * Marks what to send next: a piece that is due again, or the next rows of the file. Committed before the request.
+ * @throws {LedgerError} kind `stale` if a newer attempt has the import
  */
 export async function beginChunk(
   ledger: Ledger,
   lease: ImportLease,
   count: CountToSend,
-): Promise<BegunChunk | NothingBegun> {
+): Promise<StartedChunk | NothingStarted> {
   return await ledger.db.transaction(async (tx) => {
     const [sender] = await tx.query<SenderRow>(
       `select i.cancel_asked_at is not null as cancelling, i.round, i.position, i.last_row, i.begun, i.canary, i.chunk_size,
@@ -64,7 +64,7 @@ export async function beginChunk(
     if (sender.cancelling) return { kind: 'stop', why: 'cancel' };
     if (sender.paused) return { kind: 'stop', why: 'paused' };
     if (sender.retry_in_ms !== null && sender.retry_in_ms > 0) return { kind: 'none' };
-    // While nothing is answered one request finds that out as well as three.
+    // While the service does not answer, one request detects its return as well as three.
     if (sender.failing && sender.under_way > 0) return { kind: 'none' };
     const piece = sender.has_due ? await beginPiece(tx, lease, sender, count) : undefined;
     return piece ?? (await beginNext(tx, lease, sender)) ?? { kind: 'none' };
@@ -76,7 +76,7 @@ async function beginPiece(
   lease: ImportLease,
   { chunk_size: chunkSize }: SenderRow,
   count: CountToSend,
-): Promise<BegunChunk | undefined> {
+): Promise<StartedChunk | undefined> {
   const [row] = await tx.query<ChunkRow>(
     `${chunkRows} where import = $1 and state = 'open' and due_at <= now() order by due_at, round, first_row limit 1`,
     [lease.number],
@@ -94,7 +94,7 @@ async function beginPiece(
      where import = $1 and round = $2 and first_row = $3`,
     [lease.number, row.round, row.first_row, goes, request, rows.length],
   );
-  return begunChunk(row, rows, { count: goes, request, chunkSize });
+  return startedChunk(row, rows, { count: goes, request, chunkSize });
 }
 
 /** The next rows of the file, marked. */
@@ -115,7 +115,7 @@ export interface NextRow {
  * Looked for in a window of row numbers, a wider one where other imports hold most of them: without a far end the store
  * would sort all that is left, since it takes new tables to be empty.
  */
-async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): Promise<BegunChunk | undefined> {
+async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): Promise<StartedChunk | undefined> {
   const most = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);
   if (most <= 0) return undefined;
   for (let window = 2 * most; ; window *= 4) {
@@ -148,7 +148,7 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
   }
 }
 
-export function nextChunk(next: NextRow): BegunChunk {
+export function nextChunk(next: NextRow): StartedChunk {
   const untouched = { sent: 'never', origin: null, suspects: null, next: null, fruitful: false, unknowns: 0 } as const;
   return {
     round: next.round,

@@ -3,7 +3,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { Piece } from './settle-answer.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 
-/** The right to send an import's rows. Who takes it next is not waited for: see `takeImport`. */
+/** The right to send an import's rows. The next holder does not wait: see `takeImport`. */
 export interface ImportLease {
   readonly number: number;
   readonly id: string;
@@ -13,8 +13,8 @@ export interface ImportLease {
   readonly epoch: number;
 }
 
-/** What is about to be sent: marked in the ledger, and counted. */
-export interface BegunChunk {
+/** A chunk about to be sent: marked in the ledger and counted. */
+export interface StartedChunk {
   readonly round: number;
   readonly firstRow: number;
   readonly lastRow: number;
@@ -25,22 +25,22 @@ export interface BegunChunk {
   readonly elements: string;
   /** Number of this request in the import. */
   readonly request: number;
-  /** How many rows an untouched chunk had when this one was begun. */
+  /** Rows of an untouched chunk when this one was started. */
   readonly chunkSize: number;
 }
 
-/** Why nothing was begun. */
-export type NothingBegun =
+/** The reason why nothing was started. */
+export type NothingStarted =
   /** Nothing is due: `whatIsLeft` says more. */
   | { readonly kind: 'none' }
-  /** A person wants the end, or a pause; or a cause does. */
+  /** A person cancelled or paused the import, or a cause paused it. */
   | { readonly kind: 'stop'; readonly why: 'cancel' | 'paused' };
 
 /**
- * Takes the right to send, at once: whoever had it can commit nothing any more, and what it left under way counts as
- * sent with an unknown outcome. Its requests may still arrive. That is harmless here, since they carry the same rows
- * under the same codes, and unlike on a sink's lane nothing is gained by waiting for them (decision 0025).
- * @returns undefined when the import is not running
+ * Takes the right to send immediately. The previous holder can no longer commit, and its requests in progress count as
+ * sent with an unknown outcome. They may still arrive. That is harmless, because they carry the same rows with the same
+ * codes, so waiting for them gains nothing (decision 0025).
+ * @returns undefined if the import is not running
  */
 export async function takeImport(ledger: Ledger, id: string, owner: string): Promise<ImportLease | undefined> {
   return await ledger.db.transaction(async (tx) => {
@@ -102,8 +102,8 @@ export function pieceOf(row: ChunkRow): Piece {
   };
 }
 
-/** What an attempt before has marked as under way: it may have arrived. Empty once that is settled. */
-export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promise<BegunChunk[]> {
+/** Returns the chunks that an earlier attempt was sending, which may have arrived. Empty once they are settled. */
+export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promise<StartedChunk[]> {
   const left = await ledger.db.query<ChunkRow>(
     `${chunkRows} where import = $1 and state = 'sending' order by first_row`,
     [lease.number],
@@ -112,7 +112,7 @@ export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promis
     left.map(async (row) => {
       const rows = await openRows(ledger.db, lease.number, row);
       const count = row.sent_count ?? rows.length;
-      return begunChunk(row, rows, { count, request: row.request ?? 0, chunkSize: count });
+      return startedChunk(row, rows, { count, request: row.request ?? 0, chunkSize: count });
     }),
   );
 }
@@ -138,7 +138,7 @@ export async function openRows(
 export async function openNumbers(
   tx: Queryable,
   number: number,
-  { round, firstRow, lastRow }: Pick<BegunChunk, 'round' | 'firstRow' | 'lastRow'>,
+  { round, firstRow, lastRow }: Pick<StartedChunk, 'round' | 'firstRow' | 'lastRow'>,
 ): Promise<number[]> {
   const rows = await tx.query<{ row_number: number }>(
     `select row_number from registrants
@@ -148,11 +148,11 @@ export async function openNumbers(
   return rows.map(({ row_number: row }) => row);
 }
 
-export function begunChunk(
+export function startedChunk(
   row: ChunkRow,
   rows: readonly OpenRow[],
-  { count, request, chunkSize }: Pick<BegunChunk, 'count' | 'request' | 'chunkSize'>,
-): BegunChunk {
+  { count, request, chunkSize }: Pick<StartedChunk, 'count' | 'request' | 'chunkSize'>,
+): StartedChunk {
   return {
     round: row.round,
     firstRow: row.first_row,

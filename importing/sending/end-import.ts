@@ -5,13 +5,16 @@ import { type ImportLease, staleImport } from './chunks.js';
 
 /** At a time, of those that wait for other imports. */
 const reviewRows = 1000;
-/** Rows that stood in one unanswered request, and are refused without a reason one and all: fewer could all be bad. */
+/**
+ * Minimum number of rows of one unanswered request, all refused without a reason, to conclude that they exist: fewer
+ * could all be invalid.
+ */
 const tellingRefusals = 10;
 
 /**
- * Looks at the rows that another import had: what it has settled is told, what it gave up is claimed and sent in a round
- * of its own. To be called when nothing else of the import is left.
- * @returns how many rows were claimed, and how many still wait
+ * Reviews the rows whose codes another import held: settled ones receive its outcome, abandoned ones are claimed and
+ * sent in a new round. Call it when nothing else of the import is left.
+ * @returns the number of claimed rows and of rows that still wait
  * @throws {LedgerError} kind `stale`
  */
 export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise<{ claimed: number; waiting: number }> {
@@ -41,7 +44,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       if (held === undefined) throw staleImport(lease.number);
       const next = round ?? held.round + 1;
       const claimer = { ref: lease.ref, number: lease.number, round: next };
-      // Free: whoever held them was given up while it was still being staged.
+      // Free codes: the import that held them was abandoned during staging.
       const free = await claimFreeCodes(tx, claimer, rows);
       const rest = rows.filter(({ row }) => !free.has(row));
       const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest)).claimed;
@@ -70,8 +73,8 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
 }
 
 /**
- * Everything that can be known is known: the import ends. Rows that were refused without a reason after a request without
- * an answer, and all of whose companions were, too, are taken to be there.
+ * Everything that can be known is known: the import ends. Rows that were refused without a reason after a request
+ * without an answer, and all of whose companions were, too, are taken to be there.
  * @throws {LedgerError} kind `stale`
  */
 export async function endImport(ledger: Ledger, lease: ImportLease): Promise<void> {
@@ -118,7 +121,7 @@ export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Pr
   });
 }
 
-/** What still waits for another import is not sent by this one any more. */
+/** Cancels rows that still wait for another import. */
 async function leaveWaiting(tx: Queryable, lease: ImportLease): Promise<void> {
   await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
     lease.number,
@@ -128,10 +131,10 @@ async function leaveWaiting(tx: Queryable, lease: ImportLease): Promise<void> {
 const pageAttendees = 1000;
 
 /**
- * Looks at the rows whose codes were there before: where the attendee who signed in with such a code has another value in
- * a field that the row sets, it is a conflict. Registrants who have not signed in cannot be asked for, so theirs stays
- * unsaid. Safe to run twice.
- * @returns how many rows were found to be in conflict
+ * Compares rows whose codes existed before with the attendees who signed in with them. Another value in a field of the
+ * row is a conflict. Registrants who have not signed in cannot be read, so their rows stay `existing`. Safe to run
+ * twice.
+ * @returns the number of rows in conflict
  */
 export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promise<number> {
   const [any] = await ledger.db.query(`select 1 from registrants where import = $1 and outcome = 'existing' limit 1`, [
@@ -192,7 +195,7 @@ async function compare(ledger: Ledger, lease: ImportLease, attendees: readonly F
   return conflicts.length;
 }
 
-/** The first field that both have and of which they say different things. A field that the attendee lacks says nothing. */
+/** Returns the first field with different values. A field that the attendee lacks is ignored. */
 function differingField(sent: Fields, stored: Fields): string | undefined {
   return Object.keys(sent).find(
     (name) => name !== 'attendeeCode' && typeof stored[name] === 'string' && stored[name] !== sent[name],

@@ -1,10 +1,10 @@
 import { pause } from '../../ledger/pauses.js';
 import { beginChunk } from './begin-chunk.js';
-import { type BegunChunk, confirmImport, type ImportLease, type NothingBegun } from './chunks.js';
-import { type ChunkSettlement, type KnownManners, settleChunk } from './settle-chunk.js';
+import { type StartedChunk, confirmImport, type ImportLease, type NothingStarted } from './chunks.js';
+import { type ChunkSettlement, type RefusalBehavior, settleChunk } from './settle-chunk.js';
 import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import { countToSend, mostUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
+import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
 import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isToBeJudged } from '../../work/failures.js';
@@ -13,20 +13,20 @@ import { LeaseWatch } from '../../work/lease-watch.js';
 import { pauseForKey } from '../../work/asking/pause-for-key.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 
-/** What has stopped the sending of an import. */
-export type Halt = NothingBegun | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
+/** The reason why sending stopped. */
+export type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
 
 export interface SenderFacts {
-  /** Of the import, in a row, when the turn began. */
+  /** Consecutive failures of the import when the cycle started. */
   readonly failures: number;
-  /** In a row, of the workspace, and for what, when the turn began. */
+  /** Consecutive waits of the workspace and their reason when the cycle started. */
   readonly after: { readonly reason: string; readonly count: number } | null;
-  readonly manners: KnownManners;
+  readonly manners: RefusalBehavior;
 }
 
-/** Sends the chunks of one import, several of its loops at once: what one learns, all know. */
+/** Sends the chunks of one import in several concurrent loops, which share what they learn. */
 export class ImportSender {
-  /** Rows that came to an end, and requests that were made. */
+  /** Settled rows, and requests made. */
   rows = 0;
   requests = 0;
   halt: Halt | undefined;
@@ -49,7 +49,7 @@ export class ImportSender {
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
   async loop(mayGoOn: () => boolean): Promise<void> {
-    let begun: BegunChunk | NothingBegun | undefined;
+    let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
       // oxlint-disable-next-line no-await-in-loop -- one after another: that is what a loop is
       begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
@@ -62,8 +62,8 @@ export class ImportSender {
     }
   }
 
-  /** @returns what its settling has begun; undefined: nothing was looked for */
-  async #send(chunk: BegunChunk, mayGoOn: () => boolean): Promise<BegunChunk | NothingBegun | undefined> {
+  /** @returns the chunk that settling has started; undefined: none was looked for */
+  async #send(chunk: StartedChunk, mayGoOn: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
     const { to, lease } = this;
     let requestId: string | null;
     try {
@@ -71,7 +71,7 @@ export class ImportSender {
         to,
         { workspace: lease.workspace, priority: 'import' },
         async (client) => {
-          await this.#watch.confirm(); // the permit may have been waited for, or the machine have been suspended
+          await this.#watch.confirm(); // the permit may have taken long, or the machine may have been suspended
           return await client.createRegistrants(
             lease.pigeonholeId,
             { elements: chunk.elements },
@@ -92,12 +92,12 @@ export class ImportSender {
     return await this.#settle(chunk, { kind: 'created' }, { requestId }, goesOn);
   }
 
-  /** An attempt before this one has left it: whether it arrived is not known. */
-  async takeUp(chunk: BegunChunk): Promise<void> {
+  /** Settles a chunk of an earlier attempt, which may or may not have arrived. */
+  async takeUp(chunk: StartedChunk): Promise<void> {
     await this.#settle(chunk, { kind: 'unheard' }, {});
   }
 
-  async #failed(chunk: BegunChunk, error: ApiError | PermitRefusal): Promise<void> {
+  async #failed(chunk: StartedChunk, error: ApiError | PermitRefusal): Promise<void> {
     const { to, lease } = this;
     const wait = error instanceof PermitRefusal ? 'quota' : error.kind;
     const workspaceWaits = this.facts.after?.reason === wait ? this.facts.after.count : 0;
@@ -139,7 +139,7 @@ export class ImportSender {
   }
 
   async #settleFailure(
-    chunk: BegunChunk,
+    chunk: StartedChunk,
     verdict: Extract<ImportVerdict, { who: 'rows' }>,
     error: ApiError | PermitRefusal,
     line: Readonly<Record<string, unknown>>,
@@ -155,13 +155,13 @@ export class ImportSender {
       this.to.log.warn({ ...line, error: error.message }, 'no answer for registrants');
     }
     const failing = retryInMs === null ? null : { retryInMs, detail: error.message };
-    if (answer.kind === 'unknown' && chunk.count === 1 && chunk.piece.unknowns + 1 >= mostUnknowns) {
+    if (answer.kind === 'unknown' && chunk.count === 1 && chunk.piece.unknowns + 1 >= maxUnknowns) {
       if (await this.#serviceAnswers()) return await this.#giveUp(chunk, requestId);
     }
     await this.#settle(chunk, answer, { requestId, indexBase, failing });
   }
 
-  /** Whether it is the row that gets no answer, and not everything. */
+  /** Whether the service answers other requests, so that the row is the problem. */
   async #serviceAnswers(): Promise<boolean> {
     const { to, lease } = this;
     try {
@@ -173,8 +173,8 @@ export class ImportSender {
     }
   }
 
-  async #giveUp(chunk: BegunChunk, requestId: string | null): Promise<void> {
-    const message = `the service gave no answer to this row alone, ${mostUnknowns} times: look for it in the dashboard`;
+  async #giveUp(chunk: StartedChunk, requestId: string | null): Promise<void> {
+    const message = `the service did not answer ${maxUnknowns} requests with this row only: look it up in the dashboard`;
     const complaints = { named: new Map(), nameless: [], tooMany: false, indexBase: null, candidates: [] };
     const rest = settleAnswer(chunk.piece, this.#aboutRequest(chunk), { kind: 'refused', complaints });
     const row = { index: 0, outcome: 'unknown', field: null, message, origin: null, sent: null } as const;
@@ -182,25 +182,25 @@ export class ImportSender {
   }
 
   async #settle(
-    chunk: BegunChunk,
+    chunk: StartedChunk,
     answer: Answer,
     about: Partial<ChunkSettlement>,
     goesOn = false,
-  ): Promise<BegunChunk | NothingBegun | undefined> {
+  ): Promise<StartedChunk | NothingStarted | undefined> {
     if (answer.kind === 'created') this.#failures = 0;
     return await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about, goesOn);
   }
 
-  #aboutRequest({ count, request }: BegunChunk): { count: number; request: number; refusesWhole: boolean } {
+  #aboutRequest({ count, request }: StartedChunk): { count: number; request: number; refusesWhole: boolean } {
     return { count, request, refusesWhole: this.#refusesWhole };
   }
 
   async #store(
-    chunk: BegunChunk,
+    chunk: StartedChunk,
     settlement: Settlement,
     about: Partial<ChunkSettlement>,
     goesOn = false,
-  ): Promise<BegunChunk | NothingBegun | undefined> {
+  ): Promise<StartedChunk | NothingStarted | undefined> {
     this.#refusesWhole ||= settlement.refusesWhole;
     const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
     const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, goesOn ? countToSend : null);

@@ -4,20 +4,20 @@ import type { Answer } from './settle-answer.js';
 import { fullJitter, judgeFailure } from '../../work/failures.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 
-/** What an import does about a request that was not simply answered with a success. */
+/** The reaction of an import to a failed request. */
 export type ImportVerdict =
-  /** It says something of the rows. */
+  /** The answer concerns the rows. */
   | {
       readonly who: 'rows';
       readonly answer: Answer;
       readonly indexBase: 0 | 1 | null;
       readonly retryInMs: number | null;
     }
-  /** Nothing of the workspace would pass. */
+  /** No request of the workspace would succeed. */
   | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
   /** The quota has no room for this request now: it was not made. */
   | { readonly who: 'request'; readonly waitMs: number }
-  /** A person has to do something first. */
+  /** A person has to act first. */
   | { readonly who: 'import'; readonly cause: string; readonly detail: string };
 
 const remedies: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ export function judgeImportFailure(
   switch (kind) {
     case 'invalid': {
       if (error.status === 413) return rows({ kind: 'tooMany' });
-      // Without the service's own code the body was lost on the way, or somebody else has answered.
+      // Without the service's own code, the body was lost, or a proxy has answered.
       if (error.code === null) return rows({ kind: 'unknown' });
       const complaints = readComplaints(
         error.fieldErrors ?? [],

@@ -2,12 +2,12 @@ import type { FieldError } from '../../pigeonhole/api-error.js';
 import { readComplaints } from './read-complaints.js';
 import type { Answer } from './settle-answer.js';
 
-/** How a service behaves of which the specification says nothing. */
-export interface ServiceManners {
+/** Behaviour that the specification leaves open. */
+export interface ServiceBehavior {
   readonly atomic: boolean;
   readonly errors: 'indexed' | 'from-one' | 'first-only' | 'named' | 'none';
   readonly duplicates: 'refuse-row' | 'refuse-chunk' | 'ignore' | 'upsert';
-  readonly mostRows: number;
+  readonly maxRows: number;
 }
 
 /** A person of a file, as the service will find them. */
@@ -16,18 +16,18 @@ export interface Person {
   readonly isBad: boolean;
 }
 
-/** What becomes of a request on its way. */
+/** The fate of a request on its way. */
 export type Fate = 'answered' | 'lost-before' | 'lost-after';
 
 /** A bulk create in memory. Written from the specification and from nothing of the code under test but its types. */
 export class ModelService {
   readonly registered = new Map<string, number>();
   requests = 0;
-  /** Of rows, from the very first refusal on. */
+  /** Base of row numbers, from the first refusal on. */
   #indexBase: 0 | 1 | null = null;
 
   constructor(
-    private readonly manners: ServiceManners,
+    private readonly manners: ServiceBehavior,
     private readonly isBadCode: (code: string) => boolean,
   ) {}
 
@@ -39,13 +39,13 @@ export class ModelService {
   }
 
   #answer(codes: readonly string[]): Answer {
-    const { atomic, duplicates, mostRows } = this.manners;
+    const { atomic, duplicates, maxRows } = this.manners;
     const refuse = (errors: readonly FieldError[]): Answer => {
       const complaints = readComplaints(errors, null, codes.length, this.#indexBase);
       this.#indexBase = complaints.indexBase;
       return { kind: 'refused', complaints };
     };
-    if (codes.length > mostRows) return refuse([{ field: 'data', message: `must hold at most ${mostRows}` }]);
+    if (codes.length > maxRows) return refuse([{ field: 'data', message: `must hold at most ${maxRows}` }]);
     const isTaken = (code: string): boolean => this.registered.has(code);
     if (duplicates === 'refuse-chunk' && codes.some(isTaken)) {
       return refuse(this.manners.errors === 'none' ? [] : [{ field: 'data', message: 'holds codes that exist' }]);

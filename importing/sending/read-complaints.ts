@@ -1,6 +1,6 @@
 import type { FieldError } from '../../pigeonhole/api-error.js';
 
-/** What a complaint about a registrant says of it. */
+/** The meaning of a complaint about a registrant. */
 export type Meaning =
   /** The code is taken. */
   | 'duplicate'
@@ -10,14 +10,14 @@ export type Meaning =
   | 'unclear';
 
 export interface Complaint {
-  /** Of the field, without what led to it; null: the service names none. */
+  /** Name of the field without its path; null: the service names none. */
   readonly field: string | null;
   /** The service's words. */
   readonly message: string | null;
   readonly meaning: Meaning;
 }
 
-/** What a refusal of some registrants says. */
+/** The content of a refusal. */
 export interface Complaints {
   /** By place in the request, from 0. */
   readonly named: ReadonlyMap<number, readonly Complaint[]>;
@@ -38,7 +38,7 @@ const valueWords =
 const sizeWords = /at most|maxim|exceed|too (many|large|big|long)|limit|size|more than|fewer|less than/i;
 
 /**
- * Understands what the service complains about. The specification gives an error `field` and `message` and no form for
+ * Parses the service's complaints. The specification gives an error `field` and `message` and no form for
  * either in a bulk request, so several are read: `data[12].attendeeCode`, `data.12.attendeeCode`, `12.attendeeCode`,
  * `/data/12/attendeeCode`, `registrants[12]`, a message that says `row 12`; and whether rows count from 0 or from 1 is
  * told by what can be. Source: docs/decisions/0025. Pure.
@@ -101,8 +101,8 @@ function isWhole(field: string): boolean {
 }
 
 /**
- * A duplicate is told by its words, about the code or about nothing in particular; a profile field may hold any text and
- * is never one. What is said of a code in words that mean neither may be one in another language.
+ * Recognizes a duplicate by its words, about the code or about no field; a complaint about a profile field is never
+ * one. A complaint about the code in unknown words may be a duplicate in another language.
  */
 function meaningOf(field: string, message: string): Meaning {
   const isAboutCode = /code|identifier|^id$/i.test(field);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Fate, ModelService, type Person, type ServiceManners } from './model-service.test-kit.js';
+import { type Fate, ModelService, type Person, type ServiceBehavior } from './model-service.test-kit.js';
 import { countToSend, type Piece, settleAnswer } from './settle-answer.js';
 
 const fresh: Omit<Piece, 'rows'> = {
@@ -40,7 +40,7 @@ function importAll(
   }
   let refusesWhole = false;
   for (let request = 1; work.length > 0; request += 1) {
-    if (request > 200_000) throw new Error('it goes on for ever');
+    if (request > 200_000) throw new Error('it never ends');
     const { piece, codes } = work.shift()!;
     const count = countToSend(piece);
     const answer = service.post(codes.slice(0, count), fateOf(request));
@@ -77,9 +77,9 @@ function peopleOf(count: number, isBad: (index: number) => boolean = () => false
   return Array.from({ length: count }, (_, index) => ({ code: `c${index}`, isBad: isBad(index) }));
 }
 
-function serviceFor(people: readonly Person[], manners: Partial<ServiceManners> = {}): ModelService {
+function serviceFor(people: readonly Person[], manners: Partial<ServiceBehavior> = {}): ModelService {
   const bad = new Set(people.filter(({ isBad }) => isBad).map(({ code }) => code));
-  const usual: ServiceManners = { atomic: true, errors: 'indexed', duplicates: 'refuse-row', mostRows: 1000 };
+  const usual: ServiceBehavior = { atomic: true, errors: 'indexed', duplicates: 'refuse-row', maxRows: 1000 };
   return new ModelService({ ...usual, ...manners }, (code) => bad.has(code));
 }
 
@@ -148,7 +148,7 @@ describe('settling the answers to an import', () => {
 
   it('learns the number of rows that a service takes', () => {
     const people = peopleOf(1000);
-    const service = serviceFor(people, { mostRows: 120 });
+    const service = serviceFor(people, { maxRows: 120 });
     expect(countOutcomes(importAll(people, service))).toEqual({ created: 1000 });
     expect(service.requests).toBeLessThanOrEqual(1 + 2 + 4 + 8 + 16);
   });
@@ -176,11 +176,11 @@ const mannersArbitrary = fc.record({
   atomic: fc.boolean(),
   errors: fc.constantFrom('indexed', 'from-one', 'first-only', 'named', 'none'),
   duplicates: fc.constantFrom('refuse-row', 'refuse-chunk', 'ignore', 'upsert'),
-  mostRows: fc.constantFrom(5, 1000),
+  maxRows: fc.constantFrom(5, 1000),
 } as const);
 
 describe('whatever a service does with a bulk create', () => {
-  it('has every good registrant exactly once, and each row is told what is true', () => {
+  it('has every good registrant exactly once, and each row has the true outcome', () => {
     fc.assert(
       fc.property(
         mannersArbitrary,
@@ -214,7 +214,7 @@ describe('whatever a service does with a bulk create', () => {
             else if (manners.errors !== 'none') expect([code, outcome === 'rejected']).toEqual([code, isBad]);
             else if (outcome === 'created') expect(isBad).toBe(false);
             if (outcome === 'existing' && !isLossy && manners.atomic) expect(before.has(code)).toBe(true);
-            // Who was there before, and was then sent without an answer, cannot be told from whom that request created.
+            // A registrant that existed before and was sent without an answer looks like one that the request created.
             if (outcome === 'confirmed' && !isLossy && manners.atomic && showsItself) {
               expect(before.has(code)).toBe(false);
             }

@@ -1,12 +1,12 @@
 import type { Complaint, Complaints } from './read-complaints.js';
 
 /**
- * How the rows of an import come to their ends. Rows travel in pieces: as many as the service takes, until something
- * tells them apart. Pure: it is told what was sent and what came back, and says what is known now and what goes next.
+ * Decides the outcomes of an import's rows. Rows are sent in pieces, as large as the service accepts, until an answer
+ * distinguishes them. Pure: from what was sent and answered, it derives what is known and what to send next.
  *
- * A refusal that names rows settles those and sends the rest again. One that names none is a search for its row: half of
- * what is under suspicion goes alone; created, it is the other half (split unsent), refused, it is this one. So a row is
- * found by one request for each halving, and what lies behind it goes on as one piece (decision 0025).
+ * A refusal that names rows settles those and sends the rest again. One that names none is a search for its row: half
+ * of what is under suspicion goes alone; created, it is the other half (split unsent), refused, it is this one. So a
+ * row is found by one request for each halving, and what lies behind it goes on as one piece (decision 0025).
  */
 export interface Piece {
   readonly rows: number;
@@ -14,9 +14,9 @@ export interface Piece {
   readonly sent: 'never' | 'refused' | 'unknown';
   /** The request by which its rows may be there; null: none. */
   readonly origin: number | null;
-  /** One of the first so many is refused; null: nothing speaks against any. */
+  /** At least one of this number of first rows is refused; null: no row is under suspicion. */
   readonly suspects: number | null;
-  /** So many of the first go next; null: all. */
+  /** Number of first rows to send next; null: all. */
   readonly next: number | null;
   /** Since a row was last refused, some were created. */
   readonly fruitful: boolean;
@@ -58,10 +58,10 @@ export interface Settlement {
   readonly smaller: 'refused' | 'unanswered' | null;
 }
 
-/** So often in a row a row alone may stay without an answer, while others get theirs. */
-export const mostUnknowns = 6;
+/** Unanswered requests with a single row, while others are answered, before the row is given up. */
+export const maxUnknowns = 6;
 
-/** How many of a piece's rows go into the next request. Pure. */
+/** Returns the number of a piece's rows for the next request. Pure. */
 export function countToSend({ rows, suspects, next }: Piece): number {
   if (next !== null) return Math.min(rows, next);
   return suspects === null ? rows : Math.max(1, Math.ceil(Math.min(rows, suspects) / 2));
@@ -151,7 +151,7 @@ function halves(piece: Piece, count: number): (Piece & { created: false })[] {
   return [part(first), part(piece.rows - first)].filter(({ rows }) => rows > 0);
 }
 
-/** What is known of rows after they stood in a refused request. @param request null: it has certainly created nothing */
+/** Returns what is known about rows after a refused request. @param request null: it has certainly created nothing */
 function afterRefusal({ sent, origin }: Piece, request: number | null): Pick<Piece, 'sent' | 'origin'> {
   return sent === 'never' && request !== null ? { sent: 'refused', origin: request } : { sent, origin };
 }
@@ -181,7 +181,7 @@ function refused(piece: Piece, count: number, request: number | null, complaints
   return { ...nothing, pieces: together(sent, { ...piece, rows: piece.rows - count }) };
 }
 
-/** The rest goes on with what was sent where both are in the same state of knowledge. */
+/** Joins the rest with the sent rows if the same is known about both. */
 function together(sent: Piece, rest: Piece): (Piece & { created: false })[] {
   if (rest.rows === 0) return [open(sent)];
   if (sent.sent === rest.sent && sent.origin === rest.origin) {
@@ -225,7 +225,7 @@ function setApart(piece: Piece, count: number, request: number | null, low: numb
   return { ...nothing, pieces: [...parts, rest].filter(({ rows }) => rows > 0) };
 }
 
-/** What is wrong with the value goes before what is said of the code. */
+/** A problem of the value takes precedence over complaints about the code. */
 function mainOf(complaints: readonly Complaint[]): Complaint {
   return (
     complaints.find(({ meaning }) => meaning === 'value') ??

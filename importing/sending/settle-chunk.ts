@@ -2,25 +2,25 @@ import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Settlement } from './settle-answer.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { CountToSend } from './begin-chunk.js';
-import { type BegunChunk, type ImportLease, type NothingBegun, openNumbers, staleImport } from './chunks.js';
+import { type StartedChunk, type ImportLease, type NothingStarted, openNumbers, staleImport } from './chunks.js';
 import { grownSize, settleWhole } from './settle-whole.js';
 
-/** What became of a chunk, and what its request showed. */
+/** The result of a chunk and what its request showed. */
 export interface ChunkSettlement extends Settlement {
   readonly requestId: string | null;
-  /** What the service counts rows from, where this has shown it. */
+  /** Base of the service's row numbers, if this answer shows it. */
   readonly indexBase: 0 | 1 | null;
-  /** Null: the service has answered. Else nothing is to be asked for so long, and why. */
+  /** The pause after a failure and its reason; null: the service answered. */
   readonly failing: { readonly retryInMs: number; readonly detail: string } | null;
   /** No request was made after all. */
   readonly unspent: boolean;
 }
 
-/** Fewer than so many registrants in one request only ever because the service refuses more. */
-const leastUnanswered = 25;
+/** Minimum registrants per request after unanswered ones; only a refusal goes below it. */
+const minUnanswered = 25;
 /**
- * Stores what became of a chunk: its rows' outcomes, what is left of it, and what was learnt. Behind a plain success the
- * next chunk is marked in the same statement, as `beginChunk` does, so that sending costs one commit a request.
+ * Stores what became of a chunk: its rows' outcomes, what is left of it, and what was learnt. Behind a plain success
+ * the next chunk is marked in the same statement, as `beginChunk` does, so that sending costs one commit a request.
  * @param count null: nothing is to be sent next
  * @returns what was marked, or why nothing was; undefined when it was not looked for: only behind a plain success it is
  * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
@@ -28,10 +28,10 @@ const leastUnanswered = 25;
 export async function settleChunk(
   ledger: Ledger,
   lease: ImportLease,
-  chunk: BegunChunk,
+  chunk: StartedChunk,
   settlement: ChunkSettlement,
   count: CountToSend | null,
-): Promise<BegunChunk | NothingBegun | undefined> {
+): Promise<StartedChunk | NothingStarted | undefined> {
   if (isWhole(settlement)) return await settleWhole(ledger, lease, chunk, settlement.requestId, count);
   await ledger.db.transaction(async (tx) => {
     await noteRequest(tx, lease, chunk, settlement);
@@ -52,7 +52,7 @@ export async function settleChunk(
   return undefined;
 }
 
-/** What nearly always happens: all of it was created, and nothing was learnt. */
+/** Whether the usual case applies: all rows were created, and nothing was learned. */
 function isWhole(settlement: ChunkSettlement): boolean {
   const { rows, pieces, withoutEffect, refusesWhole, smaller, indexBase, failing, unspent } = settlement;
   const hasLearnt = withoutEffect !== null || refusesWhole || smaller !== null || indexBase !== null;
@@ -64,7 +64,7 @@ function isWhole(settlement: ChunkSettlement): boolean {
 async function noteRequest(
   tx: Queryable,
   lease: ImportLease,
-  chunk: BegunChunk,
+  chunk: StartedChunk,
   { failing, smaller, unspent }: ChunkSettlement,
 ): Promise<void> {
   const isAnswered = failing === null && !unspent;
@@ -78,7 +78,7 @@ async function noteRequest(
        retry_at = case when $4 then null when $3 or failures = 0 then retry_at
          else now() + $7::float8 * interval '1 millisecond' end,
        chunk_size = case
-         when $5 = 'unanswered' then greatest(least(chunk_size, ${leastUnanswered}), least(chunk_size, $8::int / 2))
+         when $5 = 'unanswered' then greatest(least(chunk_size, ${minUnanswered}), least(chunk_size, $8::int / 2))
          when $4 and $5 is null then ${grownSize('$9')}
          else chunk_size end
      where number = $1 and epoch = $2 and state = 'running' returning number`,
@@ -101,7 +101,7 @@ async function noteRequest(
 async function settleRows(
   tx: Queryable,
   lease: ImportLease,
-  chunk: BegunChunk,
+  chunk: StartedChunk,
   { rows, requestId }: ChunkSettlement,
   numbers: readonly number[],
 ): Promise<void> {
@@ -130,7 +130,7 @@ async function settleRows(
 async function replaceChunk(
   tx: Queryable,
   lease: ImportLease,
-  chunk: BegunChunk,
+  chunk: StartedChunk,
   open: readonly number[],
   pieces: ChunkSettlement['pieces'],
   { requestId, failing }: ChunkSettlement,
@@ -223,15 +223,15 @@ async function learnWhole(tx: Queryable, lease: ImportLease): Promise<void> {
   );
 }
 
-/** What answers have shown of how a service refuses registrants. */
-export interface KnownManners {
-  /** What it counts rows from; null: not known. */
+/** Observations about how a service refuses registrants. */
+export interface RefusalBehavior {
+  /** Base of its row numbers; null: not known. */
   readonly indexBase: 0 | 1 | null;
   /** It creates nothing of a request that it refuses. */
   readonly refusesWhole: boolean;
 }
 
-export async function knownManners(ledger: Ledger, workspace: string): Promise<KnownManners> {
+export async function readRefusalBehavior(ledger: Ledger, workspace: string): Promise<RefusalBehavior> {
   const [row] = await ledger.db.query<{ base: 0 | 1 | null; whole: boolean }>(
     'select registrant_index_base as base, refuses_whole as whole from workspaces where name = $1',
     [workspace],

@@ -10,7 +10,7 @@ import { refOf } from '../../ledger/pigeonholes.js';
 import { askToCancel } from '../read-import.js';
 import { beginChunk } from './begin-chunk.js';
 import { beginImport, startImport, stageRows } from '../staging.js';
-import { type BegunChunk, type ImportLease, type NothingBegun, takeImport } from './chunks.js';
+import { type StartedChunk, type ImportLease, type NothingStarted, takeImport } from './chunks.js';
 import { settleWhole } from './settle-whole.js';
 
 const databases = useBothDatabases();
@@ -40,12 +40,12 @@ async function sending(
   return { ledger, lease: (await takeImport(ledger, id, 'a test'))!, id };
 }
 
-function chunkIn(begun: BegunChunk | NothingBegun | undefined): BegunChunk {
-  if (begun === undefined || 'kind' in begun) throw new Error(`nothing was begun: ${begun?.kind}`);
-  return begun;
+function chunkIn(found: StartedChunk | NothingStarted | undefined): StartedChunk {
+  if (found === undefined || 'kind' in found) throw new Error(`nothing was started: ${found?.kind}`);
+  return found;
 }
 
-/** Has them all wait for the import's row, each with what it saw before, and then lets them go on. */
+/** Makes them all wait for the import's row, each with its own snapshot, and then releases them. */
 async function whileLocked<T>(db: Database, work: () => Promise<T>, waiting: number): Promise<T> {
   let release!: () => void;
   const released = new Promise<void>((resolve) => {
@@ -105,14 +105,14 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const { ledger, lease } = await sending(db, 120);
     await db.query(`insert into workspaces (name, registrants_at_once) values ('acme', 10)
       on conflict (name) do update set registrants_at_once = 10`);
-    let chunks: BegunChunk[] = [];
+    let chunks: StartedChunk[] = [];
     for (let n = 0; n < 4; n += 1) chunks.push(chunkIn(await beginChunk(ledger, lease, all)));
     const rows = chunks.map(({ firstRow }) => firstRow);
     while (chunks.length > 0) {
-      const settle = (): Promise<(BegunChunk | NothingBegun | undefined)[]> =>
+      const settle = (): Promise<(StartedChunk | NothingStarted | undefined)[]> =>
         Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, null, all)));
       const next = await (kind === 'postgres' ? whileLocked(db, settle, chunks.length) : settle());
-      chunks = next.filter((begun): begun is BegunChunk => begun !== undefined && !('kind' in begun));
+      chunks = next.filter((begun): begun is StartedChunk => begun !== undefined && !('kind' in begun));
       rows.push(...chunks.map(({ firstRow }) => firstRow));
     }
     expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, index) => 2 + 10 * index));
@@ -182,7 +182,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
   it('settles, and marks nothing, when nothing is to be sent next', async () => {
     const db = databases.of(kind);
     const { ledger, lease, id } = await sending(db, 60);
-    const begin = async (): Promise<BegunChunk> => chunkIn(await beginChunk(ledger, lease, all));
+    const begin = async (): Promise<StartedChunk> => chunkIn(await beginChunk(ledger, lease, all));
     const chunks = [await begin(), await begin(), await begin()] as const;
     expect(await settleWhole(ledger, lease, chunks[0], null, null)).toBeUndefined();
     await pause(ledger, {

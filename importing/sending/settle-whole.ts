@@ -1,24 +1,27 @@
 import type { Ledger } from '../../ledger/ledger.js';
 import { beginChunk, type CountToSend, isPaused, type NextRow, nextChunk } from './begin-chunk.js';
 import { firstChunkSize } from '../staging.js';
-import { type BegunChunk, type ImportLease, type NothingBegun, staleImport } from './chunks.js';
+import { type StartedChunk, type ImportLease, type NothingStarted, staleImport } from './chunks.js';
 
-/** So many requests in a row that went well, and chunks that were made smaller for want of answers grow again. */
+/** Consecutive successes after which chunks that shrank because of missing answers grow again. */
 const growAfter = 4;
 
-/** Registrants in one request from now on, of `imports i` and after a success, as an SQL expression. @param workspace of the statement's parameters */
+/**
+ * Registrants in one request from now on, of `imports i` and after a success, as an SQL expression. @param workspace of
+ * the statement's parameters
+ */
 export const grownSize = (workspace: string): string =>
   `case when i.passed >= ${growAfter} and i.chunk_size < ${firstChunkSize}
      then least(i.chunk_size * 2, ${firstChunkSize}, (select w.registrants_at_once from workspaces w where w.name = ${workspace}))
    else i.chunk_size end`;
 
 /**
- * `sender` locks the import's row, and whoever waits there goes on from what the one before has left: so nothing behind
- * it may look at `imports` for itself. Chunks, pauses and registrants are those from before the wait; all that can have
- * changed meanwhile is that a piece became due, which is then the next one's.
+ * `sender` locks the import's row and sees the state that the previous holder left, so later parts must not read
+ * `imports` themselves. Chunks, pauses and registrants come from the snapshot before the wait. The only possible change
+ * since then is a piece that became due, which the next statement handles.
  *
- * The rows come in order from a subquery without a join, and are put together in it: sorting them for that would take
- * half of the statement's time.
+ * A subquery without a join returns the rows in order and joins their texts: sorting them would take half of the
+ * statement's time.
  */
 const settleAndMark = `with sender as materialized (
     select i.round, i.position, i.last_row, i.cancel_asked_at is not null as cancelling, ${isPaused('$3', '$4')} as paused,
@@ -78,10 +81,10 @@ interface SettledRow {
 export async function settleWhole(
   ledger: Ledger,
   lease: ImportLease,
-  chunk: BegunChunk,
+  chunk: StartedChunk,
   requestId: string | null,
   count: CountToSend | null,
-): Promise<BegunChunk | NothingBegun | undefined> {
+): Promise<StartedChunk | NothingStarted | undefined> {
   const [row] = await ledger.db.query<SettledRow & NextRow>(settleAndMark, [
     lease.number,
     lease.epoch,

@@ -99,7 +99,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     const { file } = await desk.check(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
     const content = file.contentHash;
     await expect(desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Bo'))).rejects.toThrow(
-      'the file has changed since it was looked at',
+      'the file has changed since it was checked',
     );
     expect([await desk.list(newest), await registered(set)]).toEqual([[], []]);
     const begun = await desk.start(requestOf({ content }), bytesOf('attendeeCode,Name', 'A1,Ada'));

@@ -299,7 +299,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const id = await stage(scene, rowsOf(...people(1)));
     await finish(scene, id);
     expect(await counts(scene, id)).toEqual({ unknown: 1 });
-    expect((await report(scene, id))[0]!.message).toMatch(/no answer to this row alone, 6 times/);
+    expect((await report(scene, id))[0]!.message).toMatch(/did not answer 6 requests with this row only/);
     await set.control('DELETE', 'faults');
     const again = await stage(scene, rowsOf(...people(1)));
     await finish(scene, again);

@@ -6,13 +6,13 @@ import { RegistrantFileError } from '../registrant-file.js';
 /** The parts of an XLSX file, which is a zip archive. */
 export interface Archive {
   readonly has: (part: string) => boolean;
-  /** The part's content, in chunks; undefined: there is no such part. Each may be opened several times. */
+  /** Returns a part's content in chunks; undefined: there is no such part. A part can be opened several times. */
   readonly open: (part: string) => AsyncGenerator<Buffer, void, undefined> | undefined;
 }
 
 /**
- * Reads an archive's table of contents, which stands at its end: so the whole file, small as it is, is held in memory and never
- * written to a disk. What unfolds from it is not: parts stream, and all of them together are bounded.
+ * Reads an archive's table of contents, which is at its end. The compressed file is therefore kept in memory, never on
+ * disk. Parts are decompressed as streams, and their total size is bounded.
  * @throws {RegistrantFileError} kind `too-large` or `damaged`
  */
 export async function openArchive(bytes: AsyncIterable<Buffer>): Promise<Archive> {
@@ -48,7 +48,7 @@ async function listEntries(zip: ZipFile, entries: Map<string, Entry>): Promise<v
   if (zip.entryCount > readLimits.archiveEntries) {
     throw new RegistrantFileError(
       'too-large',
-      `The archive holds ${zip.entryCount.toLocaleString('en')} files, which no list of registrants does; export it again.`,
+      `The archive holds ${zip.entryCount.toLocaleString('en')} files, more than a list of registrants should; export it again.`,
     );
   }
   for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
@@ -69,7 +69,7 @@ async function* unfold(
       sum = crc32(chunk, sum);
       yield chunk;
     }
-    if (sum !== entry.crc32) throw damaged(); // some damage unfolds to other texts without an error
+    if (sum !== entry.crc32) throw damaged(); // some damage decompresses to other text without an error
   } catch (error) {
     throw translated(error);
   } finally {
@@ -85,7 +85,7 @@ async function translating<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What zip readers and zlib throw has no class of its own; all of it means that the bytes are not what they should be. */
+/** Converts errors of the zip reader and zlib, which have no class of their own: the bytes are damaged. */
 function translated(error: unknown): unknown {
   if (error instanceof RegistrantFileError) return error;
   return damaged(error);

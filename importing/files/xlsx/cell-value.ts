@@ -4,14 +4,14 @@ import { pictured, type NumberForm, serialDate } from './number-format.js';
 import type { SharedTexts } from './shared-texts.js';
 import { readLimits } from '../read-limits.js';
 
-/** A cell as its XML has it. */
+/** A cell as in its XML. */
 export interface StoredCell {
   /** The attribute `t`: s, str, inlineStr, b, e, d, n, or absent for n. */
   readonly type: string;
   readonly style: number;
-  /** What stands in `v`; undefined without one. */
+  /** Content of `v`; undefined if there is none. */
   readonly value: string | undefined;
-  /** What stands in `is`. */
+  /** Content of `is`. */
   readonly inline: string;
   readonly formula: boolean;
 }
@@ -31,9 +31,8 @@ const nothing: CellValue = { text: '' };
 const error: CellValue = { text: '', finding: 'error-cell' };
 
 /**
- * A cell as text: texts as they stand; numbers as the sheet shows them where it is a matter of digits (00123 of a format 00000), else
- * plain, never in scientific notation; dates in ISO form, which is the only case where a number becomes one. A formula is its stored
- * result, and an error where none is stored.
+ * Returns a cell as text: texts unchanged; numbers with the digits of their format (00123 for 00000), otherwise plain
+ * and never in scientific notation; dates in ISO form. A formula is its stored result, or an error if none is stored.
  */
 export function cellValue(cell: StoredCell, { texts, styles, from1904 }: WorkbookValues): CellValue {
   const { type, value } = cell;
@@ -69,18 +68,18 @@ function numberText(value: number, form: NumberForm, from1904: boolean): CellVal
   return form.kind === 'picture' && /^\d+$/.test(text) ? { text: pictured(Number(text), form.picture) } : { text };
 }
 
-/** Gathers a rich text (`si` or `is`) from its events. */
+/** Collects a rich text (`si` or `is`) from XML events. */
 export interface CellText {
   readonly open: (name: string) => void;
   readonly text: (text: string) => void;
   readonly close: (name: string) => void;
-  /** The text so far; the next begins. */
+  /** Returns the text and starts the next. */
   readonly take: () => string;
 }
 
 /**
- * Joins what stands in `t`, but for `rPh`, which says how the text is pronounced.
- * @throws {RegistrantFileError} kind `too-large` while a text grows beyond any cell's
+ * Joins the `t` elements, except in `rPh`, which holds the pronunciation.
+ * @throws {RegistrantFileError} kind `too-large` if a text is longer than a cell allows
  */
 export function cellText(): CellText {
   let gathered = '';
@@ -111,13 +110,13 @@ export function appended(text: string, more: string): string {
   if (text.length + more.length > readLimits.cellLength) {
     throw new RegistrantFileError(
       'too-large',
-      `A cell of the XLSX file holds more than ${readLimits.cellLength.toLocaleString('en')} characters; no registrant's does.`,
+      `A cell of the XLSX file holds more than ${readLimits.cellLength.toLocaleString('en')} characters, more than Excel allows.`,
     );
   }
   return text + more;
 }
 
-/** Characters that XML has no room for are written as `_x000D_` (ECMA-376, part 1, 22.9.2.19, ST_Xstring). */
+/** Decodes characters that XML cannot contain, written as `_x000D_` (ECMA-376, part 1, 22.9.2.19, ST_Xstring). */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_whole, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

@@ -1,11 +1,11 @@
 import { readLimits } from '../read-limits.js';
 import { RegistrantFileError } from '../registrant-file.js';
 import { readXml } from './xml-events.js';
-/** What a number format makes of a number. */
+/** The effect of a number format. */
 export type NumberForm =
   | { readonly kind: 'plain' }
   | { readonly kind: 'date'; readonly date: boolean; readonly time: boolean }
-  /** Whole numbers are shown through a picture, such as 00000 or 000-00-0000. */
+  /** Whole numbers are shown with a picture, such as 00000 or 000-00-0000. */
   | { readonly kind: 'picture'; readonly picture: readonly PictureToken[] };
 
 export type PictureToken = { readonly digit: '0' | '#' } | { readonly literal: string };
@@ -13,8 +13,8 @@ export type PictureToken = { readonly digit: '0' | '#' } | { readonly literal: s
 const plain: NumberForm = { kind: 'plain' };
 
 /**
- * Formats that files name by number alone and that are dates: 14 to 22 and 45 to 47 everywhere, 27 to 36 and 50 to 58 in East Asia.
- * Source: ECMA-376, part 1, 18.8.30.
+ * Returns the effect of a built-in format, which files name only by number. Dates are 14 to 22 and 45 to 47, and in
+ * East Asia 27 to 36 and 50 to 58. Source: ECMA-376, part 1, 18.8.30.
  */
 export function builtInForm(id: number): NumberForm {
   if (
@@ -35,8 +35,8 @@ export function builtInForm(id: number): NumberForm {
 }
 
 /**
- * What a format code such as `00000` or `dd.mm.yyyy hh:mm` does, by its section for positive numbers. Percentages, fractions,
- * currencies with separators and the like are plain: their number is what counts.
+ * Returns the effect of a format code such as `00000` or `dd.mm.yyyy hh:mm`, by its section for positive numbers.
+ * Percentages, fractions and currencies are plain, because only their number matters.
  */
 export function formOf(code: string): NumberForm {
   const tokens = firstSection(code);
@@ -63,7 +63,7 @@ export function formOf(code: string): NumberForm {
   };
 }
 
-/** A whole number in a picture: digits fill it from the right, those that have no place stand before the first. */
+/** Formats a whole number with a picture: digits fill it from the right, and extra digits precede the first place. */
 export function pictured(value: number, picture: readonly PictureToken[]): string {
   const digits = value === 0 ? [] : String(value).split('');
   const firstPlace = picture.findIndex((token) => 'digit' in token);
@@ -79,7 +79,7 @@ export function pictured(value: number, picture: readonly PictureToken[]): strin
 
 type Token = { readonly bare: string } | { readonly literal: string };
 
-/** The tokens up to the first `;`; undefined when a condition decides between sections. */
+/** Returns the tokens up to the first `;`; undefined if a condition selects the section. */
 function firstSection(code: string): Token[] | undefined {
   const tokens: Token[] = [];
   for (let at = 0; at < code.length; at++) {
@@ -92,7 +92,7 @@ function firstSection(code: string): Token[] | undefined {
     } else if (character === '\\') {
       tokens.push({ literal: code[++at] ?? '' });
     } else if (character === '_' || character === '*') {
-      at++; // a space as wide as the next character, or a filling: nothing of it is text
+      at++; // padding or filling, which is not text
     } else if (character === '[') {
       const end = code.indexOf(']', at);
       const inside = code.slice(at + 1, end < 0 ? undefined : end);
@@ -109,10 +109,11 @@ const secondsADay = 86_400;
 const lastDay = 2_958_465;
 
 /**
- * A spreadsheet's date number as ISO text, as much of it as the cell shows: `2026-11-21`, `2026-11-21T09:30:00`, or `09:30:00`
- * (a duration may have more than 24 hours). Without an offset: a spreadsheet knows none. Undefined: no date that Excel shows.
+ * Formats a spreadsheet's date number in ISO form, with the parts that the cell shows: `2026-11-21`,
+ * `2026-11-21T09:30:00`, or `09:30:00` (a duration may have more than 24 hours). It has no offset, because spreadsheets
+ * have none. Undefined: Excel shows no date.
  *
- * Day 1 is 1900-01-01, and day 60 the 29th of February 1900, which never was: Excel keeps an error of Lotus 1-2-3.
+ * Day 1 is 1900-01-01, and day 60 is 29 February 1900, which did not exist: Excel repeats an error of Lotus 1-2-3.
  */
 export function serialDate(
   serial: number,
@@ -141,7 +142,7 @@ function clock(seconds: number): string {
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** What each style of a workbook does to numbers, by the number under which cells name it. */
+/** Reads the number format of each style of a workbook, by the index that cells use. */
 export async function readStyles(content: AsyncIterable<Buffer> | undefined): Promise<readonly NumberForm[]> {
   if (content === undefined) return [];
   const own = new Map<number, NumberForm>();
@@ -154,7 +155,7 @@ export async function readStyles(content: AsyncIterable<Buffer> | undefined): Pr
       else if (name === 'cellXfs') ofCells = true;
       else if (name === 'xf' && ofCells) {
         const id = Number(attribute('numFmtId') ?? 0);
-        styles.push(own.get(id) ?? builtInForm(id)); // numFmts stand before cellXfs (18.8.39)
+        styles.push(own.get(id) ?? builtInForm(id)); // numFmts precede cellXfs (18.8.39)
       }
     },
     text: () => undefined,
@@ -168,6 +169,6 @@ export async function readStyles(content: AsyncIterable<Buffer> | undefined): Pr
 function tooMany(): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `The workbook has more than ${readLimits.styles.toLocaleString('en')} styles of cells, more than Excel allows; save the sheet as CSV.`,
+    `The workbook has more than ${readLimits.styles.toLocaleString('en')} cell styles, more than Excel allows; save the sheet as CSV.`,
   );
 }

@@ -5,15 +5,14 @@ import { appended, cellText, cellValue, type WorkbookValues } from './cell-value
 import { xmlEvents } from './xml-events.js';
 
 /**
- * The rows of a sheet in its order, hidden and filtered ones included; empty ones have no XML and are not handed on, their numbers are
- * left out.
- * @throws {RegistrantFileError} kind `damaged` when rows do not follow each other or the sheet breaks off
+ * Yields the rows of a sheet in order, including hidden and filtered ones. Empty rows have no XML and are skipped.
+ * @throws {RegistrantFileError} kind `damaged` if rows are out of order or the sheet is incomplete
  */
 export async function* readSheet(
   content: AsyncIterable<Buffer>,
   values: WorkbookValues,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  const rows: RawRow[] = []; // of the chunk of XML that was read last
+  const rows: RawRow[] = []; // rows of the last chunk of XML
   const batch = new RowBatch();
   const sheet = sheetHandler(values, rows);
   for await (const _ of xmlEvents(content, sheet)) {
@@ -32,7 +31,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
   let row = 0;
   let cells: string[] = [];
   let findings: Finding[] = [];
-  let characters = 0; // of the row; few bytes of XML can name one long text many times
+  let characters = 0; // of the row; few bytes of XML can reference one long text many times
   let column = -1;
   let type = 'n';
   let style = 0;
@@ -82,7 +81,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
           if (text === '' && finding === undefined) break;
           characters += text.length;
           if (characters > readLimits.recordBytes) throw longRow(row);
-          // No header is wider: what lies beyond is one cell too many, however far to the right it stands.
+          // No header is wider, so anything beyond counts as one extra cell.
           const place = Math.min(column, readLimits.columns);
           while (cells.length < place) cells.push('');
           cells[place] = text;
@@ -103,7 +102,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
   };
 }
 
-/** Rows and cells may leave out their place; then they stand next to the one before. */
+/** Rows and cells may omit their position; then they follow the previous one. */
 function nextRow(before: number, reference: string | undefined): number {
   const row = reference === undefined ? before + 1 : Number(reference);
   if (!Number.isSafeInteger(row) || row <= before) throw damaged('its rows are out of order');
@@ -120,7 +119,7 @@ function nextColumn(before: number, reference: string | undefined): number {
   if (column >= 16_384)
     throw new RegistrantFileError(
       'too-large',
-      `The sheet has more columns than Excel allows; ${readLimits.columns} are the most.`,
+      `The sheet has more columns than Excel allows; use at most ${readLimits.columns}.`,
     );
   return column;
 }
@@ -128,7 +127,7 @@ function nextColumn(before: number, reference: string | undefined): number {
 function longRow(row: number): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `Row ${row.toLocaleString('en')} is longer than ${readLimits.recordBytes.toLocaleString('en')} characters; no registrant's is.`,
+    `Row ${row.toLocaleString('en')} is longer than ${readLimits.recordBytes.toLocaleString('en')} characters, too long for a registrant.`,
   );
 }
 

@@ -201,13 +201,13 @@ describe('an archive that is no readable workbook', () => {
       'a zip of something else',
       writeZip({ 'readme.txt': 'hello' }),
       'not-a-table',
-      /^The file is an archive, but no XLSX workbook; /,
+      /^The file is an archive but not an XLSX workbook; /,
     ],
     [
       'a text document',
       workbook({ 'w.xml': '<document/>' }),
       'not-a-table',
-      /^The file is an archive, but no XLSX workbook; /,
+      /^The file is an archive but not an XLSX workbook; /,
     ],
     ['no sheets', workbook({ 'w.xml': '<workbook/>' }), 'not-a-table', /^The workbook has no sheet with cells; /],
     ['an empty sheet', workbook({}), 'empty', /^The file holds no rows; /],
@@ -285,7 +285,7 @@ describe('an archive that is no readable workbook', () => {
 });
 
 describe('the texts of an XLSX file', () => {
-  it('are given back by their number, over pages and growing tables', () => {
+  it('are found by their number, over pages and growing tables', () => {
     const texts = new SharedTexts();
     const written = Array.from({ length: 5_000 }, (_text, index) => `${index} é日😀 ${'x'.repeat(index % 700)}`);
     for (const text of ['', ...written]) texts.add(text);

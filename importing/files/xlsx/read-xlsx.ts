@@ -14,9 +14,9 @@ export interface XlsxSheet {
 }
 
 /**
- * Opens a sheet of an XLSX file (decision 0024): its texts and styles are read, its rows follow as they are asked for.
- * @param wanted the sheet's name; undefined: the first that is visible
- * @throws {RegistrantFileError} for what is no workbook or has no such sheet
+ * Opens a sheet of an XLSX file (decision 0024). Reads its texts and styles; rows are read on demand.
+ * @param wanted the sheet's name; undefined: the first visible one
+ * @throws {RegistrantFileError} if it is not a workbook or has no such sheet
  */
 export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | undefined): Promise<XlsxSheet> {
   const archive = await openArchive(bytes);
@@ -45,7 +45,7 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
 }
 
 export interface Workbook {
-  /** Those with cells (no charts), in the order of their tabs. */
+  /** Sheets with cells (no charts), in the order of their tabs. */
   readonly sheets: readonly { readonly name: string; readonly part: string; readonly visible: boolean }[];
   /** Whether day 0 of its dates is 1904-01-01, as in files from old Macs. */
   readonly from1904: boolean;
@@ -61,7 +61,7 @@ interface Relation {
 }
 
 /**
- * What an archive holds as a workbook, along its relations (ECMA-376, part 1, 18 and part 2, 9).
+ * Reads the workbook of an archive along its relations (ECMA-376, part 1, 18 and part 2, 9).
  * @throws {RegistrantFileError} kind `not-a-table` for an archive of another kind
  */
 export async function readWorkbook(archive: Archive): Promise<Workbook> {
@@ -122,13 +122,13 @@ async function relationsOf(archive: Archive, source: string): Promise<Relation[]
 function tooMany(what: string, most: number): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `The workbook has more than ${most.toLocaleString('en')} ${what}, which no list of registrants has; save the sheet as CSV.`,
+    `The workbook has more than ${most.toLocaleString('en')} ${what}, more than a list of registrants should; save the sheet as CSV.`,
   );
 }
 
 function noWorkbook(): RegistrantFileError {
   return new RegistrantFileError(
     'not-a-table',
-    'The file is an archive, but no XLSX workbook; save the list as XLSX or CSV.',
+    'The file is an archive but not an XLSX workbook; save the list as XLSX or CSV.',
   );
 }

@@ -6,22 +6,21 @@ import { readXml } from './xml-events.js';
 const pageBytes = 1024 * 1024;
 
 /**
- * The texts that an XLSX file keeps apart from its sheets, packed as UTF-8: hundreds of thousands of strings as JavaScript keeps them
- * would take several times their size.
+ * The shared strings of an XLSX file, packed as UTF-8: JavaScript strings would take several times the memory.
  */
 export class SharedTexts {
   readonly #pages: Buffer[] = [];
-  /** Free in the last page from here. */
+  /** Offset of free space in the last page. */
   #used = pageBytes;
-  /** Where each text begins, counted over all pages, and its length in bytes. */
+  /** Start of each text over all pages, and its length in bytes. */
   #places = new Float64Array(1024);
   #lengths = new Uint32Array(1024);
   #count = 0;
 
-  /** @param maxBytes of all texts together */
+  /** @param maxBytes total size of all texts */
   constructor(private readonly maxBytes: number = readLimits.sharedTextBytes) {}
 
-  /** @throws {RegistrantFileError} kind `too-large` when all of them would take too much memory */
+  /** @throws {RegistrantFileError} kind `too-large` if all texts need too much memory */
   add(text: string): void {
     if (this.#count >= readLimits.sharedTexts) throw tooMuchText();
     const length = Buffer.byteLength(text);
@@ -34,7 +33,7 @@ export class SharedTexts {
     this.#count++;
   }
 
-  /** Undefined: the file has no text of that number. */
+  /** Returns a text by its index; undefined if there is none. */
   at(index: number): string | undefined {
     if (!(index >= 0 && index < this.#count)) return undefined;
     const place = this.#places[index]!;
@@ -67,7 +66,7 @@ function tooMuchText(): RegistrantFileError {
   );
 }
 
-/** Reads `sharedStrings.xml`: the runs of a formatted text are joined, hints for its pronunciation left out. */
+/** Reads `sharedStrings.xml`: joins the runs of a formatted text and skips pronunciation hints. */
 export async function readSharedTexts(content: AsyncIterable<Buffer> | undefined): Promise<SharedTexts> {
   const texts = new SharedTexts();
   if (content === undefined) return texts;

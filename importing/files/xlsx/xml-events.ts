@@ -5,15 +5,15 @@ import { RegistrantFileError } from '../registrant-file.js';
 export interface XmlHandler {
   /** @param name without its prefix: writers differ in how they name the same namespace */
   readonly open: (name: string, attribute: (name: string) => string | undefined) => void;
-  /** Part of a text: long ones come in several. */
+  /** Receives a part of a text; long texts arrive in several parts. */
   readonly text: (text: string) => void;
   readonly close: (name: string) => void;
 }
 
 /**
- * Reads XML as it streams by: calls the handler for each chunk, then yields, so that who consumes can take what has come together.
- * Own entities are not unfolded (a document that defines some is damaged to us), and no external one is ever fetched.
- * @throws {RegistrantFileError} kind `damaged` for what is not well-formed; and whatever the handler throws
+ * Parses streamed XML: calls the handler for each chunk, then yields, so that the consumer can take the results. Custom
+ * entities are not expanded (a document that defines some counts as damaged), and external ones are never fetched.
+ * @throws {RegistrantFileError} kind `damaged` if it is not well-formed; errors of the handler
  */
 export async function* xmlEvents(
   bytes: AsyncIterable<Buffer>,
@@ -28,7 +28,7 @@ export async function* xmlEvents(
   parser.oncdata = handler.text;
   parser.onclosetag = (name) => handler.close(localName(name));
   parser.onerror = () => {
-    parser.onerror = () => undefined; // the first is enough
+    parser.onerror = () => undefined; // report only the first
     throw damaged();
   };
   for await (const chunk of bytes) {
@@ -40,7 +40,7 @@ export async function* xmlEvents(
   yield;
 }
 
-/** What sax gathers until it is whole. It has a limit of its own, which does nothing while positions are not counted. */
+/** Buffers of sax for incomplete tokens. Its own limit has no effect while positions are not tracked. */
 const gathered = [
   'attribName',
   'attribValue',
@@ -56,7 +56,10 @@ const gathered = [
   'textNode',
 ] as const;
 
-/** @throws {RegistrantFileError} kind `too-large` for what no spreadsheet program writes, before it takes the memory */
+/**
+ * @throws {RegistrantFileError} kind `too-large` for tokens that no spreadsheet program writes, before they fill the
+ * memory
+ */
 function refuseExcess(parser: object): void {
   const state = parser as Readonly<Record<(typeof gathered)[number], unknown>> & { readonly tags?: readonly unknown[] };
   const length = (name: (typeof gathered)[number]): number => {
@@ -68,7 +71,7 @@ function refuseExcess(parser: object): void {
   if ((state.tags?.length ?? 0) > readLimits.xmlDepth) throw tooLarge('its XML is nested too deeply');
 }
 
-/** For parts that are small: reads all of it. */
+/** Reads a small part completely. */
 export async function readXml(bytes: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
   const events = xmlEvents(bytes, handler);
   while ((await events.next()).done !== true);
@@ -86,7 +89,7 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** The attribute of that name, also with a prefix: `r:id` is found as `id` where no plain `id` stands. */
+/** Returns an attribute by name, also with a prefix: `id` finds `r:id` if there is no plain `id`. */
 function valueOf(attributes: Readonly<Record<string, string>>, wanted: string): string | undefined {
   if (Object.hasOwn(attributes, wanted)) return attributes[wanted];
   return Object.entries(attributes).find(([name]) => localName(name) === wanted)?.[1];
