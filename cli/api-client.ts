@@ -42,18 +42,18 @@ export interface ApiClient {
   deadLetters(choice: DeadLetterChoice): Promise<{ groups: DeadLetterGroupView[] }>;
   deadLetterItems(choice: DeadLetterChoice): Promise<{ items: DeadLetterView[]; more: boolean }>;
   redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
-  /** @param personal with what would be sent, which is audited */
+  /** @param personal includes personal data, which is audited */
   preview(asked: PreviewRequest, wish: { readonly personal: boolean }): Promise<Preview>;
   why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
   items(asked: ItemsQuery): Promise<{ items: ItemView[]; next: string | null }>;
-  /** Server-sent events, as they come. No end but the server's, or the signal's. */
+  /** Server-sent events as they arrive, until the server closes the connection. */
   liveChanges(query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>;
   fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
   replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
   planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
   applyConfiguration(asked: { readonly file?: string }): Promise<AppliedConfiguration>;
   lookAtEvent(asked: EventRequest): Promise<EventView>;
-  /** One turn: to be asked again until nothing is left. */
+  /** Runs one cycle; repeat it until nothing is left. */
   applyEvent(asked: EventRequest): Promise<EventView>;
   alerts(): Promise<AlertsView>;
   testAlerts(): Promise<TestedAlerts>;
@@ -88,10 +88,10 @@ export interface ItemsQuery {
   readonly personal: boolean;
 }
 
-/** Finds the address at the first call, and gives the same one afterwards. */
+/** Finds the address at the first call, and returns the same one afterwards. */
 export type FindAddress = () => Promise<ApiAddress>;
 
-/** Of the process that this configuration's `start` runs: proven before it is sent anything. */
+/** Returns the address of the process that `start` runs for this configuration, once it has proven its identity. */
 export function addressOf(config: InstanceConfig): FindAddress {
   let found: Promise<ApiAddress> | undefined;
   return () => (found ??= findInstance(config));
@@ -102,20 +102,20 @@ export function apiClientFor(config: InstanceConfig): ApiClient {
   return apiClient(addressOf(config));
 }
 
-/** 503 is what `start` answers until it serves: as if nothing could be reached yet. */
+/** `start` responds with 503 until it serves, so that status counts as unreachable. */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
   if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
 }
 
-/** What an answer that is no success ends a command with. @param body JSON; RFC 9457 */
+/** Returns the error that ends a command after an unsuccessful response. @param body JSON; RFC 9457 */
 export function refusalOf(status: number, body: unknown): CommandError {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${status}`;
   return new CommandError(exitCodeFor(status), detail);
 }
 
-/** For what reads whole lists of the ledger. */
+/** Timeout of requests that read whole lists of the ledger. */
 const countingMs = 5 * 60_000;
 
 export function apiClient(address: FindAddress): ApiClient {

@@ -1,12 +1,12 @@
-/** What every command is given: where it writes, and what it was called with. */
+/** The environment of a command: its output and the global options. */
 export interface Context {
   /** Path of pigeonpost.yaml, as the user wrote it. */
   readonly config: string;
-  /** Where another pigeonpost than the one of `config` is asked. */
+  /** Address of a running pigeonpost, instead of that of `config`. */
   readonly url?: string | undefined;
-  /** Of that one. */
+  /** API token for `url`. */
   readonly token?: string | undefined;
-  /** Show the stack of an error that nobody expected. */
+  /** Print the stack trace of an unexpected error. */
   readonly debug: boolean;
   readonly out: Output;
 }
@@ -20,9 +20,9 @@ export interface Output {
   draw(text: string): void;
   /** Standard output is a terminal, so that a block can be redrawn in place. */
   readonly terminal: boolean;
-  /** The terminal shows colours and nobody has asked for none (NO_COLOR). */
+  /** The terminal shows colours and NO_COLOR is not set. */
   readonly colours: boolean;
-  /** Of the terminal as it is now: a window can be resized. 80 where there is none. */
+  /** Present width of the terminal, which can be resized; 80 if there is none. */
   readonly columns: number;
   /** As `columns`; 24 where there is none. */
   readonly rows: number;

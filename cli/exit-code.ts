@@ -1,4 +1,4 @@
-/** What a command ends with. Other programs rely on these numbers. */
+/** Exit codes of commands. Other programs rely on these numbers. */
 export const ExitCode = {
   Done: 0,
   Failed: 1,

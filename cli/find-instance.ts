@@ -15,13 +15,13 @@ import type { ClientConfig } from '../operations/load-process-config.js';
 import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
-/** Where the API is, and the token that it asks for. */
+/** Address of the API and its token. */
 export interface ApiAddress {
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** What of a configuration leads to its running process. */
+/** The settings that identify a running process. */
 export type InstanceConfig = Pick<ClientConfig, 'file' | 'folder' | 'store' | 'server'>;
 
 /** An address that was given on purpose, in the place of a configuration's. */
@@ -62,19 +62,19 @@ export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddre
   throw tokenRefused(url);
 }
 
-/** Where the configuration has its process listen, as reached from this machine. */
+/** Returns the address at which the process of a configuration listens, as seen from this machine. */
 export function configuredUrl({ server: { host, port } }: Pick<InstanceConfig, 'server'>): string {
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   if (host === '::') return `http://[::1]:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** What sends a request there, by node:http or node:https: `fetch` has limits of its own for what takes long. */
+/** Returns `request` of node:http or node:https; `fetch` limits how long a response may take. */
 export function requestOf(url: string): typeof httpRequest {
   return url.startsWith('https:') ? httpsRequest : httpRequest;
 }
 
-/** Nothing listens there. */
+/** Returns the error for an address at which nothing listens. */
 export function nobodyAnswers(url: string, cause: unknown): CommandError {
   return new CommandError(
     ExitCode.Unreachable,

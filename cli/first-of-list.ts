@@ -4,7 +4,7 @@ export interface Part<Item> {
   readonly next: string | null;
 }
 
-/** How one part is asked for. */
+/** Request for one part. */
 export interface PartAsked {
   readonly limit: number;
   /** `next` of the part before. */
@@ -15,8 +15,8 @@ export function partQuery({ limit, after }: PartAsked): string {
   return new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
 }
 
-/** Of one answer of the API. */
-const mostAtOnce = 500;
+/** Maximum page size of the API. */
+const maxPageSize = 500;
 
 /** The first `limit` items of a long list, in as many parts as that takes, and whether there are more. */
 export async function firstOfList<Item>(
@@ -27,12 +27,12 @@ export async function firstOfList<Item>(
   let after: string | null | undefined;
   while (items.length < limit && after !== null) {
     // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
-    const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, mostAtOnce), after });
+    const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, maxPageSize), after });
     items.push(...part.items);
     after = part.next;
   }
   return { items, more: after !== null };
 }
 
-/** Said where a list is longer than what was asked for. */
+/** Printed if the list has more items than were requested. */
 export const thereIsMore = 'there is more: --limit shows it';

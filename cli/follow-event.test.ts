@@ -97,7 +97,7 @@ describe('following the creation of an event', () => {
     expect(end.objects.map(({ state }) => state)).toEqual(['created', 'created']);
     expect(waits).toEqual([60_000, 30_000]);
     expect(notes.filter((note) => note.includes('quota'))).toEqual([
-      'the request quota does not allow it now: it goes on in 2 h (Ctrl-C is safe: the same command goes on where this one stopped)',
+      'the request quota is used up: the command continues in 2 h (Ctrl-C is safe: the same command continues where this one stopped)',
     ]);
   });
 

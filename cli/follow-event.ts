@@ -5,12 +5,12 @@ import { spanInWords } from './format-values.js';
 
 export type Wait = (ms: number) => Promise<unknown>;
 
-/** A service that cannot be reached so often in a row is told, and left. */
-const mostFailures = 5;
-/** A wait for the quota can end early, for a plan can be changed. */
-const longestWaitMs = 60_000;
+/** The command gives up after this number of consecutive failures to reach the service. */
+const maxFailures = 5;
+/** A wait for the quota can end early, because its plan can change. */
+const maxWaitMs = 60_000;
 
-const comeBack = 'Ctrl-C is safe: the same command goes on where this one stopped';
+const comeBack = 'Ctrl-C is safe: the same command continues where this one stopped';
 
 /**
  * Asks until nothing passing is in the way, or the service cannot be reached for long.
@@ -30,11 +30,11 @@ export async function untilAnswered(
     const { hindrance, nextInMs } = view;
     if (hindrance?.kind !== 'wait' || nextInMs === null) return view;
     failures = hindrance.why === 'unreachable' ? failures + 1 : 0;
-    if (failures >= mostFailures) return { ...view, nextInMs: null };
+    if (failures >= maxFailures) return { ...view, nextInMs: null };
     if (told !== hindrance.why) out.note(`${waitWords(hindrance.why, nextInMs)} (${comeBack})`);
     told = hindrance.why;
     // oxlint-disable-next-line no-await-in-loop
-    await wait(Math.min(nextInMs, longestWaitMs));
+    await wait(Math.min(nextInMs, maxWaitMs));
   }
 }
 
@@ -42,43 +42,43 @@ function waitWords(why: string, waitMs: number): string {
   const span = spanInWords(Math.ceil(waitMs / 1000));
   switch (why) {
     case 'quota':
-      return `the request quota does not allow it now: it goes on in ${span}`;
+      return `the request quota is used up: the command continues in ${span}`;
     case 'unreachable':
-      return 'the service cannot be reached: it is tried again';
+      return 'the service cannot be reached: the command tries again';
     case 'throttled':
-      return `the service asks to wait: it goes on in ${span}`;
+      return `the service asks to wait: the command continues in ${span}`;
     default:
-      return 'the running pigeonpost is ending: it is asked again';
+      return 'the running pigeonpost is stopping: the command tries again';
   }
 }
 
 /**
- * Has turn after turn taken until nothing gets on by itself, telling what is created on the way.
- * @param takeTurn gets the names of what the service has refused by now
- * @returns how everything stands then: `created` and `refused` are those of any turn
+ * Runs cycles until nothing more can be done automatically, and prints what is created.
+ * @param runCycle receives the keys of the objects that the service has refused
+ * @returns the final view; `created` and `refused` include every cycle
  */
 export async function followEvent(
-  takeTurn: (skip: readonly string[]) => Promise<EventView>,
+  runCycle: (skip: readonly string[]) => Promise<EventView>,
   out: Pick<Output, 'note'>,
   wait: Wait = sleep,
 ): Promise<EventView> {
-  const journey = new Journey(out);
+  const progress = new EventProgress(out);
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one after another is the point
     const view = await untilAnswered(
-      () => takeTurn(journey.refused),
+      () => runCycle(progress.refused),
       out,
       wait,
-      (each) => journey.note(each),
+      (each) => progress.note(each),
     );
-    if (view.nextInMs === null) return { ...view, objects: journey.objects };
+    if (view.nextInMs === null) return { ...view, objects: progress.objects };
     // oxlint-disable-next-line no-await-in-loop
     if (view.nextInMs > 0) await wait(view.nextInMs);
   }
 }
 
-/** What became of the objects in the turns of one command. */
-class Journey {
+/** Collects the results of the cycles of one command. */
+class EventProgress {
   readonly #settled = new Map<string, EventObjectView>();
   readonly #lost = new Set<string>();
   #last: readonly EventObjectView[] = [];
@@ -89,7 +89,7 @@ class Journey {
     return [...this.#settled.values()].filter(({ state }) => state === 'refused').map(({ key }) => key);
   }
 
-  /** As they stand now: a turn sees what exists, and no more that an earlier one has made it. */
+  /** The objects with their results: a cycle sees what exists, but not that an earlier cycle created it. */
   get objects(): EventObjectView[] {
     return this.#last.map((object) => {
       const end = this.#settled.get(object.key);
@@ -100,7 +100,7 @@ class Journey {
   }
 
   note({ objects, nextInMs }: EventView): void {
-    if (objects.length > 0) this.#last = objects; // none: it could not be looked at this time
+    if (objects.length > 0) this.#last = objects; // empty if the service could not be read
     for (const object of objects) {
       const { key, state, id } = object;
       if (state === 'created' || state === 'refused') this.#settled.set(key, object);

@@ -70,9 +70,9 @@ describe('an event for a person', () => {
       '  a  looks like one that exists',
       '       5001 "Talk", 2026-11-21 09:00',
       '       5011 "Talk", 2026-11-21 to 2026-11-22, ended',
-      '       is it one of these? --use a=5001 takes it, --new a has another made',
-      '  b  was created before, and is gone at the service',
-      '       --new b has it made anew',
+      '       is it one of these? --use a=5001 takes it, --new a creates another',
+      '  b  was created before, and was deleted in the service',
+      '       --new b creates it again',
       '2 for you to decide',
     ]);
   });

@@ -1,7 +1,7 @@
 import { shownInLine } from './shown-text.js';
 import type { CandidateView, EventObjectView, EventView } from '../operations/provision-event.js';
 
-/** What exists of an event and what is, or was, created, for a person. Pure. */
+/** Formats what exists of an event and what is or was created. Pure. */
 export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
   const width = Math.max(0, ...view.objects.map(({ key }) => key.length));
   const lines = [
@@ -15,7 +15,7 @@ export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
   return lines.map((line) => shownInLine(line));
 }
 
-/** What is asked before anything is sent. Pure. */
+/** Returns the question before anything is sent. Pure. */
 export function questionOf({ objects }: EventView): string {
   const missing = objects.filter(({ state }) => state === 'create').length;
   return missing === 0 ? 'Go on?' : `Create ${missing === 1 ? 'it' : `these ${missing}`}?`;
@@ -31,9 +31,9 @@ function objectLines(object: EventObjectView, view: EventView, at: 'plan' | 'end
       : [...differences, 'the service takes no changes by its API: make them in its dashboard, or in the file']),
     ...candidates.map((candidate) => candidateWords(candidate, view)),
     ...(state === 'undecided'
-      ? [`is it one of these? --use ${key}=${candidates[0]?.id ?? 'ID'} takes it, --new ${key} has another made`]
+      ? [`is it one of these? --use ${key}=${candidates[0]?.id ?? 'ID'} takes it, --new ${key} creates another`]
       : []),
-    ...(state === 'gone' ? [`--new ${key} has it made anew`] : []),
+    ...(state === 'gone' ? [`--new ${key} creates it again`] : []),
   ];
   return [head, ...below.map((line) => `  ${' '.repeat(width)}    ${line}`)];
 }
@@ -53,7 +53,7 @@ function stateWords({ state, id, requestId }: EventObjectView, at: 'plan' | 'end
     case 'undecided':
       return 'looks like one that exists';
     case 'gone':
-      return 'was created before, and is gone at the service';
+      return 'was created before, and was deleted in the service';
     case 'held':
       return 'waits for its pigeonhole';
     case 'refused':

@@ -6,7 +6,7 @@ import { checkGiven } from './find-instance.js';
 
 /** The running pigeonpost that a command is about. */
 export interface Instance {
-  /** Of the file at `--config`; undefined where `--url` names another instance and there may be no file. */
+  /** Configuration at `--config`; undefined where `--url` names another instance and there may be no file. */
   readonly config: ClientConfig | undefined;
   readonly address: FindAddress;
   readonly client: ApiClient;

@@ -1,6 +1,6 @@
 import { shownText } from './shown-text.js';
 
-/** Where a block is drawn; a part of what commands write to. */
+/** The part of `Output` that a block needs. */
 export interface BlockOutput {
   draw(text: string): void;
   readonly columns: number;
@@ -36,7 +36,7 @@ export class LiveBlock {
   /** @param lines each no wider than the terminal, and together not higher */
   show(lines: readonly string[]): void {
     const { columns } = this.#out;
-    // A terminal that was resized has wrapped the old lines anew: where they begin now is not to be known.
+    // A resized terminal has wrapped the old lines again, so their position is unknown.
     const back = columns === this.#columns ? this.#backToTop() : clearScreen;
     this.#out.draw(
       `${back}${lines.map((line) => `${shownText(line, { colours: true })}${clearToLineEnd}\n`).join('')}${clearBelow}`,

@@ -11,7 +11,7 @@ export function processOutput(): Output {
 
 /** Every text that a command prints passes here, and is made safe for a terminal: also one that shows a log later. */
 export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteStream, 'write'>): Output {
-  const colours = stdout.isTTY === true && stdout.hasColors(); // which looks at NO_COLOR and TERM itself
+  const colours = stdout.isTTY === true && stdout.hasColors(); // which checks NO_COLOR and TERM itself
   return {
     line: (text) => void stdout.write(`${shownText(text, { colours })}\n`),
     note: (text) => void stderr.write(`${shownText(text, { colours: false })}\n`),

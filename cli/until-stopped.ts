@@ -26,16 +26,16 @@ function dieOf(signal: NodeJS.Signals): void {
 }
 
 /**
- * From now on a signal is kept for whoever asks by `untilStopped`, instead of ending this process at once: loading a
- * command takes a moment, in which a supervisor may change its mind. Call it first of all.
+ * Keeps signals for `untilStopped` instead of ending this process immediately: loading a command takes a moment, in
+ * which a supervisor may stop it. Call it first.
  */
 export function holdSignals(): void {
   for (const signal of signals) process.on(signal, onSignal);
 }
 
 /**
- * This command ends by itself, and a signal ends it at once: also one that came while it was loaded. The listener
- * stays: a signal that has come and was not told to us yet would be lost with it.
+ * Lets a signal end this process immediately, including one that arrived while the command was loaded. The listener
+ * stays: without it, a signal that Node has not reported yet would be lost.
  */
 export function releaseSignals(): void {
   released = true;
@@ -44,14 +44,14 @@ export function releaseSignals(): void {
 
 /**
  * Resolves when a person or a supervisor asks this process to end (Ctrl-C, SIGTERM, a closed terminal), or has asked
- * since `holdSignals`. From then on the command ends in order; whoever asks once more, later, has it end at once: what
- * it started has guards, and the store loses nothing.
+ * since `holdSignals`. The command then stops in order. A second signal, later, ends
+ * it immediately: its child processes have guards, and the store loses nothing.
  */
 export function untilStopped(): Promise<void> {
   return stopped;
 }
 
-/** Somebody has asked already: what has not been started need not be. */
+/** Returns true if a signal has arrived, so that nothing more needs to be started. */
 export function isStopping(): boolean {
   return first !== undefined;
 }

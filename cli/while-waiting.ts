@@ -11,11 +11,11 @@ export async function whileWaiting<Result>(
   screen: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
 ): Promise<Result> {
   if (!screen.isTTY) return await work();
-  const began = performance.now();
+  const startedAt = performance.now();
   let isShown = false;
   const timer = setInterval(() => {
     isShown = true;
-    screen.write(`\r\x1b[2K${what}… ${Math.round((performance.now() - began) / 1000)} s`);
+    screen.write(`\r\x1b[2K${what}… ${Math.round((performance.now() - startedAt) / 1000)} s`);
   }, shownAfterMs);
   try {
     return await work();

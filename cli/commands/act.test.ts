@@ -35,7 +35,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     ['pause', 'sink:hooks', 'sink hooks is paused'],
     ['resume', 'workspace:acme', 'workspace acme is resumed'],
     ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is read now'],
-    ['sweep', 'workspace:acme', 'workspace acme is walked whole now'],
+    ['sweep', 'workspace:acme', 'workspace acme is swept now'],
     ['approve', 'sink:hooks', 'sink hooks is approved and sends from its watermark'],
   ] as const)('answer %s %s with the sentence "%s"', async (verb, what, sentence) => {
     expect(await run(verb, what)).toEqual({ code: ExitCode.Done, lines: [sentence] });
@@ -46,7 +46,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
   it('accept a name alone where the configuration has one thing of that name', async () => {
     expect((await run('pause', 'archive')).lines).toEqual(['sink archive is paused']);
     expect((await run('poll-now', '101')).lines).toEqual(['pigeonhole acme/101 is read now']);
-    expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is walked whole now']);
+    expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is swept now']);
     expect(asked).toMatchObject([{ kind: 'sink' }, { kind: 'pigeonhole', name: 'acme/101' }, { kind: 'workspace' }]);
     await expect(run('poll-now', 'archive')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
   });

@@ -97,18 +97,19 @@ export interface ActOptions {
   readonly verb: Action['do'];
   readonly what: string;
   readonly json: boolean;
-  /** Of a sweep: this list alone. */
+  /** The only list to sweep. */
   readonly list?: string | undefined;
-  /** Of a poll: read at the live interval for this long, e.g. `2h`. */
+  /** Length of a rehearsal at the live interval, e.g. `2h`. */
   readonly for?: string | undefined;
-  /** Of a poll: end what `--for` started. */
+  /** Ends the rehearsal that `--for` started. */
   readonly end?: boolean | undefined;
   readonly reason?: string | undefined;
 }
 
 /**
- * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: asks the running pigeonpost.
- * What: `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`, or the name alone. Exit 0, 4 when it is not known.
+ * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: sends an action
+ * to the running pigeonpost. The target is `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`, or only the name.
+ * Exit 0, 4 if it is unknown.
  */
 export async function act(context: Context, options: ActOptions): Promise<ExitCode> {
   const { out } = context;
@@ -159,11 +160,11 @@ const becomes = {
   resume: 'is resumed',
   'try-now': 'is tried now',
   'poll-now': 'is read now',
-  sweep: 'is walked whole now',
+  sweep: 'is swept now',
   approve: 'is approved and sends from its watermark',
 } as const;
 
-/** Of a pigeonpost whose configuration is elsewhere. */
+/** Reads the names from a pigeonpost whose configuration is on another machine. */
 async function namesAt(client: ApiClient): Promise<KnownNames> {
   const { workspaces, sinks } = await client.status({ counts: false });
   return { workspaces: workspaces.map(({ name }) => name), sinks: sinks.map(({ name }) => name) };

@@ -22,7 +22,7 @@ export function addAlerts(program: Command, run: Run): void {
     .action((options: { json: boolean }) => run((context) => testAlerts(context, options)));
 }
 
-/** `pigeonpost alerts list`: what was told and is not over, and how the receivers take it. Exit 0, also when all is well. */
+/** `pigeonpost alerts list`: open alerts, and whether each receiver accepts them. Exit 0, also if there are none. */
 export async function listAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const view = await (await clientOf(context)).alerts();
@@ -30,21 +30,20 @@ export async function listAlerts(context: Context, { json }: { json: boolean }):
     out.line(JSON.stringify(view));
     return ExitCode.Done;
   }
-  if (view.raised.length === 0) out.line('nothing is wrong that anybody is told of');
+  if (view.raised.length === 0) out.line('no open alerts');
   for (const { title, since, todo } of view.raised) {
     out.line(`${title}, since ${since}`);
     if (todo !== null) out.line(`  ${todo}`);
   }
   for (const { receiver, waiting, failure } of view.receivers) {
-    out.line(`${receiver}: ${failure ?? 'takes what it is sent'}${waiting === 0 ? '' : `; ${waiting} wait`}`);
+    out.line(`${receiver}: ${failure ?? 'accepts alerts'}${waiting === 0 ? '' : `; ${waiting} alerts wait`}`);
   }
   return ExitCode.Done;
 }
 
 /**
- * `pigeonpost alerts test`: sends every receiver a message that says that it is a test; from the running pigeonpost, or
- * where none runs from here, so that it can be tried before the first start. Exit 0, 1 when a receiver does not take it,
- * 2 when there is none.
+ * `pigeonpost alerts test`: sends every receiver a test alert, from the running pigeonpost or, before the first start,
+ * from this process. Exit 0, 1 if a receiver does not accept it, 2 if there is none.
  */
 export async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
@@ -54,7 +53,7 @@ export async function testAlerts(context: Context, { json }: { json: boolean }):
   if (config?.hasAlerts === false) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'no receivers are configured: name them under "alerts.to" in pigeonpost.yaml',
+      'there is no receiver of alerts: add one under "alerts.to" in pigeonpost.yaml',
     );
   }
   const receivers = await client.testAlerts().then(
@@ -62,7 +61,7 @@ export async function testAlerts(context: Context, { json }: { json: boolean }):
     async (error: unknown): Promise<TestedAlerts['receivers']> => {
       if (config === undefined || !(error instanceof CommandError) || error.exitCode !== ExitCode.Unreachable)
         throw error;
-      out.note('no pigeonpost runs with this configuration: sent from here');
+      out.note('no pigeonpost runs with this configuration, so this command sends the test');
       return await testFromHere(await loadProcessConfig(config.file));
     },
   );

@@ -85,13 +85,13 @@ export async function check(
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
 }
 
-const mostDays = 14;
+const maxDays = 14;
 
 /** An estimate as a table of its days, the busiest marked, with a sentence on what it means. Pure. */
 export function formatEstimate({ workspaces, quota, days, busiest, advice, requestsMade }: Estimate): string[] {
   const rows = days
     .toSorted((a, b) => total(b.needs) - total(a.needs))
-    .slice(0, mostDays)
+    .slice(0, maxDays)
     .toSorted((a, b) => a.day.localeCompare(b.day))
     .map(({ day, pigeonholes, needs }) => [
       day,
@@ -107,7 +107,7 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
   return [
     `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${quota} requests a day`}:`,
     ...(rows.length === 0 ? [] : [line(head), ...rows.map(line)]),
-    ...(days.length > mostDays ? [`  and ${days.length - mostDays} further days that need less`] : []),
+    ...(days.length > maxDays ? [`  and ${days.length - maxDays} further days that need less`] : []),
     `  ${advice.text}`,
     `  The first walk over what is there already comes on top. This estimate has made ${requestsMade} requests.`,
   ];
@@ -117,11 +117,11 @@ function total({ live, idle, sweep }: { live: number; idle: number; sweep: numbe
   return live + idle + sweep;
 }
 
-/** What stored items tell about the sinks of a configuration. */
+/** Findings about the sinks of a configuration, from stored items. */
 export interface SinkFindings {
   /** A sentence each, by sink: lists of which the mapping withholds everything. */
   readonly problems: readonly { readonly sink: string; readonly text: string }[];
-  /** How many people each sink is sent, and fields that a mapping reads and no stored item has. */
+  /** The number of people each sink receives, and fields that a mapping reads and no stored item has. */
   readonly notes: readonly string[];
 }
 

@@ -65,8 +65,8 @@ describe('a plan for a person', () => {
       'sink hooks counts, and does not send, 7 votes (what is there already: the list is new to it)',
       'sink hooks is sent 7 votes (withheld until now: consent not asked)',
       'sink hooks is sent 7 votes (what it missed while it was left out)',
-      'sink hooks keeps 40 answers that it was sent, and is told no more of them (a list that it is sent no more)',
-      'sink crm keeps 12 attendees that it was sent, and is told no more of them (consent not asked)',
+      'sink hooks keeps 40 answers that it was sent, and no longer receives their changes (a list that it is sent no more)',
+      'sink crm keeps 12 attendees that it was sent, and no longer receives their changes (consent not asked)',
       'at the next start: server',
       'note: pigeonpost.yaml:9: sinks.old: no sync names this sink',
     ]);

@@ -101,7 +101,7 @@ async function candidateAt(config: string): Promise<Candidate> {
   return { file, text: await readFile(file, 'utf8') };
 }
 
-/** What a configuration changes and causes, for a person. Pure. */
+/** Formats a configuration's changes and the deliveries that they cause. Pure. */
 export function formatPlan(plan: ConfigurationPlan): string[] {
   const lines = [
     ...plan.changes.flatMap(changeLines),
@@ -135,7 +135,7 @@ function changeLines({ kind, what, name, keys, note }: ConfigurationChange): str
 }
 
 /** More ids than these are only counted. */
-const mostIds = 10;
+const maxIds = 10;
 
 function selectionLine({ sync, workspace, added, removed, unread }: SelectionChange): string {
   const parts = [
@@ -147,7 +147,7 @@ function selectionLine({ sync, workspace, added, removed, unread }: SelectionCha
 }
 
 function pigeonholes(ids: readonly number[]): string {
-  if (ids.length > mostIds) return `${ids.length} pigeonholes`;
+  if (ids.length > maxIds) return `${ids.length} pigeonholes`;
   return `${ids.length === 1 ? 'pigeonhole' : 'pigeonholes'} ${ids.join(', ')}`;
 }
 
@@ -159,7 +159,7 @@ function deliveryLine(caused: CausedDeliveries): string {
 }
 
 function keptLine({ sink, list, reason, items }: KeptItems): string {
-  return `sink ${sink} keeps ${items} ${list} that it was sent, and is told no more of them (${reasonWords(reason)})`;
+  return `sink ${sink} keeps ${items} ${list} that it was sent, and no longer receives their changes (${reasonWords(reason)})`;
 }
 
 function causeWords({ cause, reason }: CausedDeliveries): string {

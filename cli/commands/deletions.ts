@@ -42,7 +42,7 @@ export function addDeletions(program: Command, run: Run): void {
 }
 
 /** Keys shown on a terminal; `--json` has all. */
-const mostKeysShown = 20;
+const maxKeysShown = 20;
 
 /** `pigeonpost deletions list`: what waits for a person. Exit 0, also when nothing does. */
 export async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
@@ -71,10 +71,10 @@ export async function decideDeletions(
     out.note(inWords(hold));
     const { keys = [] } = hold;
     const more =
-      keys.length > mostKeysShown
-        ? `, and ${grouped(keys.length - mostKeysShown)} more (--json of "deletions show")`
+      keys.length > maxKeysShown
+        ? `, and ${grouped(keys.length - maxKeysShown)} more (--json of "deletions show")`
         : '';
-    out.note(`items: ${keys.slice(0, mostKeysShown).join(', ')}${more}`);
+    out.note(`items: ${keys.slice(0, maxKeysShown).join(', ')}${more}`);
     if (!(await confirm('Tell every sink that they are deleted?'))) {
       out.note('nothing is done');
       return ExitCode.Failed;

@@ -32,8 +32,8 @@ const showEveryMs = 1000;
 
 /**
  * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, stand-ins
- * for HubSpot and Slack, and pigeonpost between them, until Ctrl-C. With `--once` the conference stands still, and the command ends by itself when
- * all is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
+ * for HubSpot and Slack, and pigeonpost between them, until Ctrl-C. With `--once` the conference has no live traffic, and the command exits
+ * when everything is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
  * It ends with 1 and a sentence, too, when one of its processes ends by itself.
  */
 export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
@@ -80,7 +80,7 @@ interface DemoRun {
   readonly display: DemoDisplay;
 }
 
-/** Shows how things stand, for as long as this process lives. */
+/** Shows the state of the demo until the process ends. */
 async function watch({ observer, display }: DemoRun): Promise<never> {
   for (;;) {
     display(await observer.look());
@@ -111,7 +111,7 @@ function interrupted(): never {
   throw new CommandError(ExitCode.Failed, 'stopped before everything had settled: nothing was compared');
 }
 
-/** What `demo` was asked for, checked. */
+/** Validated options of `demo`. */
 export interface DemoOptions {
   readonly once: boolean;
   readonly folder: string;
@@ -121,7 +121,7 @@ export interface DemoOptions {
   readonly seed: number;
 }
 
-/** As it stands on the command line. */
+/** Options as they were typed. */
 export interface DemoArguments {
   readonly once: boolean;
   readonly folder: string;

@@ -23,13 +23,13 @@ export function addDoctor(program: Command, run: Run): void {
 }
 
 const checkMs = 60_000;
-/** Of each kind: a report is read by a person. */
-const mostTold = 50;
+/** Entries of each kind: a person reads the report. */
+const maxEntries = 50;
 
 /**
- * `pigeonpost doctor`: what somebody who is to help has to know, in one text or JSON document: versions, settings
- * without secrets, what the configuration names, how the running pigeonpost stands, and what went wrong lately. Works
- * also when hardly anything else does. Exit 0; 2 for a log that cannot be read.
+ * `pigeonpost doctor`: a bug report as one text or JSON document: versions, settings without secrets, checks, the
+ * state of the running pigeonpost, and recent errors. Works even with an invalid configuration. Exit 0; 2 for a log that
+ * cannot be read.
  */
 export async function doctor(
   { config: file, out }: Context,
@@ -88,9 +88,11 @@ async function askRunning(client: ApiClient): Promise<DoctorReport['running']> {
     ]);
     return {
       ...summed(status),
-      troubles: troubles.slice(0, mostTold).map(({ code, severity, text, since }) => ({ code, severity, text, since })),
+      troubles: troubles
+        .slice(0, maxEntries)
+        .map(({ code, severity, text, since }) => ({ code, severity, text, since })),
       deadLetters: groups
-        .slice(0, mostTold)
+        .slice(0, maxEntries)
         .map(({ sink, cause, list, changes, newest, detail }) => ({ sink, cause, list, changes, newest, detail })),
     };
   } catch (error) {
@@ -128,12 +130,12 @@ function summed({
   };
 }
 
-/** What `doctor` has gathered. Holds no secret and nobody's name: it has gone through `redactor`. */
+/** The report, without secrets and names: `redactor` has removed them. */
 export interface DoctorReport {
   readonly at: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly file: string;
-  /** Of the variables that the file names: set, empty or not set. */
+  /** Variables that the file names: set, empty or not set. */
   readonly variables: Readonly<Record<string, string>>;
   /** Why the configuration cannot be used; null: it can. */
   readonly problem: string | null;
@@ -141,7 +143,7 @@ export interface DoctorReport {
   readonly settings: unknown;
   readonly checks: readonly Checked[];
   readonly running: RunningReport | { readonly answers: false; readonly why: string };
-  /** Of a log, where one was named. */
+  /** Warnings and errors of the log, if a log was named. */
   readonly log: readonly LogLine[];
 }
 
@@ -220,9 +222,9 @@ function logLine({ time, level, event, facts }: LogLine): string {
   return [`${time} ${level} ${event}`, ...told].join(' ');
 }
 
-/** So much of a log's end is looked at, and so many lines are kept. */
-const mostBytes = 1024 * 1024;
-const mostLines = 50;
+/** Size of the end of a log that is read, and the number of lines that are kept. */
+const maxBytes = 1024 * 1024;
+const maxLines = 50;
 const warning = 40; // pino's number
 
 export interface LogLine {
@@ -238,14 +240,14 @@ export async function latestTroublesOfLog(path: string): Promise<LogLine[]> {
   return (await endOf(path))
     .split('\n')
     .flatMap((line) => troubleIn(line) ?? [])
-    .slice(-mostLines);
+    .slice(-maxLines);
 }
 
 async function endOf(path: string): Promise<string> {
   try {
     await using file = await open(path);
     const { size } = await file.stat();
-    const length = Math.min(size, mostBytes);
+    const length = Math.min(size, maxBytes);
     const { buffer } = await file.read({ buffer: Buffer.alloc(length), position: size - length });
     return buffer.toString('utf8');
   } catch (error) {
@@ -265,7 +267,7 @@ function troubleIn(line: string): LogLine | undefined {
   try {
     entry = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return undefined; // a line of another program, or one that the beginning of what is looked at has cut
+    return undefined; // a line of another program, or one that is cut by the start of the part that was read
   }
   const { level, time, msg, ...rest } = entry;
   if (typeof level !== 'number' || level < warning || typeof msg !== 'string') return undefined;

@@ -59,7 +59,7 @@ export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFie
   return [`${place}: ${counted(items, 'item')}`, line(head), ...rows.map(line)];
 }
 
-/** As an expression names it: what is no plain name stands in backquotes. */
+/** As an expression names it: a name with other characters is in backquotes. */
 function nameOf({ field, member }: SeenField): string {
   return [field, ...(member === null ? [] : [member])]
     .map((name) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `\`${printable(name)}\``))

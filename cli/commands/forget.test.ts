@@ -20,8 +20,8 @@ describe('what is told of an erasure', () => {
     expect(erasureLines({ ...erasure, receipts })).toEqual([
       `erasure ${erasure.id} is done`,
       'ledger: 3, nothing is left there',
-      'sink:crm acme/101: 3, a person has to see to it (kept)',
-      'to be done by a person:',
+      'sink:crm acme/101: 3, must be removed by hand (kept)',
+      'to do by hand:',
       '  sink:crm acme/101: remove them',
     ]);
   });
@@ -36,7 +36,7 @@ describe('what is told of an erasure', () => {
       'acme/101: 1 attendees, 1 codes',
       'items: 1 attendees, 2 votes, and what was done anonymously, which is not counted',
       'rows of imports: 0',
-      'sinks that were told: none',
+      'sinks that received them: none',
       'others with an e-mail address of theirs, who are kept: 2',
     ]);
   });

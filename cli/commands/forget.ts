@@ -62,14 +62,14 @@ export interface ForgetOptions {
   readonly json: boolean;
 }
 
-/** How long the command waits for sinks that answer within seconds. */
+/** Time that the command waits for sinks to respond. */
 const waitMs = 60_000;
 const lookEveryMs = 500;
 
 /**
- * `pigeonpost forget --attendee <id|code|email>`: has a person forgotten everywhere, after it has shown what goes. Ends
- * when every place has answered, or after a minute: the erasure goes on by itself then. Exit 0, 1 when the answer is no,
- * 4 when nobody is known by that.
+ * `pigeonpost forget --attendee <id|code|email>`: erases a person everywhere, after it has shown the plan. Ends
+ * when every place has responded, or after a minute: the erasure then continues in the background. Exit 0, 1 if the
+ * operator declines, 4 if the person is unknown.
  */
 export async function forget(context: Context, options: ForgetOptions): Promise<ExitCode> {
   const { out } = context;
@@ -98,7 +98,7 @@ async function untilDone(client: ApiClient, begun: WholeErasureView): Promise<Wh
   const until = Date.now() + waitMs;
   let erasure = begun;
   while (erasure.state === 'running' && Date.now() < until) {
-    // oxlint-disable-next-line no-await-in-loop -- it is looked at again and again
+    // oxlint-disable-next-line no-await-in-loop -- polls until it is done
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
     // oxlint-disable-next-line no-await-in-loop
     erasure = await client.erasure(erasure.id);
@@ -167,13 +167,13 @@ export async function liftErasure(context: Context, { id, json }: { id: string; 
 
 const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'], string>> = {
   erased: 'nothing is left there',
-  told: 'was told to remove it',
+  told: 'was asked to remove it',
   nothing: 'had nothing',
   waiting: 'has not answered yet',
-  'by-hand': 'a person has to see to it',
+  'by-hand': 'must be removed by hand',
 };
 
-/** What would go. Pure. */
+/** Formats what an erasure would remove. Pure. */
 export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
   if (people.length === 0) return ['this person was forgotten before: nothing is left of them'];
   const places = people.map(({ workspace, pigeonholeId, attendees, codes }) => {
@@ -184,12 +184,12 @@ export function planLines({ people, items, importRows, sinks, sharing }: Erasure
     ...places,
     `items: ${counts.length === 0 ? 'none' : counts.join(', ')}, and what was done anonymously, which is not counted`,
     `rows of imports: ${importRows}`,
-    `sinks that were told: ${sinks.length === 0 ? 'none' : sinks.join(', ')}`,
+    `sinks that received them: ${sinks.length === 0 ? 'none' : sinks.join(', ')}`,
     ...(sharing === 0 ? [] : [`others with an e-mail address of theirs, who are kept: ${sharing}`]),
   ];
 }
 
-/** What became of a person at each place; what is left for somebody to do comes last. Pure. */
+/** Formats the result at each place; what is left to do by hand comes last. Pure. */
 export function erasureLines({ id, state, receipts }: WholeErasureView): string[] {
   const lines = receipts.map(({ place, count, outcome, detail }) => {
     const why = detail === null ? '' : ` (${detail})`;
@@ -197,10 +197,8 @@ export function erasureLines({ id, state, receipts }: WholeErasureView): string[
   });
   const todo = receipts.flatMap(({ place, todo: text }) => (text === null ? [] : [`${place}: ${text}`]));
   return [
-    state === 'done'
-      ? `erasure ${id} is done`
-      : `erasure ${id} goes on: "pigeonpost erasures show ${id}" tells how far`,
+    state === 'done' ? `erasure ${id} is done` : `erasure ${id} continues: see "pigeonpost erasures show ${id}"`,
     ...lines,
-    ...(todo.length === 0 ? [] : ['to be done by a person:', ...todo.map((text) => `  ${text}`)]),
+    ...(todo.length === 0 ? [] : ['to do by hand:', ...todo.map((text) => `  ${text}`)]),
   ];
 }

@@ -63,7 +63,7 @@ export function addImport(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost import <file>`: looks at a file of registrants, says what would become of it, asks, imports it and reports.
+ * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks, imports it and reports.
  * Ctrl-C ends the command and not the import. Exit 0 when every row is at the service, 5 when some are not, 1 when the
  * answer was no, the import is paused or cancelled, or the command was stopped; 2 for a file that cannot be used, 3 when
  * nothing runs, 4 when the pigeonhole is not known.
@@ -81,8 +81,8 @@ export async function importFile(context: Context, options: ImportOptions): Prom
   const client = importClient((await instanceOf(context)).address);
   const stop = stopSignal();
 
-  await client.target(query['pigeonhole']!); // first: what stands in the way is told before a large file is sent
-  const check = await showing(out, options, 'looking at', (onSent) =>
+  await client.target(query['pigeonhole']!); // first, so that an obstacle is reported before a large file is sent
+  const check = await showing(out, options, 'checking', (onSent) =>
     client.check(file, query, { signal: stop, onSent }),
   );
   if (options.problems !== undefined) await writeWholeFile(options.problems, problemsCsv(check.problems));
@@ -97,20 +97,20 @@ export async function importFile(context: Context, options: ImportOptions): Prom
     await writeWholeFile(codesFile, await client.generatedCodes(file, query, stop), { keep: true });
     out.note(`${grouped(check.generatedCodes)} codes are in ${codesFile}: keep it, it is the only place`);
   }
-  const begun = await showing(out, options, 'taking in', (onSent) =>
+  const started = await showing(out, options, 'uploading', (onSent) =>
     client.start(file, { ...query, content: check.file.contentHash }, { signal: stop, onSent }),
   );
   if (!options.wait) {
-    if (json) out.line(JSON.stringify({ import: begun.id }));
-    else out.line(`import ${begun.id} has begun; see how far it is with: pigeonpost import follow ${begun.id}`);
+    if (json) out.line(JSON.stringify({ import: started.id }));
+    else out.line(`import ${started.id} has started; follow it with: pigeonpost import follow ${started.id}`);
     return ExitCode.Done;
   }
-  out.note(`import ${begun.id} has begun; Ctrl-C leaves it running`);
-  const followed = await followImport(client, begun, { display: createProgressDisplay(out, json), stop });
+  out.note(`import ${started.id} has started; Ctrl-C leaves it running`);
+  const followed = await followImport(client, started, { display: createProgressDisplay(out, json), stop });
   return await tellEnd(out, client, followed, options);
 }
 
-/** Does something with the whole file, and shows how far it is to whoever sits before it. */
+/** Uploads the file and shows the progress on a terminal. */
 async function showing<T>(
   out: Output,
   { file, json }: Pick<ImportOptions, 'file' | 'json'>,
@@ -146,7 +146,7 @@ function refuseEnded({ target }: ImportCheck, force: boolean): void {
   );
 }
 
-/** Shows what would be done and asks, unless told not to. A program reads standard output: it is told nothing there. */
+/** Shows the plan and asks, unless `--yes` is given. With `--json` the plan goes to standard error. */
 async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOptions): Promise<boolean> {
   const { counts } = check;
   const say = (line: string): void => (json ? out.note(line) : out.line(line));
@@ -161,7 +161,7 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
   return await confirm(questionOf(check));
 }
 
-/** What goes into a file or another program is not cut. */
+/** Output to a file or another program is not cut. */
 function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
 }

@@ -186,7 +186,7 @@ export async function actOnImport(context: Context, options: ActOnImportOptions)
 const becomes = {
   pause: 'is paused',
   resume: 'is resumed',
-  cancel: 'is cancelled as soon as what is under way is settled; what was created stays',
+  cancel: 'is cancelled once requests in progress are settled; registrants that were created stay',
 } as const;
 
 async function clientFor(context: Context): Promise<ImportClient> {

@@ -43,7 +43,7 @@ export interface InitOptions extends InitFlags {
 
 /**
  * `pigeonpost init`: asks a few questions and writes a configuration that can be used, never over another one and never
- * with a secret in it; then looks at all that it names, where its variables are set, and says what to do next. Exit 0
+ * with a secret in it; then checks what it names, if its variables are set, and prints the next command. Exit 0
  * when the file is written and, if it was looked at, all is well; else as `check`; 2 for an answer that cannot be used.
  */
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
@@ -74,10 +74,10 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   if (port !== defaultPort) {
     out.line(`port ${defaultPort} is in use on this machine, so its API listens on ${port} (server.port)`);
   }
-  for (const name of unset) out.line(`set ${name} before you go on: export ${name}=…`);
+  for (const name of unset) out.line(`set ${name} first: export ${name}=…`);
   const found = check && unset.length === 0 ? await lookAtIt(context, out) : ExitCode.Done;
   out.line(
-    found === ExitCode.Done ? `next: ${next}` : `mend what is a PROBLEM above, then: ${withConfig(file, 'check')}`,
+    found === ExitCode.Done ? `next: ${next}` : `fix each PROBLEM above, then run: ${withConfig(file, 'check')}`,
   );
   return found;
 }
@@ -136,7 +136,7 @@ async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {
   return found;
 }
 
-/** Values that have the right form and mean nothing, for a look at the whole before anything is written. */
+/** Returns placeholder values of the right form, with which the draft is validated before it is written. */
 function standInsFor({ keyVariable, sink }: InitAnswers): Record<string, string> {
   const secrets: Readonly<Record<InitSinkType, string>> = {
     file: '',
@@ -149,7 +149,7 @@ function standInsFor({ keyVariable, sink }: InitAnswers): Record<string, string>
   return { [keyVariable]: 'stand-in', ...(secretVariable === '' ? {} : { [secretVariable]: secrets[type] }) };
 }
 
-/** @throws {CommandError} also when somebody else has just written it */
+/** @throws {CommandError} also if another process has just written it */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });

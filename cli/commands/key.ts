@@ -41,6 +41,6 @@ export async function exportKey({ config, out }: Context, { file }: { file: stri
   }
   await writePrivateFile(file, key.reveal());
   out.line(`${file} is the key of the ledger`);
-  out.note('whoever has it and a backup can name who is behind anonymous items: keep the two apart');
+  out.note('anyone who has it and a backup can identify the people behind anonymous items: keep the two apart');
   return ExitCode.Done;
 }

@@ -79,16 +79,17 @@ const againAfterMs = 2000;
 
 interface Following {
   readonly query: Readonly<Record<string, string>>;
-  /** Of the past, to begin with. */
+  /** Number of earlier changes to start with. */
   readonly recent: number;
-  /** Told once for each time that nobody answers any more. */
+  /** Called once each time the connection is lost. */
   readonly onLost: () => void;
   readonly wait?: (ms: number) => Promise<unknown>;
 }
 
 /**
- * The changes as they are found, without an end. After a break they go on where they were, without a gap or a repetition.
- * @throws {CommandError} when the API refuses, and when nobody answers from the beginning
+ * Yields changes as pigeonpost finds them, without an end. After a lost connection it continues without a gap or a
+ * repetition.
+ * @throws {CommandError} if the API rejects the request, or does not answer the first one
  */
 export async function* followChanges(
   api: Pick<ApiClient, 'liveChanges'>,

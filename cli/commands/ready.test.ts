@@ -38,18 +38,18 @@ describe('what ready prints', () => {
       'FAILED   Request quota: the busiest day needs about 12,000',
       '         requests, and reading may use 9000 of 10000',
       '         -> have the plan raised',
-      'not ready: 1 to be mended',
+      'not ready: 1 to fix',
     ]);
   });
 
   it.each<[string, ReadyCheck['state'][], string]>([
-    ['all is in order', ['ok', 'ok'], 'ready: all is in order'],
-    ['something is to be looked at', ['ok', 'warning'], 'ready: nothing has failed, 1 to look at'],
-    ['something could not be looked at', ['ok', 'unknown'], 'not ready: 1 could not be looked at'],
+    ['all is in order', ['ok', 'ok'], 'ready: everything is in order'],
+    ['something needs a check', ['ok', 'warning'], 'ready: nothing has failed, 1 to check'],
+    ['something could not be checked', ['ok', 'unknown'], 'not ready: 1 could not be looked at'],
     [
       'all kinds are there',
       ['failed', 'unknown', 'warning'],
-      'not ready: 1 to be mended, 1 could not be looked at, 1 to look at',
+      'not ready: 1 to fix, 1 could not be checked, 1 to check',
     ],
   ])('says at its end, where %s, what that means', (_, states, last) => {
     const checks = states.map((state): ReadyCheck => ({ ...sessions, state }));
@@ -84,7 +84,7 @@ const line = (state: ReadyCheck['state']): ReadyCheck => ({
 describe('what canaries came to', () => {
   it.each<[string, ReadyCheck['state'][], string]>([
     ['all came through', ['ok', 'ok'], 'canaries: all came through and were taken back'],
-    ['one is to be looked at', ['ok', 'warning'], 'canaries: none failed, 1 to look at'],
+    ['one needs a check', ['ok', 'warning'], 'canaries: none failed, 1 to check'],
     ['one was refused', ['ok', 'warning', 'failed'], 'canaries: 1 of 3 did not come through'],
     ['one broke off', ['unknown'], 'canaries: 1 of 1 did not come through'],
     ['there is no sink', [], 'no sink to send a canary to'],

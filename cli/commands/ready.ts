@@ -33,7 +33,7 @@ export interface ReadyOptions {
 
 /**
  * `pigeonpost ready <pigeonhole>`: the evening before, whether an event can begin; with `--canary` also by an invented
- * item through each sink, once a person has agreed. Exit 0 when nothing has failed and everything could be looked at, 1
+ * item through each sink, once a person has agreed. Exit 0 if nothing has failed and everything could be checked, 1
  * when not or when the answer is no, 2 when there is nobody to ask, 3 when no pigeonpost runs, 4 for a pigeonhole that is
  * not known.
  */
@@ -105,7 +105,7 @@ export function formatReady(
   ];
 }
 
-/** How an invented item went through each sink, and one sentence at the end. Pure. */
+/** Formats the result of the canary of each sink, and one sentence at the end. Pure. */
 export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
   const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
   const open = canaries.filter(({ state }) => state === 'warning').length;
@@ -115,7 +115,7 @@ export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Out
       : bad > 0
         ? `canaries: ${bad} of ${canaries.length} did not come through`
         : open > 0
-          ? `canaries: none failed, ${open} to look at`
+          ? `canaries: none failed, ${open} to check`
           : 'canaries: all came through and were taken back';
   return [
     ...canaries.flatMap((check) => checkLines(check, screen)),
@@ -138,11 +138,11 @@ function verdict(ready: boolean, checks: readonly ReadyCheck[]): string {
   const [failed, unknown, warnings] = [count('failed'), count('unknown'), count('warning')];
   if (!ready) {
     const parts = [
-      ...(failed === 0 ? [] : [`${failed} to be mended`]),
-      ...(unknown === 0 ? [] : [`${unknown} could not be looked at`]),
-      ...(warnings === 0 ? [] : [`${warnings} to look at`]),
+      ...(failed === 0 ? [] : [`${failed} to fix`]),
+      ...(unknown === 0 ? [] : [`${unknown} could not be checked`]),
+      ...(warnings === 0 ? [] : [`${warnings} to check`]),
     ];
     return `not ready: ${parts.join(', ')}`;
   }
-  return warnings === 0 ? 'ready: all is in order' : `ready: nothing has failed, ${warnings} to look at`;
+  return warnings === 0 ? 'ready: everything is in order' : `ready: nothing has failed, ${warnings} to check`;
 }

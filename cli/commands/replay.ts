@@ -41,7 +41,7 @@ export interface ReplayOptions {
 
 /**
  * `pigeonpost replay <sink>` or `--all`: has stored items sent again, marked as a replay. Exit 0, 4 when the sink or
- * the pigeonhole is not known. The replay has begun when the command ends; `status` shows how far it is.
+ * the pigeonhole is not known. The replay has started when the command ends; `status` shows its progress.
  */
 export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
   const { out } = context;

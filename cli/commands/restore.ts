@@ -55,8 +55,8 @@ export interface RestoreArguments {
 }
 
 /**
- * `pigeonpost restore <file>`: the ledger as it was, with every sink and every import under way paused until a person
- * resumes them, and with whoever was forgotten since forgotten again, as far as that is known. Nothing may run meanwhile.
+ * `pigeonpost restore <file>`: the ledger as it was, with every sink and every import in progress paused until a person
+ * resumes them; people who were forgotten since are forgotten again, if a list of them is known. No process may run.
  * Exit 0, 1 when it is not done, 2 without an answer.
  */
 export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
@@ -112,7 +112,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
       : `${where} is as it was${facts === undefined ? '' : ` at ${facts.madeAt}`}`,
   );
   if (replaced !== null) out.line(`what was there is kept in ${replaced}: delete it when you need it no more`);
-  out.note('sinks and imports are paused: start, look at "pigeonpost status" and "preview", then resume each');
+  out.note('sinks and imports are paused: start, check "pigeonpost status" and "preview", then resume each');
   out.note(aboutErasures(erasures));
   if (keyProblem !== null) out.note(keyProblem);
   return ExitCode.Done;
@@ -121,7 +121,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
 /** @param count null: nobody knows who was forgotten since the backup */
 function aboutErasures(count: number | null): string {
   if (count === null) {
-    return 'whoever was forgotten after the backup is in it again: "restore --mark-only --erasures FILE", or forget them anew';
+    return 'people who were forgotten after the backup are in it again: run "restore --mark-only --erasures FILE", or forget them again';
   }
   if (count === 0) return 'nobody was forgotten after the backup';
   return `${count === 1 ? 'one erasure was' : `${count} erasures were`} made after the backup: from the next start on they are carried out again`;

@@ -18,7 +18,7 @@ export function addSandbox(program: Command, run: Run): void {
 /** `pigeonpost sandbox …`: the sandbox as the process that it is in tests, too; its flags and its output are its own. */
 export async function sandbox(options: readonly string[]): Promise<ExitCode> {
   const child = spawn(process.execPath, [join(__dirname, '../../sandbox/main.js'), ...options], { stdio: 'inherit' });
-  // A Ctrl-C reaches the child by itself; a SIGTERM is for this process alone.
+  // The terminal sends Ctrl-C to the child as well; a SIGTERM reaches only this process.
   process.on('SIGINT', () => undefined);
   process.once('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => {

@@ -11,7 +11,7 @@ const readEveryMs = 2000;
 /** A link works for ten minutes: the one that is shown always has some of them left. */
 const renewLinkEveryMs = 5 * 60_000;
 
-/** What `start` reports to the person who started it. */
+/** Receives the progress of `start`. */
 export interface StartReport {
   /** Something begins that may take long. */
   step(text: string): void;
@@ -124,15 +124,15 @@ interface StartStep {
   readonly sinceMs: number;
 }
 
-/** What the head of the screen of `start` says. */
+/** State of the head of the screen of `start`. */
 export interface StartState {
   readonly startedMs: number;
   readonly phase: 'starting' | 'running' | 'stopping' | 'stopped';
-  /** What was done or is in progress, oldest first; the last one is in progress until the phase is `running`. */
+  /** Finished steps and the present one, oldest first; the last is in progress until the phase is `running`. */
   readonly steps: readonly StartStep[];
   /** A link that signs a browser in; null: the process does not serve yet. */
   readonly page: string | null;
-  /** Where the log is. */
+  /** Path of the log. */
   readonly log: string;
   /** Why the rest of the screen may be old; null: it is not. */
   readonly note: string | null;
@@ -140,7 +140,7 @@ export interface StartState {
 
 const labelWidth = 'page  '.length;
 
-/** Returns the pinned top of the screen: a title, where the page and the log are, and what is going on. Pure. */
+/** Returns the pinned top of the screen: a title, the page, the log, and the steps. Pure. */
 export function startHead(state: StartState, nowMs: number, columns: number): TextLine[] {
   const { phase, startedMs, page, log, note, steps } = state;
   const age = spanInWords((nowMs - startedMs) / 1000);

@@ -53,7 +53,7 @@ export interface StartOptions {
   readonly adopt: boolean;
   /** `start`: everything, embedded unless addresses are configured. `worker` and `api`: one of its halves, beside others. */
   readonly role: ProcessRole;
-  /** Of a worker: host and port at which it answers probes and metrics. */
+  /** Host and port at which a worker serves probes and metrics. */
   readonly listen?: string | undefined;
   /** Lines of the log also on a terminal, in place of the screen that is redrawn. */
   readonly plain?: boolean;

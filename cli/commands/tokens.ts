@@ -102,14 +102,14 @@ export async function listTokens(context: Context, { json }: { json: boolean }):
   return ExitCode.Done;
 }
 
-/** `pigeonpost token revoke <name>`: whoever holds it is refused from now on. Exit 0, 1 when the answer is no, 4 when there is none. */
+/** `pigeonpost token revoke <name>`: the API refuses the token from now on. Exit 0, 1 if declined, 4 if there is no such token. */
 export async function revokeToken(
   context: Context,
   { name, yes, json }: { name: string; yes: boolean; json: boolean },
 ): Promise<ExitCode> {
   const { out } = context;
   if (!yes) {
-    if (!(await confirm(`Refuse whoever presents the token ${name} from now on?`))) {
+    if (!(await confirm(`Revoke token ${name}? The API refuses it immediately.`))) {
       out.note('nothing is done');
       return ExitCode.Failed;
     }

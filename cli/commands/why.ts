@@ -22,7 +22,7 @@ export function addWhy(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost why <list>:<key>`: where an item was read, what each sink was told and answered, or why it was not told.
+ * `pigeonpost why <list>:<key>`: where an item was read, what each sink received and answered, or why nothing was sent.
  * Shows no text of the item. Exit 0, 2 when several pigeonholes have that key, 4 when none has.
  */
 export async function why(
@@ -48,7 +48,7 @@ export async function why(
     const places = found.map((each) => `${each.workspace}/${each.pigeonholeId}`).join(', ');
     throw new CommandError(
       ExitCode.WrongUse,
-      `${list}:${key} stands in several pigeonholes: add --pigeonhole, one of ${places}`,
+      `${list}:${key} is in several pigeonholes: add --pigeonhole, one of ${places}`,
     );
   }
   if (json) out.line(JSON.stringify(first));

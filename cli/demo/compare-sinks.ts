@@ -19,7 +19,7 @@ function hasConsented({ consent }: Pick<TrueAttendee, 'consent'>): boolean {
  * Who has consented must have exactly one contact, with what the source says of them now, and take part in their event;
  * nobody else may be there. Knows nothing of how the sink does it. Pure.
  */
-export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: HubSpotState): Standing {
+export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: HubSpotState): SinkComparison {
   const byEmail = new Map<string, HubSpotState['contacts'][number][]>();
   for (const contact of hubSpot.contacts) {
     const email = contact['email'] ?? '';
@@ -37,7 +37,7 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
   const wrong = new Map<string, number>();
   for (const attendee of consenting) {
     const contacts = byEmail.get(emailOf(attendee)) ?? [];
-    if (contacts.length === 0) continue; // the row of the table tells that it misses
+    if (contacts.length === 0) continue; // the row of the table shows the difference
     delivered += 1;
     for (const field of wrongFields(attendee, contacts[0]!)) wrong.set(field, (wrong.get(field) ?? 0) + 1);
     if (!attending.has(JSON.stringify([String(attendee.pigeonholeId), emailOf(attendee)]))) notAttending += 1;
@@ -59,7 +59,7 @@ function emailOf({ Email }: TrueAttendee): string {
   return (Email ?? '').toLowerCase();
 }
 
-/** Names of fields alone: what stands in them is nobody's matter here. */
+/** Returns the names of fields that differ, without their values. */
 function wrongFields(attendee: TrueAttendee, contact: Readonly<Record<string, string>>): string[] {
   const { firstname = '', lastname = '', company, jobtitle, country } = contact;
   return [
@@ -71,7 +71,7 @@ function wrongFields(attendee: TrueAttendee, contact: Readonly<Record<string, st
 }
 
 /** How one list stands at one destination, as counted there and held against the source. */
-interface Standing {
+interface SinkComparison {
   /** Items of the source that are there. */
   readonly delivered: number;
   /** What is there and should not be, or not so; a sentence each, without anyone's data. */
@@ -95,7 +95,7 @@ export function compareMessages(
   questions: readonly TrueQuestion[],
   attendees: readonly (TrueAttendee & { readonly id: number })[],
   slack: SlackState,
-): Standing {
+): SinkComparison {
   const threads = slack.channels.flatMap(({ messages }) => messages);
   const shown = threads.flatMap((thread) => {
     const title = readText(thread);
@@ -112,7 +112,7 @@ export function compareMessages(
     if (status !== 'allowed') continue;
     const name = attendee.anonymous ? undefined : names.get(attendee.id);
     const message = JSON.stringify([session.name, readable(`${name ?? 'Someone'}: ${content}`)]);
-    if ((left.get(message) ?? 0) === 0) continue; // the row of the table tells that it misses
+    if ((left.get(message) ?? 0) === 0) continue; // the row of the table shows the difference
     count(left, message, -1);
     standing += 1;
   }

@@ -82,11 +82,11 @@ export function formatComparison(rows: readonly ComparedRow[]): string[] {
 
 interface Comparison {
   readonly rows: readonly ComparedRow[];
-  /** What a destination has and should not, or should have otherwise; a sentence each that names the destination. */
+  /** Unexpected or wrong records of a destination, a sentence each. */
   readonly problems: readonly string[];
 }
 
-/** Where the two ends can be looked at. */
+/** Addresses of the source and of the destinations. */
 interface Ends {
   readonly sandboxUrl: string;
   readonly receiverUrl: string;

@@ -10,7 +10,7 @@ const lookEveryMs = 100;
 interface DemoChildOptions {
   /** As a person calls it, e.g. `the sandbox`. */
   readonly name: string;
-  /** Of the built program, e.g. `sandbox/main`. */
+  /** Path in the build output, e.g. `sandbox/main`. */
   readonly program: string;
   readonly args: readonly string[];
   /** With these it has our environment and them; without, none at all, since it needs none of our secrets. */
@@ -18,11 +18,11 @@ interface DemoChildOptions {
   readonly logFile: string;
 }
 
-/** A process of the demo: ends with us however we end, and tells in one sentence when it ends by itself. */
+/** A process of the demo: ends with us however we end, and reports in one sentence why it ended unexpectedly. */
 export interface DemoChild {
   /** Never resolves; rejects with a {CommandError} when the child ends unasked. */
   readonly failed: Promise<never>;
-  /** Waits for the first line of its output that matches, from the last one looked at. @throws as `failed` */
+  /** Waits for the first line of its output that matches, from the last one read. @throws as `failed` */
   lineLike(pattern: RegExp): Promise<RegExpExecArray>;
   /** The last line that it wrote for a person, or the last step of its start, while `lineLike` was waiting. */
   readonly lastLine: string | null;
@@ -38,7 +38,7 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
+  failed.catch(() => undefined); // a rejection that is not awaited must not end the process
   const child = startGuardedChild({
     ...commandOf(options),
     logFile,

@@ -46,7 +46,7 @@ describe('a display without a terminal', () => {
     expect(lines).toEqual(['00:00:00 one', '00:00:02 two', '00:00:07 two']);
   });
 
-  it('names each place to look at once, as soon as it is there', () => {
+  it('names each address immediately, as soon as it is known', () => {
     const lines: string[] = [];
     const display = lineDisplay(
       (line) => lines.push(line),
@@ -56,8 +56,8 @@ describe('a display without a terminal', () => {
     const contacts = { label: 'contacts', place: 'http://127.0.0.1:40002', holds: '' };
     for (const places of [[], [messages], [messages, contacts]]) display(viewOf({ status: null, places }));
     expect(lines.filter((line) => line.startsWith('look'))).toEqual([
-      'look at the messages: http://127.0.0.1:40001',
-      'look at the contacts: http://127.0.0.1:40002',
+      'see the messages: http://127.0.0.1:40001',
+      'see the contacts: http://127.0.0.1:40002',
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { reasonWords, inWords, grouped, sumOf } from '../format-values.js';
 
 const lineEveryMs = 5000;
 
-/** Shows how the demo stands, each time it is told. */
+/** Shows a view of the demo. */
 export type DemoDisplay = (view: DemoView) => void;
 
 /** On a terminal a block that is redrawn in place; elsewhere a line of a log every few seconds, by `line`. */
@@ -15,14 +15,14 @@ export function createDemoDisplay(out: Output, line: (text: string) => void): De
   return (view) => block.show(formatDemoBlock(view, new Date(), out));
 }
 
-/** Tells at once what it waits for, and each place to look, whenever that changes; everything else every five seconds. */
+/** Prints changed notes and addresses immediately, everything else every five seconds. */
 export function lineDisplay(line: (text: string) => void, nowMs: () => number): DemoDisplay {
   let saidAt = -Infinity;
   let note: string | null = null;
   const told = new Map<string, string>();
   return (view) => {
     for (const { label, place } of view.places) {
-      if (told.get(label) !== place) line(`look at the ${label}: ${place}`);
+      if (told.get(label) !== place) line(`see the ${label}: ${place}`);
       told.set(label, place);
     }
     const now = nowMs();
@@ -33,7 +33,7 @@ export function lineDisplay(line: (text: string) => void, nowMs: () => number): 
   };
 }
 
-/** How the demo stands, as one line of a log: for where there is no terminal to redraw a block on. Pure. */
+/** Formats the state of the demo as one line of a log, for output that is not a terminal. Pure. */
 export function formatDemoLine({ note, status }: DemoView, now: Date): string {
   const at = now.toISOString().slice(11, 19);
   if (status === null) return `${at} ${note ?? 'starting'}`;

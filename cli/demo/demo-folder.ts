@@ -9,11 +9,11 @@ export interface DemoFolder {
   /** As the user wrote it, for a person to read. */
   readonly shown: string;
   readonly config: string;
-  /** Of the embedded store, as its configuration says. */
+  /** Folder of the embedded store. */
   readonly store: string;
-  /** Of the file sink. */
+  /** Folder of the file sink. */
   readonly archive: string;
-  /** What the webhook receiver took. */
+  /** Log of the webhook receiver. */
   readonly receipts: string;
   readonly logs: string;
   /** Says that nobody uses the folder any more. What the run has written stays, until the next one. */
@@ -21,9 +21,9 @@ export interface DemoFolder {
 }
 
 const claimFile = 'demo.json';
-/** What a run makes, and the next one takes away. Nothing else in the folder is ever touched. */
+/** Files of a run, which the next run deletes. Nothing else in the folder is touched. */
 const madeByRun = ['archive', 'data', 'logs', 'pigeonpost.yaml', 'receipts.ndjson'];
-/** Where `--once` has its own folder, so that it does not disturb a demo that is kept. */
+/** Folder of `--once`, so that it does not disturb a demo that is kept. */
 const onceFolder = 'once';
 
 /**
@@ -31,8 +31,7 @@ const onceFolder = 'once';
  *
  * Every run begins afresh, because the sandbox does: it makes its conference up from the seed, and what its live
  * traffic added is gone when it ends. A ledger that was kept would remember people and questions which its source has
- * never heard of, then meet others under the same ids, and no count would ever agree again. That a ledger does go on
- * where it stopped can be seen by ending and starting `pigeonpost start` on a source that remembers.
+ * never heard of, then find others under the same ids, and no count would agree again.
  *
  * @param once takes a folder inside of it instead
  * @throws {CommandError} when another demo uses it, or when it holds something that no demo has written
@@ -100,7 +99,7 @@ function readClaim(text: string): number | null {
   }
 }
 
-/** A number outlives its process, and may be another program's by now; where that can be seen (Linux) it is looked at. */
+/** A number outlives its process, and may be another program's by now; on Linux the command line is checked. */
 function isDemoRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

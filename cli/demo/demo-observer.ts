@@ -14,12 +14,12 @@ import {
   slackSummary,
 } from './stand-in-state.js';
 
-/** What the stand-ins hold is read whole and grows: less often than what pigeonpost itself says. */
+/** The stand-ins return everything they hold, which grows, so they are read less often than pigeonpost. */
 const lookAtStandInsEveryMs = 3000;
 /** A link works for ten minutes: the one that is shown always has some left. */
 const renewLinkEveryMs = 5 * 60_000;
 
-/** Looks at a running demo through the doors that anyone has: control APIs, and pigeonpost's own API. */
+/** Reads the state of a running demo from the control APIs of the stand-ins and pigeonpost's own API. */
 export class DemoObserver {
   readonly #folder: DemoFolder;
   readonly #processes: DemoProcesses;
@@ -39,7 +39,7 @@ export class DemoObserver {
 
   /**
    * How things stand. What cannot be read just now stays as it was last seen, and `note` says so: that a process is
-   * gone is not found out here, but by whoever started it.
+   * gone is detected by `DemoProcesses`.
    */
   async look(): Promise<DemoView> {
     const notes = [this.#processes.stage];

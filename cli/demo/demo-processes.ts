@@ -8,9 +8,9 @@ import { demoConfig, demoVariables } from './demo-config.js';
 import type { DemoFolder } from './demo-folder.js';
 import type { DemoOptions } from '../commands/demo.js';
 
-/** Of the page and the API, unless something else listens there. It is the default of pigeonpost.yaml, too. */
+/** Default port of pigeonpost.yaml, used unless something else listens there. */
 const usualApiPort = 8088;
-/** What the stand-ins for HubSpot and Slack grant in ten seconds where nobody watches: their own limits take minutes. */
+/** Requests in 10 s that the stand-ins for HubSpot and Slack grant with `--once`; the vendors' limits would take minutes. */
 const per10sOfOnce = 1000;
 
 interface DemoAddresses {
@@ -21,7 +21,7 @@ interface DemoAddresses {
   readonly apiUrl: string;
 }
 
-/** Where pigeonpost reads and delivers. */
+/** Addresses that pigeonpost reads from and delivers to. */
 type Surroundings = Omit<DemoAddresses, 'apiUrl'>;
 
 interface DemoSecrets {
@@ -46,7 +46,7 @@ export class DemoProcesses {
   #pigeonpost: DemoChild | undefined;
   #addresses: Partial<DemoAddresses> = {};
   #fail: (error: Error) => void = () => undefined;
-  /** Never resolves; rejects with a {CommandError} when one of them ends by itself, or none can be started. */
+  /** Never resolves; rejects with a {CommandError} when one of them ends unexpectedly or cannot be started. */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -54,15 +54,15 @@ export class DemoProcesses {
   constructor(folder: DemoFolder, options: DemoOptions) {
     this.#folder = folder;
     this.#options = options;
-    this.failed.catch(() => undefined); // whoever waits for it sees it; nobody has to
+    this.failed.catch(() => undefined); // a rejection that is not awaited must not end the process
   }
 
-  /** Where those that are ready can be reached. */
+  /** Addresses of the processes that are ready. */
   get addresses(): Partial<DemoAddresses> {
     return this.#addresses;
   }
 
-  /** What is being waited for, for a person: what pigeonpost itself says of it (building Temporal takes minutes). */
+  /** The step in progress, as pigeonpost itself reports it: building Temporal takes minutes. */
   get stage(): string | null {
     if (this.#addresses.apiUrl !== undefined) return null;
     if (this.#pigeonpost === undefined)

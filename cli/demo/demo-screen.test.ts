@@ -111,7 +111,7 @@ describe('the block of the demo', () => {
     expect(lines.slice(0, 2)).toEqual(['pigeonpost demo  2 min, Ctrl-C ends it', 'starting pigeonpost']);
   });
 
-  it('says why a workspace waits and when it goes on', () => {
+  it('says why a workspace waits and when it continues', () => {
     const waiting = workspaceOf({
       state: 'waiting',
       reason: 'throttled',

@@ -130,22 +130,22 @@ function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   return full.flatMap((section) => (section === lists ? shortened : section)).slice(0, Math.max(1, rows));
 }
 
-/** Everything that the demo shows, as it was at one instant. */
+/** Everything that the demo shows. */
 export interface DemoView {
-  /** What is being waited for; null while all runs. */
+  /** The step in progress; null while everything runs. */
   readonly note: string | null;
   readonly runningForMs: number;
   readonly source: SandboxState | null;
   readonly status: Status | null;
-  /** Where to look. */
-  readonly places: readonly Place[];
+  /** Addresses and paths to show. */
+  readonly places: readonly DemoAddress[];
 }
 
-interface Place {
+interface DemoAddress {
   readonly label: string;
   /** Path or address. */
   readonly place: string;
-  /** What is found there, in a few words; may be empty. */
+  /** A short summary of the content; may be empty. */
   readonly holds: string;
 }
 

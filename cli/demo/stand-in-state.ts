@@ -1,4 +1,4 @@
-/** What the sandbox holds, as its control API says: the source that everything here is compared with. */
+/** Content of the sandbox, as its control API reports it. */
 export interface SandboxState {
   /** Live events so far. */
   readonly emitted: number;
@@ -53,12 +53,12 @@ async function ask(url: string): Promise<Response> {
   return answer;
 }
 
-/** What the stand-in for HubSpot holds, as far as the demo looks at it. */
+/** Content of the stand-in for HubSpot that the demo uses. */
 export interface HubSpotState {
   /** Values by the name of the property. */
   readonly contacts: readonly Readonly<Record<string, string>>[];
   readonly marketingEvents: readonly { readonly externalEventId: string }[];
-  /** Who takes part in which event. */
+  /** Attendance of events. */
   readonly participations: readonly { readonly event: string; readonly email?: string; readonly state: string }[];
 }
 
@@ -73,7 +73,7 @@ export function hubSpotSummary({ contacts, marketingEvents, participations }: Hu
   return `${contacts.length} contacts, ${participations.length} of them in ${marketingEvents.length} events`;
 }
 
-/** What the stand-in for Slack holds, as far as the demo looks at it. */
+/** Content of the stand-in for Slack that the demo uses. */
 export interface SlackState {
   readonly channels: readonly { readonly id: string; readonly messages: readonly SlackThread[] }[];
 }
@@ -83,7 +83,7 @@ export interface ShownMessage {
   readonly blocks?: readonly ShownBlock[];
 }
 
-/** Of a block only what a plain text needs. */
+/** A block, as far as a plain text needs it. */
 interface ShownBlock {
   readonly text?: { readonly text: string };
 }
@@ -115,7 +115,7 @@ export function slackSummary({ channels }: SlackState): string {
   return `${replies.length - withdrawn} questions in ${threads.length} threads, ${withdrawn} redacted`;
 }
 
-/** What the webhook receiver counts by itself, from what arrived. */
+/** Counts of the webhook receiver. */
 interface ReceiverSummary {
   readonly deliveries: number;
   /** Requests that were not taken, by status. */
@@ -137,7 +137,7 @@ export async function receiverSummary(receiverUrl: string): Promise<ReceiverSumm
   return (await answer.json()) as ReceiverSummary;
 }
 
-/** What a receiver may not see, whatever was killed when; a sentence each. Pure. */
+/** Returns violations of the delivery guarantees, a sentence each. Pure. */
 export function receivingProblems(summary: ReceiverSummary): string[] {
   const lists = Object.entries(summary.lists).flatMap(([list, counts]) => [
     ...sentence(counts.differingRepeats, `repeats of changes of ${list} were not byte for byte the same`),

@@ -8,15 +8,15 @@ import type { ProgressDisplay } from './progress-display.js';
 const lookEveryMs = 500;
 /** Looking takes a quarter of the time at most: of a million rows it counts every one, in the store that everything uses. */
 const shareOfLooking = 4;
-/** A restart takes that long, and the import goes on by itself afterwards. */
-const mostSilenceMs = 60_000;
+/** A restart may take this long; the import continues afterwards. */
+const maxSilenceMs = 60_000;
 
 /** Until the next look. Pure. @param tookMs the last one */
 export function pauseAfter(tookMs: number): number {
   return Math.max(lookEveryMs, (shareOfLooking - 1) * tookMs);
 }
 
-/** How following an import ended: it has, it stands still until somebody does something, or the follower was told to stop. */
+/** Why following ended: the import has finished, an operator must resume it, or the command was stopped. */
 export type Followed = { readonly kind: 'ended' | 'paused' | 'stopped'; readonly view: ImportView };
 
 /**
@@ -36,7 +36,7 @@ export async function followImport(
     display(view, Date.now());
     if (view.state === 'done' || view.state === 'cancelled') return { kind: 'ended', view };
     if (view.state === 'paused') return { kind: 'paused', view };
-    // oxlint-disable-next-line no-await-in-loop -- looked at again and again, until it has ended
+    // oxlint-disable-next-line no-await-in-loop -- polls until it has ended
     await pause(pauseAfter(tookMs), undefined, { signal: stop }).catch(() => undefined);
     if (stop.aborted) return { kind: 'stopped', view };
     const askedAt = performance.now();
@@ -47,7 +47,7 @@ export async function followImport(
       tookMs = performance.now() - askedAt;
     } catch (error) {
       const silent = error instanceof CommandError && error.exitCode === ExitCode.Unreachable;
-      if (!silent || Date.now() - answeredAt > mostSilenceMs) throw error;
+      if (!silent || Date.now() - answeredAt > maxSilenceMs) throw error;
     }
   }
 }

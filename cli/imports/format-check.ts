@@ -23,7 +23,7 @@ export interface Sheet {
   readonly timeZone?: string;
 }
 
-/** What an import would do, for the person who is about to start it. Samples are cut at the edge of the sheet. Pure. */
+/** Formats the plan of an import. Samples are cut at the width of the terminal. Pure. */
 export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
   return [
     `file    ${fileInWords(check.file, check.rows)}`,
@@ -85,14 +85,14 @@ export function strangeFields(columns: readonly ImportColumn[]): string[] {
   return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
 }
 
-/** Before an event nobody has signed in yet: then no field can be told to be strange, and any may be. */
+/** Before an event nobody has signed in, so no field can be recognised as unusual. */
 function nothingKnownLines({ columns }: ImportCheck): string[] {
   const fields = columns.filter(({ property }) => property !== null && property !== 'attendeeCode');
   if (fields.length === 0 || fields.some(({ known }) => known !== null)) return [];
   return ['', 'nobody was seen there yet, so these names cannot be compared: --canary 1 shows whether they arrive'];
 }
 
-/** What a person has to agree to. Pure. */
+/** Returns the question before an import. Pure. */
 export function questionOf({ target, counts, canary }: ImportCheck): string {
   const now = sentNow(counts.send, canary);
   const who = now === 1 ? 'registrant' : 'registrants';

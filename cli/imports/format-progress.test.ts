@@ -29,7 +29,7 @@ describe('the progress of an import', () => {
   it('says what it waits for and until when, and counts the wait into the time left', () => {
     const [bar, standing] = formatProgress(viewOf(waiting), 410, sheet);
     expect(bar).toMatch(/410 rows\/s, 60 min left$/);
-    expect(standing).toBe('quota used up: goes on at 19:00 (in 60 min)');
+    expect(standing).toBe('quota used up: continues at 19:00 (in 60 min)');
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe('why an import stands still', () => {
   it.each([
     ['', viewOf(), null],
     ['by a person', viewOf({ state: 'paused', reason: 'by ada: wrong list' }), 'paused: by ada: wrong list'],
-    ['for the quota', viewOf(waiting), 'quota used up: goes on at 19:00 (in 60 min)'],
+    ['for the quota', viewOf(waiting), 'quota used up: continues at 19:00 (in 60 min)'],
     [
       'for another import',
       viewOf({ ...waiting, reason: 'another import has the rest of these codes', until: null }),

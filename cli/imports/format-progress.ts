@@ -6,7 +6,7 @@ import type { Sheet } from './format-check.js';
 const widestBar = 40;
 const narrowestBar = 8;
 
-/** How far an import is: a bar with rate and time left, and what it waits for. No line is wider than the sheet. Pure. */
+/** Formats the progress of an import: a bar, the rate, the time left, and the reason for a wait. Pure. */
 export function formatProgress(
   view: ImportView,
   perSecond: number | null,
@@ -33,7 +33,7 @@ export function progressInWords(view: ImportView, perSecond: number | null, { no
   return [`${grouped(settled)} of ${grouped(view.rows)} rows`, ...rate, ...time].join(', ');
 }
 
-/** Why it stands still, as a sentence; null when it does not. Pure. */
+/** Returns why the import waits, as a sentence; null if it does not. Pure. */
 export function standingInWords(
   { state, reason, until }: ImportView,
   { now, timeZone }: Omit<Sheet, 'columns'>,
@@ -41,7 +41,7 @@ export function standingInWords(
   switch (state) {
     case 'waiting': {
       const at = until === null ? null : new Date(until);
-      const again = at === null ? '' : `: goes on at ${clockTime(at, now, timeZone)} (${inWords(at, now)})`;
+      const again = at === null ? '' : `: continues at ${clockTime(at, now, timeZone)} (${inWords(at, now)})`;
       return `${reason ?? 'waiting'}${again}`;
     }
     case 'paused':

@@ -21,7 +21,7 @@ interface Upload {
   readonly onSent: (bytes: number) => void;
 }
 
-/** What the API of a running pigeonpost does with registrant files. All reject with CommandError. */
+/** The import API of a running pigeonpost. All methods reject with CommandError. */
 export interface ImportClient {
   target(pigeonhole: string): Promise<ImportTarget>;
   check(file: string, query: UploadQuery, upload: Upload): Promise<ImportCheck>;
@@ -124,7 +124,7 @@ function unreadable(file: string, error: unknown): never {
   throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
 }
 
-/** What `pigeonpost import <file>` takes. */
+/** Options of `pigeonpost import <file>`. */
 export interface ImportOptions {
   readonly file: string;
   readonly pigeonhole?: string | undefined;

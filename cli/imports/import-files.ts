@@ -5,7 +5,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError, ExitCode } from '../exit-code.js';
 
-/** Where the codes stand that rows are given: `people.codes.csv` beside `people.xlsx`. Pure. */
+/** Returns the file for generated codes: `people.codes.csv` beside `people.xlsx`. Pure. */
 export function codesFileOf(file: string): string {
   return join(dirname(file), `${basename(file, extname(file))}.codes.csv`);
 }
@@ -58,7 +58,7 @@ export async function writeWholeFile(
   await requireReplaceable(file);
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // people's data: for whoever asked
+    await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // personal data: readable only by the operator
     if (keep && (await isAnother(file, draft))) {
       throw new CommandError(
         ExitCode.WrongUse,

@@ -6,7 +6,7 @@ import { renderLine, span } from '../text-line.js';
 
 const lineEveryMs = 10_000;
 
-/** Shows how far an import is, each time it is told. */
+/** Shows the progress of an import. */
 export type ProgressDisplay = (view: ImportView, nowMs: number) => void;
 
 /** On a terminal a bar that is redrawn in place; elsewhere, and for a program, a line on standard error now and then. */
@@ -27,7 +27,7 @@ export function createProgressDisplay(out: Output, json: boolean): ProgressDispl
   };
 }
 
-/** What it waits for is told at once when it changes, all else every ten seconds. */
+/** Prints a changed reason for waiting immediately, everything else every ten seconds. */
 function lineDisplay(
   line: (text: string) => void,
   paceOf: (view: ImportView, nowMs: number) => number | null,
@@ -49,7 +49,7 @@ function lineDisplay(
 /** Over so long the pace is measured: long enough for a few requests, short enough to follow the service. */
 const overMs = 30_000;
 
-/** How fast a count rises, by what was seen of it lately. */
+/** Measures how fast a count has risen in the last 30 s. */
 export class Pace {
   #seen: { readonly atMs: number; readonly count: number }[] = [];
 
@@ -67,7 +67,7 @@ export class Pace {
     return (count - first.count) / ((atMs - first.atMs) / 1000);
   }
 
-  /** What follows has nothing to do with what was: after a wait. */
+  /** Starts again, after a wait. */
   forget(): void {
     this.#seen = [];
   }
@@ -76,7 +76,7 @@ export class Pace {
 /** A bar needs no more, and a terminal on a slow line takes no more. */
 const drawEveryMs = 200;
 
-/** Shows how far a file has been read by the running pigeonpost: it takes no more than it has looked at. */
+/** Shows how much of a file the running pigeonpost has read. */
 interface UploadDisplay {
   readonly onSent: (bytes: number) => void;
   /** Takes the line away. */
@@ -85,7 +85,7 @@ interface UploadDisplay {
 
 /**
  * A large list takes minutes, and silence looks like failure. A line that is drawn over itself, on a terminal alone.
- * @param doing what is done with the file, such as "looking at people.csv"
+ * @param doing what is done with the file, such as "checking people.csv"
  * @param fileBytes its size
  * @param now ms, by a clock that never jumps
  */

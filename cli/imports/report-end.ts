@@ -23,7 +23,7 @@ interface EndOptions {
   readonly json: boolean;
 }
 
-/** Tells how an import has ended, or how to come back to it. @returns what the command ends with */
+/** Prints the result of an import, or how to follow it again. @returns the exit code of the command */
 export async function tellEnd(
   out: Output,
   client: Pick<ImportClient, 'problems' | 'reportCsv'>,
@@ -32,10 +32,10 @@ export async function tellEnd(
 ): Promise<ExitCode> {
   if (kind === 'stopped') {
     if (out.terminal && !json) out.line(''); // below what Ctrl-C has left in the line of the bar
-    out.note(`import ${view.id} goes on; come back to it with: pigeonpost import follow ${view.id}`);
+    out.note(`import ${view.id} continues; follow it again with: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }
-  // A file that cannot be written takes nothing away from what is told.
+  // The result is printed even if the report cannot be written.
   const failure = report === undefined ? null : await written(report, client, view.id);
   if (json) out.line(JSON.stringify(endDocument(view, await allProblems(client.problems(view.id)))));
   else if (kind === 'ended') {
@@ -45,7 +45,7 @@ export async function tellEnd(
   if (failure !== null) throw failure.error;
   if (kind === 'paused') {
     out.note(`import ${view.id} is ${standingInWords(view, { now: new Date() })}`);
-    out.note(`go on with: pigeonpost import resume ${view.id}, then: pigeonpost import follow ${view.id}`);
+    out.note(`continue with: pigeonpost import resume ${view.id}, then: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }
   return exitCodeOf(view);
@@ -70,7 +70,7 @@ export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts
   return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 
-/** What `--json` prints last. Its `counts` and `problems` are fixed: other programs rely on them. Pure. */
+/** Returns the last document of `--json`. Other programs rely on its `counts` and `problems`. Pure. */
 export function endDocument(view: ImportView, problems: readonly ImportProblem[]): object {
   const { id, workspace, pigeonholeId, state, reason, rows, counts } = view;
   return { import: id, pigeonhole: `${workspace}/${pigeonholeId}`, state, reason, rows, counts, problems };
@@ -127,7 +127,7 @@ export function formatReport(view: ImportView, problems: readonly ProblemGroup[]
   ];
 }
 
-/** What a canary leaves is not lost. */
+/** Rows that a canary leaves are not lost. */
 function wordsFor(outcome: ImportOutcome, words: string, { canary, state }: ImportView): string {
   const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
   return isLeft ? 'left for the same command without --canary' : words;

@@ -1,6 +1,6 @@
-/** What `init` has to know to write a configuration. Texts are as a person wrote them, checked by `questions.ts`. */
+/** The answers from which `init` writes a configuration, validated by `questions.ts`. */
 export interface InitAnswers {
-  /** Of the service, without `/v2`. */
+  /** Address of the service, without `/v2`. */
   readonly service: string;
   /** Name of the environment variable with the API key. */
   readonly keyVariable: string;
@@ -27,7 +27,7 @@ export interface SinkAnswer {
   readonly secretVariable: string;
 }
 
-/** What is asked of each type of sink, and what it is called in the file. */
+/** The questions for each type of sink, and its name in the file. */
 export const sinkFacts: Readonly<
   Record<
     InitSinkType,

@@ -24,7 +24,7 @@ interface EventSheet {
  */
 export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLine[] {
   const { columns } = sheet;
-  const shown = mostUrgentFirst(workspace.pigeonholes).slice(0, sheet.maxEvents);
+  const shown = byUrgency(workspace.pigeonholes).slice(0, sheet.maxEvents);
   const inOrder = workspace.pigeonholes.filter((pigeonhole) => shown.includes(pigeonhole));
   const rows = inOrder.map((pigeonhole) => ({
     pigeonhole,
@@ -74,7 +74,7 @@ function stateCell({ state, freshness: { lateLists } }: PigeonholeView): Span {
 
 const urgency = ['failing', 'paused', 'waiting', 'backfilling', 'working'] as const;
 
-function mostUrgentFirst(pigeonholes: readonly PigeonholeView[]): PigeonholeView[] {
+function byUrgency(pigeonholes: readonly PigeonholeView[]): PigeonholeView[] {
   const rank = ({ state, status }: PigeonholeView): number => urgency.indexOf(state) * 2 + (status === 'live' ? 0 : 1);
   return pigeonholes.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -38,7 +38,7 @@ export function separated(sections: readonly TextLine[][]): TextLine[] {
     .flatMap((section, index) => (index === 0 ? section : [[], ...section]));
 }
 
-/** How much flows, in this minute and the one before. Pure. */
+/** Formats the rates of this minute and the one before. Pure. */
 export function rateLines({ overview }: Moment, columns: number): TextLine[] {
   const { foundByMinute, deliveredByMinute } = overview;
   const minute = (back: number): readonly [string, string] => [
@@ -51,7 +51,7 @@ export function rateLines({ overview }: Moment, columns: number): TextLine[] {
   return besideOrBelow(['rate', present, before], columns);
 }
 
-/** Where the page is. Pure. */
+/** Formats the address of the page. Pure. */
 export function pageLines(page: string, columns: number): TextLine[] {
   return besideOrBelow(['page', page, '(pigeonpost open signs you in)'], columns);
 }
@@ -63,7 +63,7 @@ function besideOrBelow([label, fact, aside]: readonly [string, string, string], 
   return isBeside ? [[...first, span(`  ${aside}`, 'dim')]] : [first, [span(`      ${aside}`, 'dim')]];
 }
 
-/** What needs a person first: only where nothing stands still is "settled" the whole truth. */
+/** Summarises what needs attention; "settled" is said only if nothing is paused or failing. */
 function summary({ status, overview }: Moment): TextLine {
   const { workspaces, sinks, settled, trouble } = status;
   const attention = [

@@ -14,7 +14,7 @@ interface Screen {
 /**
  * Returns what is redrawn in place: the head is always whole, and what follows gives way until everything fits. First
  * the polling intervals are left out, then events, then the advice to problems, then problems, then what stands below sinks. Pure.
- * @param head what must stay readable: the title, the address of the page, what is going on
+ * @param head what must stay readable: the title, the address of the page, the steps
  * @param moment null: nothing is known yet
  */
 export function liveScreen(head: readonly TextLine[], moment: Moment | null, now: Date, screen: Screen): string[] {
@@ -22,7 +22,7 @@ export function liveScreen(head: readonly TextLine[], moment: Moment | null, now
   return fitted(head, moment, { now, columns: screen.columns, rows }).map((line) => renderLine(line, screen));
 }
 
-/** How much of each section is shown. */
+/** Limits for each section. */
 interface Amount {
   readonly maxEvents: number;
   /** Infinity: each whole, with its advice. */
@@ -43,12 +43,12 @@ const fewEvents = 5;
 function fitted(head: readonly TextLine[], moment: Moment | null, room: Room): TextLine[] {
   const { rows } = room;
   if (moment === null) return head.slice(0, rows);
-  const mostEvents = Math.min(rows, Math.max(0, ...moment.status.workspaces.map((each) => each.pigeonholes.length)));
+  const allEvents = Math.min(rows, Math.max(0, ...moment.status.workspaces.map((each) => each.pigeonholes.length)));
   const downTo = (from: number, to: number): number[] =>
     Array.from({ length: Math.max(0, from - to) }, (_, n) => from - n);
   const amounts: Amount[] = [
-    { maxEvents: mostEvents, maxProblems: Infinity, hasRemarks: true, hasIntervals: true },
-    ...[...downTo(mostEvents, fewEvents), Math.min(mostEvents, fewEvents)].map((maxEvents) => ({
+    { maxEvents: allEvents, maxProblems: Infinity, hasRemarks: true, hasIntervals: true },
+    ...[...downTo(allEvents, fewEvents), Math.min(allEvents, fewEvents)].map((maxEvents) => ({
       maxEvents,
       maxProblems: Infinity,
       hasRemarks: true,

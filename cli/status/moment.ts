@@ -19,11 +19,11 @@ export class ItemCounts {
 
   /** Returns the latest counts, read now where it is time. */
   async read(api: Pick<ApiClient, 'status'>): Promise<readonly ItemCount[] | null> {
-    const began = this.now();
-    if (began < this.#nextAt) return this.#latest;
+    const startedAt = this.now();
+    if (startedAt < this.#nextAt) return this.#latest;
     const { counts } = await api.status({ counts: false, items: true });
     this.#latest = counts?.items ?? null;
-    const took = this.now() - began;
+    const took = this.now() - startedAt;
     this.#nextAt = this.now() + Math.max(minWaitMs, took * waitPerRead);
     return this.#latest;
   }

@@ -14,7 +14,7 @@ const labelWidth = 'PROBLEM  '.length;
 export function problemLines({ overview }: Moment, now: Date, columns: number): TextLine[] {
   return overview.troubles.flatMap((trouble) => {
     const [label, style] = labels[trouble.severity];
-    const sentence = `${trouble.text}${began(trouble, now)}`;
+    const sentence = `${trouble.text}${sinceText(trouble, now)}`;
     const help = trouble.advice ?? commandOf(trouble);
     return [
       ...indented(sentence, columns).map((line, index): TextLine => [
@@ -45,8 +45,8 @@ function indented(sentence: string, columns: number): string[] {
   return wrapText(sentence, { columns: Math.max(20, columns - labelWidth) });
 }
 
-function began({ since, saysSince }: Trouble, now: Date): string {
-  return since === null || saysSince ? '' : ` (began ${inWords(new Date(since), now)})`;
+function sinceText({ since, saysSince }: Trouble, now: Date): string {
+  return since === null || saysSince ? '' : ` (since ${inWords(new Date(since), now)})`;
 }
 
 /** The command for what the page offers as a button; null where no command helps. */

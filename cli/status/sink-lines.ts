@@ -85,7 +85,7 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
   ];
 }
 
-/** What a sink that only observes would send, and who let it send. */
+/** Formats what an observing sink would send, and who approved it. */
 function observationFacts({ name, observation, approval }: SinkView, now: Date): string[] {
   if (observation === null) return [];
   if (approval !== null) {

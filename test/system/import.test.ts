@@ -79,10 +79,10 @@ describe('a person who imports a list', () => {
   it('keeps running after Ctrl-C, can be followed again, and gives the report', async () => {
     await control('faults', 'POST', { kind: 'text503', path: 'bulk' }); // so that it is still in progress below
     const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
-    await until('the import has begun', () => /import 1 has begun/.test(first.errors()));
+    await until('the import has started', () => /import 1 has started/.test(first.errors()));
     first.kill('SIGINT');
     expect(await first.exited).toBe(1);
-    expect(first.errors()).toContain('import 1 goes on; come back to it with: pigeonpost import follow 1');
+    expect(first.errors()).toContain('import 1 continues; follow it again with: pigeonpost import follow 1');
     await control('faults', 'DELETE');
 
     const followed = await run('import', 'follow', '1', '--report', 'report.csv');

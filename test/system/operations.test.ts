@@ -240,7 +240,7 @@ describe('a running pigeonpost', () => {
     };
     const before = await walks();
     expect((await run('sweep', 'workspace:acme', '--list', 'attendees')).out).toBe(
-      'workspace acme is walked whole now: attendees\n',
+      'workspace acme is swept now: attendees\n',
     );
     await until('attendees are read from the first page', async () => (await walks()) > before);
     expect(await run('sweep', 'workspace:acme', '--list', 'atendees')).toMatchObject({
