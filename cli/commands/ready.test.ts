@@ -45,7 +45,7 @@ describe('what ready prints', () => {
   it.each<[string, ReadyCheck['state'][], string]>([
     ['all is in order', ['ok', 'ok'], 'ready: everything is in order'],
     ['something needs a check', ['ok', 'warning'], 'ready: nothing has failed, 1 to check'],
-    ['something could not be checked', ['ok', 'unknown'], 'not ready: 1 could not be looked at'],
+    ['something could not be checked', ['ok', 'unknown'], 'not ready: 1 could not be checked'],
     [
       'all kinds are there',
       ['failed', 'unknown', 'warning'],

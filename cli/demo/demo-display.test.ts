@@ -55,7 +55,7 @@ describe('a display without a terminal', () => {
     const messages = { label: 'messages', place: 'http://127.0.0.1:40001', holds: '' };
     const contacts = { label: 'contacts', place: 'http://127.0.0.1:40002', holds: '' };
     for (const places of [[], [messages], [messages, contacts]]) display(viewOf({ status: null, places }));
-    expect(lines.filter((line) => line.startsWith('look'))).toEqual([
+    expect(lines.filter((line) => line.startsWith('see'))).toEqual([
       'see the messages: http://127.0.0.1:40001',
       'see the contacts: http://127.0.0.1:40002',
     ]);

@@ -46,7 +46,7 @@ function indented(sentence: string, columns: number): string[] {
 }
 
 function sinceText({ since, saysSince }: Trouble, now: Date): string {
-  return since === null || saysSince ? '' : ` (since ${inWords(new Date(since), now)})`;
+  return since === null || saysSince ? '' : ` (began ${inWords(new Date(since), now)})`;
 }
 
 /** The command for what the page offers as a button; null where no command helps. */
