@@ -14,8 +14,8 @@ export interface Audited {
 }
 
 /**
- * Does something of which the audit log has to tell: what is asked is noted first, so that nothing is done unseen, and
- * how it ended afterwards. A process that dies between the two leaves an action whose end is not known.
+ * Runs an action and records it in the audit log: the request first, so that nothing is done unrecorded, and the outcome
+ * afterwards. A process that dies in between leaves an action without an outcome.
  * @throws {Refused} 429 once a named token has had too many requests of this action refused: see RefusedActions
  */
 export async function audited<Result>(

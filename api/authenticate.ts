@@ -37,8 +37,8 @@ const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), wo
 const nothing = hashToken('');
 
 /**
- * Finds out who asks: by a token in `Authorization`, or by the session of a browser that a link has signed in. Where a
- * request comes from proves nothing: everybody on this machine, and behind a proxy everybody, comes from loopback.
+ * Identifies the caller by the token in `Authorization`, or by a browser's session. The address of a request proves
+ * nothing: every user of this machine, and every client behind a proxy, has a loopback address.
  * @throws {Refused} 401, without repeating what was presented
  */
 export async function authenticate(sources: AccessSources, header: Header): Promise<Caller> {
@@ -96,8 +96,8 @@ async function namedCaller({ ledger }: AccessSources, known: Awaited<ReturnType<
 }
 
 /**
- * Who asks for `/metrics`. Without `server.token` they may be read on loopback without a token, as with other exporters:
- * they hold counts and names of the configuration, nobody's data, and nothing can be done with them.
+ * Identifies the caller of `/metrics`. Without `server.token`, metrics can be read on loopback without a token, as with
+ * other exporters: they contain counts and configured names, and no personal data.
  * @throws {Refused} 401
  */
 export async function authenticateForMetrics(sources: AccessSources, header: Header): Promise<Caller> {

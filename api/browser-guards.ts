@@ -36,8 +36,7 @@ export function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: s
 }
 
 /**
- * What a browser may make of an answer: nothing but what it says it is, in no frame, in no cache. A route that serves a
- * page sets a policy of its own.
+ * Security headers of every answer: no sniffing, no frames, no caching. The route of the page sets its own policy.
  */
 const headers: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

@@ -69,7 +69,7 @@ export interface ApiSources
   readonly wakeSinks: (names: readonly string[]) => Promise<void>;
 }
 
-/** Every route, behind what guards them all: whom it is asked by, from where, and in which form. */
+/** Creates the app with every route behind the guards: origin, caller and form of the request. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
   const guard = new TokenGuard(sources);
@@ -238,7 +238,7 @@ function answerNothingThere(app: ApiApp, c: ApiContext): Response {
   const refused =
     methods.length === 0
       ? new Refused(404, 'there is nothing at this address; /openapi.json describes what there is')
-      : new Refused(405, `this address takes ${methods.join(' and ')} alone`, {
+      : new Refused(405, `this address accepts only ${methods.join(' and ')}`, {
           headers: { allow: methods.join(', ') },
         });
   return problemResponse(refused, c.get('requestId'));

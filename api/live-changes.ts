@@ -18,7 +18,7 @@ import { Refused } from './problem.js';
 import { needs, personalSchema, problems } from './route-parts.js';
 import { wantsPersonal, workspaceOf } from './scope.js';
 
-/** One change, as it comes. */
+/** One change in the stream. */
 export const liveChangeSchema = z
   .object({
     workspace: z.string(),

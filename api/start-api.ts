@@ -22,10 +22,9 @@ export interface ApiServer {
 }
 
 /**
- * How long a client may take to send: headers, then all of it (of a file it is taken in as fast as the store writes its
- * rows), and how long it may be silent while it is answered. A client that holds a connection without using it costs as
- * much as one that does; a live stream says something every fifteen seconds, and the longest question (a preview of
- * everything) takes five minutes.
+ * Time limits of a connection: for the headers, for the whole request (an upload is read as fast as the store writes its
+ * rows), and for silence during an answer. An idle connection costs as much as a busy one. A live stream sends something
+ * every 15 s, and the longest request (a preview of everything) takes 5 min.
  */
 export const patience = {
   headersMs: 10_000,

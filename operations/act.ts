@@ -26,7 +26,7 @@ export interface ActingProcess {
   readonly starter: WorkflowStarter;
 }
 
-/** Carries out what a person asks of running work: the ledger first, then the signal that only wakes. */
+/** Carries out an operator's action: writes it to the ledger, then wakes the workflow. */
 export async function act({ to, starter }: ActingProcess, action: Action): Promise<ActionResult> {
   const target = await findTarget(to, action);
   if (target === undefined) return 'unknown';
@@ -36,8 +36,8 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
       : await carryOut(to, target.scope, { ...action, do: action.do });
   if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
-  to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'a person asked'); // who and why are for the audit log: people write names there
-  // What is not running, the reconciler starts.
+  to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // the audit log has actor and reason, which may contain names
+  // The reconciler starts workflows that are not running.
   const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
   if (wakesAll) await wakeWorkspace(to, starter, name);
   else await starter.signal(target.workflow.id, 'wake');
@@ -51,14 +51,14 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
 /** Result of `resume` when there was no pause. */
 const notPaused = Symbol('not paused');
 
-/** @returns why nothing was tried; undefined when it was */
+/** @returns the reason why nothing was tried; undefined: it was */
 async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }: Action): Promise<string | undefined> {
   if (kind === 'pigeonhole') return 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now';
   const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
   return await tryNow(ledger, { kind, name, key });
 }
 
-/** @returns why it cannot be done; undefined when it is */
+/** @returns the reason for a refusal; undefined: it is done */
 async function carryOut(
   { ledger, sinks }: ActingProcess['to'],
   scope: WorkScope,

@@ -153,7 +153,7 @@ export interface Advice {
 }
 
 /**
- * Whether the busiest day fits into the quota, and what would make it fit: the smallest change of intervals that does.
+ * Checks whether the busiest day fits into the quota. If not, finds the smallest change of intervals that makes it fit.
  * Pure.
  * @param quota requests a day; null: not known
  * @param reserve share of them that is kept for imports
@@ -164,11 +164,11 @@ export function adviseOnQuota(
   pigeonholes: readonly PlannedPigeonhole[],
   workspacePlans: readonly ReadingPlan[],
 ): Advice {
-  if (busiest === undefined) return { fits: null, text: 'No pigeonhole that is read takes place from today on.' };
+  if (busiest === undefined) return { fits: null, text: 'No pigeonhole that is read takes place today or later.' };
   const need = Math.ceil(allNeeds(busiest.needs));
   const day = `The busiest day, ${busiest.day}, needs about ${need} requests`;
   if (quota === null) {
-    return { fits: null, text: `${day}; the service does not tell its quota: give it with --quota N to compare.` };
+    return { fits: null, text: `${day}; the service does not state its quota: add --quota N to compare.` };
   }
   const usable = Math.floor(quota * (1 - reserve));
   if (need <= usable) return { fits: true, text: `${day} of the ${usable} that reading may use: it fits.` };

@@ -30,7 +30,7 @@ interface Counted extends Edition {
 export class Editions implements InUse {
   #current: Counted;
   #closing: Promise<unknown> = Promise.resolve();
-  /** Looks whether this process can take up the configuration that is current by now. Set once, before work begins. */
+  /** Switches this process to the current configuration if it can. Set once, before work starts. */
   catchUp: () => Promise<boolean> = () => Promise.resolve(false);
 
   constructor(
@@ -63,7 +63,7 @@ export class Editions implements InUse {
     this.#closeIfUnused(before);
   }
 
-  /** Closes everything, once nothing can begin any more. */
+  /** Closes everything. Call it when no new work can start. */
   async close(): Promise<void> {
     this.#current.isRetired = true;
     this.#closeIfUnused(this.#current);
@@ -101,7 +101,7 @@ export function documentOf(config: Config, ledger: Ledger): Json {
 }
 
 /**
- * Opens what a configuration names, and only when all of that can be opened makes it the current one.
+ * Opens everything that a configuration names, and makes it current only if all of it can be opened.
  * @param makeCurrent writes it to the ledger, or finds it there, and gives its number
  * @throws what opening or `makeCurrent` throws; then nothing stays open
  */
@@ -129,8 +129,8 @@ export async function openEdition(
 }
 
 /**
- * Makes the ledger's syncs those of the configuration. Where one chooses its pigeonholes by something else than before,
- * those that it would no longer choose leave it, whatever their status; a sync that is not there any more is archived.
+ * Stores the configuration's syncs in the ledger. If a sync selects its pigeonholes differently, those that it no longer
+ * selects leave it, whatever their status. A removed sync is archived.
  * Both return when the configuration names them again. A second run changes nothing. The next run completes one that was
  * interrupted, since the syncs are stored last.
  */
@@ -142,7 +142,7 @@ export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> 
   await registerSyncs(ledger, syncs);
 }
 
-/** The ledger's numbers of the pigeonholes that a sync reads and would no longer choose. */
+/** Returns the refs of the pigeonholes that a sync reads and no longer selects. */
 export async function leavingSync(config: Config, ledger: Ledger, sync: string): Promise<number[]> {
   const { workspace, pigeonholes: choice } = config.syncs[sync]!;
   const shown = new Map((await shownPigeonholes(ledger, workspace)).map((pigeonhole) => [pigeonhole.id, pigeonhole]));
@@ -151,7 +151,7 @@ export async function leavingSync(config: Config, ledger: Ledger, sync: string):
     .map(({ ref }) => ref);
 }
 
-/** The syncs of a configuration as the ledger keeps them. */
+/** Returns a configuration's syncs as the ledger stores them. */
 export function registered(config: Config): RegisteredSync[] {
   return Object.entries(config.syncs).map(([name, { workspace, pigeonholes }]) => ({
     name,

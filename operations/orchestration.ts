@@ -39,9 +39,9 @@ export function forgetting(id: string): WantedWorkflow {
   return { type: 'forgetAttendee', id: forgetAttendeeId(id), args: [id] };
 }
 
-/** Starts and wakes workflows. */
+/** Starts and wakes workflows from this process. */
 export interface WorkflowStarter extends Orchestration {
-  /** Starts what is not running; what is, stays as it is. */
+  /** Starts a workflow unless it is running. */
   start(workflow: WantedWorkflow): Promise<void>;
   /** Sends a signal; false when no such workflow is running. */
   signal(workflowId: string, name: string): Promise<boolean>;

@@ -35,12 +35,13 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
   for (const sink of Object.keys(now.sinks)) {
     const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
     for (const plan of lanesOf(now, sink, both.selectedNow)) {
+      const to = { ledger, config: now, sink, plan };
       const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
       // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
-      all.push(...(await planLane(ledger, now, sink, plan, lane, isBack)));
+      all.push(...(await planLane(to, lane, isBack)));
       // oxlint-disable-next-line no-await-in-loop
-      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(ledger, now, sink, plan, lane)));
+      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(to, lane)));
     }
   }
   return sumUp(all);
@@ -51,11 +52,17 @@ function lanesOf(config: Config, sink: string, selected: SelectedBySync): Planne
   return plannedLanes(config, sink, selected.of(sink));
 }
 
+/** A lane of a sink as the new configuration plans it. */
+interface LaneToPlan {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly sink: string;
+  readonly plan: PlannedLane;
+}
+
+/** @param isBack the lane was left out for a while and is planned again */
 async function planLane(
-  ledger: Ledger,
-  config: Config,
-  sink: string,
-  plan: PlannedLane,
+  { ledger, config, sink, plan }: LaneToPlan,
   lane: KnownLane | undefined,
   isBack: boolean,
 ): Promise<CausedDeliveries[]> {
@@ -94,7 +101,7 @@ async function planLane(
         selected: plan.selected,
       }),
     ),
-    ...(await released(ledger, config, sink, plan, lane)).flatMap(({ list, reason, changes }) =>
+    ...(await released({ ledger, config, sink, plan }, lane)).flatMap(({ list, reason, changes }) =>
       caused('released', [{ list, items: changes, withheld: {} }], reason),
     ),
     ...(isBack
@@ -107,10 +114,7 @@ async function planLane(
 
 /** Counts changes withheld for a reason that no longer applies. */
 async function released(
-  ledger: Ledger,
-  config: Config,
-  sink: string,
-  plan: PlannedLane,
+  { ledger, config, sink, plan }: LaneToPlan,
   { sinkId, ref }: KnownLane,
 ): Promise<{ list: string; reason: string; changes: number }[]> {
   const reasons = new Set([...acceptedBy(config.sinks[sink]!)].map(consentReason));
@@ -129,10 +133,7 @@ const effort = { items: 3000, ms: 2000 };
 
 /** Counts changes that the mapping withheld before and sends now. */
 async function cured(
-  ledger: Ledger,
-  config: Config,
-  sinkName: string,
-  lane: PlannedLane,
+  { ledger, config, sink: sinkName, plan: lane }: LaneToPlan,
   { sinkId, ref }: KnownLane,
 ): Promise<CausedDeliveries[]> {
   const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });

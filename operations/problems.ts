@@ -1,4 +1,4 @@
-import type { AlertFacts } from './alerts/alert-store.js';
+import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
 import { formatInstant, problemWords } from './problem-words.js';
 
 /** Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one. */
@@ -78,6 +78,19 @@ export interface Problem extends FoundProblem, ProblemWords {
   readonly saysSince: boolean;
   readonly help: ProblemHelp | null;
 }
+
+/** Problems that raise alerts, by the key of `alerts.when`. The page, `status` and the metrics show all problems. */
+export const alertOccasions: Readonly<Partial<Record<ProblemCode, LastingOccasion>>> = {
+  'service-down': 'service-down',
+  'workspace-paused': 'workspace-paused',
+  'sink-paused': 'sink-paused',
+  'sink-behind': 'behind',
+  'dead-letters': 'dead-letters',
+  'sink-withholding': 'withholding',
+  'reading-late': 'reading-late',
+  'deletions-held': 'deletions-held',
+  'quota-short': 'quota-short',
+};
 
 interface CatalogueEntry {
   readonly severity: Severity;

@@ -81,13 +81,13 @@ export const defaultAlertTimes: AlertTimes = {
 };
 
 export interface AlertDeskOptions {
-  /** Those of this moment: another configuration may have other receivers. */
+  /** The current sources: another configuration may have other receivers. */
   readonly sources: () => StatusSources & { readonly config: Config };
-  /** This process among all that use the ledger. */
+  /** Name of this process among those that use the ledger. */
   readonly owner: string;
   /** No other process uses the ledger. */
   readonly isAlone: boolean;
-  /** By which people reach this installation, without a slash at its end; null: not known. */
+  /** Public address of this installation, without a final slash; null: not known. */
   readonly publicUrl: () => string | null;
   readonly log: Log;
   readonly times?: AlertTimes;
@@ -311,8 +311,8 @@ const firstMs = 5_000;
 const longestMs = 10 * 60_000;
 
 /**
- * How long a receiver that has failed is left alone: 5 s, doubled with each failure in a row up to 10 minutes, and never
- * less than it asks for itself. Pure.
+ * Returns the time before the next attempt: 5 s, doubled with each failure in a row up to 10 min, and at least the time
+ * that the receiver requested. Pure.
  * @param failures in a row before this one
  */
 export function retryWaitMs(failures: number, afterMs = 0): number {
@@ -337,7 +337,7 @@ export function openReceivers(config: Config): OpenReceiver[] {
   return (config.alerts?.to ?? []).map(open);
 }
 
-/** Sends the receivers of a configuration a test, without a store and without a process that runs. */
+/** Sends a test message to the receivers of a configuration. Needs neither a store nor a running process. */
 export async function testAlerts(config: Config): Promise<TestedReceiver[]> {
   const receivers = openReceivers(config);
   try {

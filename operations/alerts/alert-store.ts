@@ -13,7 +13,10 @@ export type Occasion =
   | 'quota-short'
   | 'import-ended';
 
-/** Counts, codes and instants; never a text that a person or a vendor wrote. */
+/** Occasions that last until their condition is over. */
+export type LastingOccasion = Exclude<Occasion, 'import-ended'>;
+
+/** Counts, codes and instants; never text of a person or a vendor. */
 export type AlertFacts = Readonly<Record<string, string | number | null>>;
 
 /** One stored alert. */
@@ -154,7 +157,7 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
   });
 }
 
-/** A message that one receiver is still to be given. */
+/** A message that waits for one receiver. */
 export interface AlertMessage extends NewAlertMessage {
   readonly number: number;
   /** The same at every receiver and every attempt. */
@@ -174,7 +177,7 @@ export interface AlertReceiverState {
   readonly deliveredAt: Date | null;
 }
 
-/** Makes receivers known, so that they can be leased. A second call changes nothing. */
+/** Registers receivers, so that they can be leased. A second call changes nothing. */
 export async function knowReceivers(ledger: Ledger, receivers: readonly string[]): Promise<void> {
   await ledger.db.query(
     'insert into alert_receivers (receiver) select * from unnest($1::text[]) on conflict (receiver) do nothing',
@@ -182,14 +185,14 @@ export async function knowReceivers(ledger: Ledger, receivers: readonly string[]
   );
 }
 
-/** No other process is there: whatever was leased, its holder has ended. */
+/** Ends all leases. For a process that is alone: the holder of any lease has ended. */
 export async function endReceiverLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update alert_receivers set owner = null, leased_until = null where owner is not null');
 }
 
 /**
- * The oldest message for a receiver, and for `leaseMs` the right to send it; undefined when there is none, when its time
- * has not come, or when another process is at it. Messages reach a receiver in their order.
+ * Returns the oldest message for a receiver and leases the receiver for `leaseMs`. Returns undefined if there is none, if
+ * the receiver waits for a retry, or if another process holds the lease. Messages reach a receiver in their order.
  */
 export async function takeMessage(
   ledger: Ledger,
@@ -224,7 +227,7 @@ export async function takeMessage(
   });
 }
 
-/** The receiver has it. */
+/** Deletes a delivered message and ends the receiver's lease. */
 export async function noteDelivered(ledger: Ledger, receiver: string, { number }: AlertMessage): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await tx.query('delete from alert_messages where number = $1', [number]);
@@ -236,7 +239,7 @@ export async function noteDelivered(ledger: Ledger, receiver: string, { number }
   });
 }
 
-/** The receiver has not taken it. @param detail a sentence without secrets */
+/** Stores a failed attempt and the time of the next one, and ends the lease. @param detail a sentence without secrets */
 export async function noteFailed(
   ledger: Ledger,
   receiver: string,
@@ -249,7 +252,7 @@ export async function noteFailed(
   );
 }
 
-/** Gives a lease back without having sent anything. */
+/** Ends a lease without a result. */
 export async function releaseReceiver(ledger: Ledger, receiver: string, owner: string): Promise<void> {
   await ledger.db.query(
     'update alert_receivers set owner = null, leased_until = null where receiver = $1 and owner = $2',
@@ -257,7 +260,7 @@ export async function releaseReceiver(ledger: Ledger, receiver: string, owner: s
   );
 }
 
-/** Gives up messages that nobody has taken for so long, those to receivers that are no longer configured among them. */
+/** Deletes messages older than this, including those for receivers that are no longer configured. */
 export async function dropOldMessages(ledger: Ledger, olderThanMs: number): Promise<number> {
   const rows = await ledger.db.query<{ number: number }>(
     `delete from alert_messages where created_at < now() - $1::float8 * interval '1 millisecond' returning number`,

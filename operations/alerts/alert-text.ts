@@ -1,6 +1,6 @@
-import type { AlertFacts, NewAlertMessage, Occasion } from './alert-store.js';
+import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
 import { grouped, formatInstant, problemWords, count } from '../problem-words.js';
-import type { ProblemCode } from '../problems.js';
+import { alertOccasions, type ProblemCode, problemCodes } from '../problems.js';
 
 /** Text of an alert. It contains only sentences of pigeonpost, never text from the service, a destination or a person. */
 export interface AlertText {
@@ -60,25 +60,17 @@ function placeOf({ occasion, subject }: ToldOfOne): string {
 /** Returns the sentences of the catalogue of problems: the page and `pigeonpost status` show the same. */
 function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
   if (occasion === 'import-ended') return importWords(subject, facts);
-  const { title, says, todo } = problemWords(codeOf[occasion], subject, facts);
+  const { title, says, todo } = problemWords(problemOf(occasion), subject, facts);
   return { title, says: says ?? '', todo };
 }
 
-const codeOf: Readonly<Record<Exclude<Occasion, 'import-ended'>, ProblemCode>> = {
-  'service-down': 'service-down',
-  'sink-paused': 'sink-paused',
-  'workspace-paused': 'workspace-paused',
-  behind: 'sink-behind',
-  'dead-letters': 'dead-letters',
-  withholding: 'sink-withholding',
-  'reading-late': 'reading-late',
-  'deletions-held': 'deletions-held',
-  'quota-short': 'quota-short',
-};
+function problemOf(occasion: LastingOccasion): ProblemCode {
+  return problemCodes.find((code) => alertOccasions[code] === occasion)!;
+}
 
 function overWords({ occasion, subject, since }: ToldOfOne): Words {
   const at = `Since ${formatInstant(since.toISOString())}.`;
-  const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
+  const titles: Readonly<Record<LastingOccasion, string>> = {
     'service-down': `The service answers workspace ${subject} again`,
     'sink-paused': `Sink ${subject} is no longer paused`,
     'workspace-paused': `Workspace ${subject} is no longer paused`,
@@ -110,7 +102,7 @@ function importWords(id: string, facts: AlertFacts): Words {
   };
 }
 
-/** A message names so many; the page and the command line have all of them. */
+/** Names in one message; the page and the command line show all. */
 const maxNames = 10;
 
 type Several = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'facts'>;
@@ -168,7 +160,7 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
 }
 
 function overTitle({ occasion, subjects: { length: n } }: Several): string {
-  const titles: Readonly<Record<Exclude<Occasion, 'import-ended'>, string>> = {
+  const titles: Readonly<Record<LastingOccasion, string>> = {
     'service-down': `The service answers ${grouped(n)} workspaces again`,
     'sink-paused': `${grouped(n)} sinks are no longer paused`,
     'workspace-paused': `${grouped(n)} workspaces are no longer paused`,

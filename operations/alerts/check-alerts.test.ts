@@ -33,17 +33,21 @@ const condition = (letters: number): Condition => ({
 
 describe('an alert that holds', () => {
   it('is remembered with the present counts, and is not told again', () => {
-    const judged = judgeStates([row], [condition(5000)], when, at, calm);
+    const judged = judgeStates([row], [condition(5000)], { when, at, calm });
     expect(judged).toEqual({ rows: [{ ...row, facts: { letters: 5000 } }], forgotten: [], pending: [] });
   });
 
   it('is not written again while nothing about it changes', () => {
-    expect(judgeStates([row], [condition(10)], when, at, calm)).toEqual({ rows: [], forgotten: [], pending: [] });
+    expect(judgeStates([row], [condition(10)], { when, at, calm })).toEqual({ rows: [], forgotten: [], pending: [] });
   });
 
   it('is forgotten, and not told to be over, when nobody wants to hear of it any more', () => {
     const { deadLetters: _, ...others } = when;
     const forgotten = [{ occasion: 'dead-letters', subject: 'hooks' }];
-    expect(judgeStates([row], [condition(10)], others, at, calm)).toEqual({ rows: [], forgotten, pending: [] });
+    expect(judgeStates([row], [condition(10)], { when: others, at, calm })).toEqual({
+      rows: [],
+      forgotten,
+      pending: [],
+    });
   });
 });

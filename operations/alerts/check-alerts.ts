@@ -45,7 +45,7 @@ export async function checkAlerts(
   if (turn === undefined) return 0;
   const rows = await readAlerts(ledger);
   const conditions = await presentConditions(sources, alerts);
-  const states = judgeStates(rows, conditions, alerts.when, turn.at, calm);
+  const states = judgeStates(rows, conditions, { when: alerts.when, at: turn.at, calm });
   const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
   const pending = [...states.pending, ...ends.pending];
   const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), turn.at, pace);
@@ -74,9 +74,7 @@ const nothingFound: FoundAlerts = { rows: [], forgotten: [], pending: [] };
 export function judgeStates(
   rows: readonly AlertRow[],
   conditions: readonly Condition[],
-  when: AlertsConfig['when'],
-  at: Date,
-  calm: RecoveryDelays,
+  { when, at, calm }: { readonly when: AlertsConfig['when']; readonly at: Date; readonly calm: RecoveryDelays },
 ): FoundAlerts {
   const keys = new Map<string, Pick<AlertRow, 'occasion' | 'subject'>>();
   const keyOf = ({ occasion, subject }: Pick<AlertRow, 'occasion' | 'subject'>): string => `${occasion} ${subject}`;

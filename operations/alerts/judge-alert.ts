@@ -14,7 +14,7 @@ export interface AlertState {
 export type Found = 'holds' | 'over' | 'unknown';
 
 export interface Judgement {
-  /** As it is to stand; null: nothing of it is kept. */
+  /** State to store; null: none. */
   readonly state: AlertState | null;
   readonly tell: 'raised' | 'recovered' | null;
 }

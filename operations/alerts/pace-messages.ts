@@ -66,12 +66,12 @@ export function limitMessages(
 }
 
 /**
- * Several messages of one occasion and kind as one, of all their subjects. Of the facts it has the sum of counts, the
- * earliest of instants, and else what all agree on. Pure.
+ * Merges messages of one occasion and kind. Counts are added up, the earliest instant is kept, and any other fact is kept
+ * if all messages agree on it. Pure.
  */
 export function gatherMessages(messages: readonly NewAlertMessage[]): NewAlertMessage {
   const [first] = messages;
-  if (first === undefined) throw new Error('there is nothing to gather: one message at least is needed');
+  if (first === undefined) throw new Error('no messages to merge');
   return {
     occasion: first.occasion,
     subjects: messages.flatMap(({ subjects }) => subjects),

@@ -113,8 +113,8 @@ async function* outputOf({ child, done }: RunningTool): BackupBytes {
 }
 
 /**
- * Has a file written under another name, and gives it its own only when it is whole and on the disk: what is called a
- * backup is one. Nobody else on this machine may read it.
+ * Writes a file under a temporary name and renames it once it is complete and on the disk, so that a file with a backup's
+ * name is always complete. No other user of this machine may read it.
  * @throws {BackupError} kind `inUse` when there is such a file
  */
 export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
@@ -139,7 +139,7 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
   }
 }
 
-/** Piece by piece, as fast as they are taken. */
+/** Appends a stream to a file. */
 export async function writeBytes(part: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(part, 'w');
   try {

@@ -99,8 +99,8 @@ export async function readBackupFacts(folder: string): Promise<BackupFacts> {
 }
 
 /**
- * Takes out of a copied store what the database has only marked as dead: rows that were erased or overwritten, and the
- * write-ahead log that wrote them. Every table is rewritten, in the copy and in a thread of its own, so the store that was
+ * Removes erased and overwritten rows from a copied store, which the database has only marked as dead, and the write-ahead
+ * log that contains them. Every table of the copy is rewritten in a separate thread, so the original store
  * copied continues to work.
  * @param folder with the copy in `postgres/`
  */

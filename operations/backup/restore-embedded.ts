@@ -27,7 +27,7 @@ export interface RestoredStore {
 }
 
 export interface RestoreTerms {
-  /** Whom the ledger kept away before, by a list that was exported; null: none was given. */
+  /** Exported list of earlier erasures; null: none was given. */
   readonly erasures: ErasureList | null;
   /** The backup may be of another ledger than the one that it replaces. */
   readonly otherLedger: boolean;
@@ -40,10 +40,10 @@ export interface RestoreTerms {
 }
 
 /**
- * Puts a backup in the place of an embedded store. It is unpacked, brought up to date and marked beside it, and takes its
- * place by a rename: a kill leaves the one or the other, and none that would send without a look. What was there is kept.
- * Temporal's data are of the time after the backup, and hold nothing that the ledger lacks: they go. Who was forgotten
- * since is forgotten again, by what the store that was there and the list that is given know.
+ * Replaces an embedded store by a backup. The backup is unpacked, migrated and marked beside the store, then renamed: a
+ * kill leaves either store, and never one that would send without an operator's decision. The old store is kept.
+ * Temporal's data are newer than the backup and hold nothing that the ledger lacks, so they are deleted. People forgotten
+ * since the backup are forgotten again, from the old store and the given list.
  * The key of its ledger is in no backup: it is that of the folder, of the configuration, or one that is given. A backup of
  * a version before decision 0048 has its key inside, which is put into the folder.
  * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
@@ -225,8 +225,8 @@ function stamp(at: Date): string {
 }
 
 /**
- * What of the store that is about to be replaced has to outlast it: whom it keeps away. A store that is damaged is the
- * very reason for a restore, so it stops none.
+ * Reads the erasures of the store that will be replaced, which must outlast it. A damaged store is a reason for a
+ * restore, so it is ignored.
  * @returns undefined where there is no store, or none that can be read
  * @throws {StoreError} kind `locked` while a process uses it
  */

@@ -16,8 +16,8 @@ import { runTool, type RunningTool } from './run-tool.js';
 import { storeTls } from '../../ledger/drivers/postgres-tls.js';
 
 /**
- * Restores a dump into an empty database: rows and the mark are one transaction, so that no kill leaves a ledger that
- * would send without a look. Never over a ledger that is there: two databases can be compared, one cannot.
+ * Restores a dump into an empty database. Rows and mark are one transaction, so that a kill never leaves a ledger that
+ * would send without an operator's decision. It never overwrites a ledger, so that old and new can be compared.
  * @param terms.erasures whom the ledger kept away before; null: no list was given
  * @returns the number of erasures that were applied again; null: they are not known
  * @throws {BackupError}, {StoreError}; {LedgerError} kind `otherLedger`, when all but the list is restored

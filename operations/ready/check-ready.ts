@@ -31,11 +31,11 @@ export interface PigeonholeKey {
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A pigeonhole as it was found out, and how. */
+/** A pigeonhole as the service or the ledger describes it. */
 export interface Asked {
-  /** Null: nobody knows it. */
+  /** Null: unknown to both. */
   readonly item: Item | null;
-  /** Why the service could not be asked, or what it refused; null: it answered. */
+  /** Failure of the request to the service; null: it answered. */
   readonly failure: ApiError | PermitRefusal | null;
 }
 
@@ -84,7 +84,7 @@ export async function checkReady(to: Collaborators, place: PigeonholeKey, now: n
   };
 }
 
-/** As the service has it now; where it cannot say, as it was seen last. */
+/** Requests the pigeonhole from the service; if that fails, returns its last known state. */
 async function ask(to: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
   try {
     const permit = { workspace, priority: 'import' } as const; // a person waits for it
@@ -168,7 +168,7 @@ function textOf(item: Item | null, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The sinks that get something of these pigeonholes. Pure. */
+/** Returns the sinks that receive these pigeonholes. Pure. */
 export function sinksOf(
   { config, sinks }: Pick<Collaborators, 'config' | 'sinks'>,
   selected: readonly Pick<Selected, 'syncs'>[],

@@ -6,12 +6,12 @@ import type { ApiError } from '../../pigeonhole/api-error.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** The longest that a session of one sitting takes; a longer one mostly ends on a wrong day. */
+/** A longer session usually ends on a wrong day. */
 const longestMs = 24 * 3_600_000;
 const maxIds = 5;
 const about = { id: 'sessions', label: 'Sessions and their times' };
 
-/** Nobody speaks in them, so they run beside everything. */
+/** Types of sessions that run in parallel to others. */
 const besideAll: ReadonlySet<unknown> = new Set(['break', 'chat', 'survey']);
 
 /**
@@ -126,7 +126,7 @@ function text(value: unknown): string {
 
 const aboutService = { id: 'event', label: 'The event at the service' };
 
-/** Whether the service knows the pigeonhole, takes the key, and means it to take place. Pure. */
+/** Checks that the service knows the pigeonhole, accepts the key, and plans the event in the future. Pure. */
 export function judgeService(
   {
     item,
@@ -142,7 +142,7 @@ export function judgeService(
     return {
       ...aboutService,
       state: 'warning',
-      says: 'the service answers, and tells no days on which the event takes place',
+      says: 'the service answers, but states no days for the event',
       todo: 'enter them in the dashboard of the service',
     };
   }
@@ -152,14 +152,14 @@ export function judgeService(
       ...aboutService,
       state: 'warning',
       says: `${says}: it is over`,
-      todo: 'see that this is the event that you mean',
+      todo: 'check that this is the right event',
     };
   }
   return { ...aboutService, state: 'ok', says };
 }
 
 function judgeFailure(failure: ApiError | PermitRefusal): ReadyCheck {
-  const asSeen = 'the lines below go by what was seen last';
+  const asSeen = 'the lines below use the last known state';
   if (failure instanceof PermitRefusal) {
     return { ...aboutService, state: 'unknown', says: `${failure.message}; ${asSeen}`, todo: 'ask again later' };
   }

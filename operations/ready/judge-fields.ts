@@ -26,8 +26,8 @@ export interface KnownFields {
 }
 
 /**
- * Whether the fields that mappings read exist in this event: each has profile fields of its own, and a name that does
- * not fit is found by nobody until the CRM stays empty. Pure.
+ * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and nobody
+ * notices a wrong name until the CRM stays empty. Pure.
  * @param config with the sinks that get something of this pigeonhole alone
  */
 export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
@@ -37,7 +37,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
     return {
       ...about,
       state: 'warning',
-      says: 'none is known yet, since nobody was imported and nobody has signed in: the mappings cannot be compared',
+      says: 'none is known yet, because nobody was imported and nobody has signed in: the mappings cannot be compared',
       todo: 'sign in once as a test, then ask again',
     };
   }

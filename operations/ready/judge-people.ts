@@ -13,8 +13,8 @@ export interface RegistrantSettings {
 const about = { id: 'registrants', label: 'Registrants' };
 
 /**
- * Whether those who are invited can sign in: registrants are switched on, and those of the file are there. Pure.
- * @param counts of what was imported from here; whom others created, in the dashboard, nobody can count
+ * Checks that invited people can sign in: registrants are switched on, and the imported ones exist. Pure.
+ * @param counts of imported registrants; those created in the service's dashboard cannot be counted
  */
 export function judgeRegistrants(settings: RegistrantSettings, counts: RegistrantCounts): ReadyCheck {
   const imported = counts.newestImport !== null;
@@ -75,8 +75,8 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of how many people a sink would be sent the record, and of how many not, by what they said. Pure. Withholding those
- * who have refused is right; withholding those of whom nothing is known may be a surprise.
+ * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. Withholding people who
+ * refused is right; withholding people whose consent is not known may be a surprise.
  * @param counts of the lists of people that the sink gets
  */
 export function judgeConsent(

@@ -19,20 +19,20 @@ export interface QuotaFacts {
   /** All that the key's workspaces read, this one among them. */
   readonly pigeonholes: readonly PlannedPigeonhole[];
   readonly workspacePlans: readonly ReadingPlan[];
-  /** Requests of a day; null: the service has not told. */
+  /** Requests a day; null: the service has not stated it. */
   readonly limit: number | null;
   /** Share of them that is kept for imports. */
   readonly reserve: number;
   readonly now: number;
 }
 
-/** Whether the requests of the busiest day of the event suffice for all that the key reads on it. Pure. */
+/** Checks whether the quota suffices on the busiest day of the event for everything that the key reads. Pure. */
 export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve, now }: QuotaFacts): ReadyCheck {
   if (event.startsAt === null || event.endsAt === null) {
     return {
       ...about,
       state: 'warning',
-      says: 'the days of the event are not known, so nothing can be reckoned',
+      says: 'the days of the event are not known, so the requests cannot be estimated',
       todo: 'pigeonpost check --estimate',
     };
   }
@@ -62,7 +62,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
   };
 }
 
-/** All that some workspaces read, as a calendar reckons with it, from what the ledger knows: no request is made. */
+/** Returns everything that the workspaces read, for the calendar, from the ledger: no request is made. */
 export async function plannedPigeonholes(
   { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
   workspaces: readonly string[],

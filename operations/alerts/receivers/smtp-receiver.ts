@@ -93,13 +93,13 @@ const sentences: Readonly<Record<string, string>> = {
   ENOTFOUND: 'was not found by name: check its address',
 };
 
-/** By codes alone: what a mail server writes names mailboxes. */
+/** Builds the sentence from codes only, because a mail server's text may name mailboxes. */
 function smtpSentence(error: unknown, server: string): string {
   const { code: given, message, responseCode } = error as { code?: unknown; message?: unknown; responseCode?: unknown };
-  // nodemailer calls all that a socket fails with ESOCKET, a certificate that is not trusted too
+  // nodemailer reports every socket failure as ESOCKET, including an untrusted certificate
   const code = given === 'ESOCKET' && /certificate/i.test(String(message)) ? 'ETLS' : given;
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : '';
   const status = typeof responseCode === 'number' ? ` (SMTP ${responseCode})` : '';
-  const otherwise = named === '' ? 'did not take it in time' : `could not be used (${named})`;
+  const otherwise = named === '' ? 'did not accept the message in time' : `could not be used (${named})`;
   return `mail server ${server} ${sentences[named] ?? otherwise}${status}`;
 }
