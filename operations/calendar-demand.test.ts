@@ -81,7 +81,7 @@ describe('the advice on a quota', () => {
 
   it.each<[string, number | null, boolean | null, RegExp]>([
     ['that it fits', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
-    ['that nobody knows', null, null, /give it with --quota N/],
+    ['that nobody knows', null, null, /add --quota N/],
     ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2880/],
     ['to read less where no interval helps', 10, false, /read fewer lists or pigeonholes/],
   ])('says %s', (_, quota, fits, text) => {
@@ -99,7 +99,7 @@ describe('the advice on a quota', () => {
   });
 
   it('says that there is nothing to read', () => {
-    expect(adviseOnQuota(undefined, { quota: 1, reserve: 0.1 }, [], []).text).toContain('takes place from today on');
+    expect(adviseOnQuota(undefined, { quota: 1, reserve: 0.1 }, [], []).text).toContain('takes place today or later');
   });
 
   it('is about intervals that do what it says', () => {
