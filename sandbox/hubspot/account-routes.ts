@@ -6,7 +6,7 @@ const anyToken = (): undefined => undefined;
 /** Documented: the specification of "Account Info" names this scope; a service key may be without it. */
 const oauthScope = (): readonly string[] => ['oauth'];
 
-/** What a token may do, whose account it is, and how much of the day's limit is used. */
+/** Routes for a token's scopes, its account, and the use of the day's limit. */
 export const accountRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauthScope, answer: details },
   { method: 'GET', path: /^\/account-info\/v3\/api-usage\/daily\/private-apps$/, scopes: oauthScope, answer: usage },

@@ -24,7 +24,7 @@ import { ContactLists } from './contact-lists.js';
 export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
 
 /**
- * What stands in the account before a test begins.
+ * The content of the account before a test.
  * - `freshAccount` an account as HubSpot gives it to a customer of November 2026, with one administrator who has set
  *   rules: `firstname` is required when a contact is created, and `hs_lead_status` where `lifecyclestage` is
  *   `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
@@ -50,7 +50,7 @@ export interface HubSpotOptions extends LimitOptions {
   readonly contactProperties?: readonly PropertyDefinition[];
   /** Overrides what a version does by default. */
   readonly batchErrors?: BatchErrors;
-  /** How long a written record stays unseen by search; 0 by default. */
+  /** Delay before search finds a written record, in ms; 0 by default. */
   readonly searchLagMs?: number;
   readonly now?: () => number;
 }

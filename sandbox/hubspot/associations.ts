@@ -8,7 +8,7 @@ export interface Association {
   readonly typeId: number;
 }
 
-/** Which records belong together. Making an association again changes nothing; each is seen from both ends. */
+/** Associations of records. Creating one again changes nothing; both ends see each. */
 export class Associations {
   private readonly made = new Map<string, Association>();
 

@@ -40,7 +40,7 @@ function route(action: string, access: 'read' | 'write', answer: (call: Call) =>
   };
 }
 
-/** What one input became: a record, or why not. */
+/** The result of one input: a record, or the reason for none. */
 interface Written {
   readonly input: Readonly<Record<string, unknown>>;
   readonly record?: CrmRecord;
@@ -145,7 +145,7 @@ function archiveBatch(call: Call): DoubleAnswer {
   return { status: 204 };
 }
 
-/** Inputs of which each has properties that are text: what cannot be read is refused before any record is looked at. */
+/** Reads inputs whose properties are all text: invalid ones are refused before any record is read. */
 function writableInputs(call: Call, allowed: readonly string[]): Record<string, unknown>[] {
   const body = jsonBody(call);
   onlyFields(body, ['inputs']);
@@ -157,7 +157,7 @@ function writableInputs(call: Call, allowed: readonly string[]): Record<string, 
   return inputs;
 }
 
-/** Writes each input, all or none with `whole-batch`. What gives `undefined` is told in another way. */
+/** Writes each input; all or none with `whole-batch`. An input that returns `undefined` is reported in another way. */
 function write(
   call: Call,
   inputs: readonly Readonly<Record<string, unknown>>[],
@@ -223,7 +223,7 @@ function batchAnswer(
   return complete(call, partial, results, problems);
 }
 
-/** Results come in no promised order: reversed here, so that nobody counts on that of the inputs. */
+/** Reverses the results: HubSpot promises no order, so no client may depend on that of the inputs. */
 function complete(call: Call, status: number, results: readonly unknown[], errors: readonly unknown[]): DoubleAnswer {
   const at = new Date(call.account.now()).toISOString();
   return {

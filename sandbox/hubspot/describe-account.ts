@@ -2,7 +2,7 @@ import { statePage, type StateTable } from '../serve/state-page.js';
 import type { Account } from './account.js';
 import { systemValues } from './record-json.js';
 
-/** What the account holds, as rows: for `GET /_double/state`, and for the page. */
+/** Describes the account as rows: for `GET /_double/state`, and for the page. */
 export function accountState(account: Account): Record<string, Readonly<Record<string, unknown>>[]> {
   const events = account.marketingEvents.all();
   return {
@@ -47,7 +47,7 @@ export function accountPage(account: Account): string {
   });
 }
 
-/** Less what HubSpot sets by itself and nobody looks for: the id stands there already. */
+/** Removes properties that HubSpot sets automatically, and the id, which the row already has. */
 function withoutItsOwn(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'hs_object_id' && name !== 'createdate'));
 }

@@ -6,7 +6,7 @@ export interface RefusalDetail {
   readonly context?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What HubSpot refuses, before it is known whether it becomes the answer or one record's entry in a batch's `errors`. */
+/** A refusal by HubSpot, before it becomes the answer or one record's entry in a batch's `errors`. */
 export class HubSpotRefusal extends Error {
   override readonly name = 'HubSpotRefusal';
 

@@ -11,7 +11,7 @@ export interface MarketingEvent {
 
 export type AttendanceState = 'REGISTERED' | 'ATTENDED' | 'CANCELLED';
 
-/** What one contact is to one event, and what was recorded of it in which order. */
+/** One contact's participation in one event, in the order of its records. */
 export interface Participation {
   readonly id: string;
   readonly event: MarketingEvent;

@@ -10,7 +10,7 @@ export interface ObjectType {
   /** `p<portal>_<name>` for a custom object, else the name. */
   readonly fullyQualifiedName: string;
   readonly custom: boolean;
-  /** Which a new record must have, in every version. */
+  /** Required for a new record, in every version. */
   readonly required: readonly string[];
   /** Rules of the account's administrator, which the versions from 2026-09 on enforce. */
   readonly rules: AccountRules;
@@ -27,7 +27,7 @@ export interface ObjectType {
 
 /** Documented: "Breaking Change: CRM API Write Validation Enforcement", HubSpot's developer changelog, 11 August 2026. */
 export interface AccountRules {
-  /** Of the form "Create Record". (A): the object's schema lists them in `requiredProperties`. */
+  /** Required by the form "Create Record". (A): the object's schema lists them in `requiredProperties`. */
   readonly required: readonly string[];
   /** No API tells of these. */
   readonly conditional: readonly ConditionalRule[];
@@ -116,7 +116,7 @@ export function noteType(): ObjectType {
   };
 }
 
-/** What a portal's owner defines: names in lower case, the properties, and which of them a new record must have. */
+/** Definitions by the portal's owner: names in lower case, the properties, and which are required for a new record. */
 export interface CustomObject {
   readonly name: string;
   readonly properties: readonly PropertyDefinition[];

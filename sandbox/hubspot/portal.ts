@@ -24,7 +24,7 @@ export class Portal {
   /** `<type> <property>` to value in lower case to id, of live records. */
   private readonly unique = new Map<string, Map<string, string>>();
   private readonly merged = new Map<string, { readonly into: string; readonly redirects: boolean }>();
-  /** What takes back the changes of the running batch; none where no batch runs. */
+  /** Reverts the changes of the running batch; none if no batch runs. */
   private undo: (() => void)[] | undefined;
   private lastId = 500;
 
@@ -153,7 +153,7 @@ export class Portal {
     }
   }
 
-  /** What else is to be done when the running batch is refused; nothing where none runs. */
+  /** Other steps after the running batch is refused; none if no batch runs. */
   onTakeBack(takeBack: () => void): void {
     this.undo?.push(takeBack);
   }
@@ -210,7 +210,7 @@ export class Portal {
   }
 }
 
-/** Which properties find at most one record; a contact's e-mail does without being flagged. */
+/** Properties that find at most one record; a contact's e-mail does without a flag. */
 export function uniqueProperties(type: ObjectType): string[] {
   return [...type.properties.values()]
     .filter(({ name, hasUniqueValue }) => name !== 'hs_object_id' && (hasUniqueValue || isContactEmail(type, name)))

@@ -9,7 +9,7 @@ const reads = ({ account, parts }: Call): readonly string[] => account.type(part
 /** Documented: the specification of "Schemas", for every object, contacts included. */
 const schemaScopes = (): readonly string[] => ['crm.schemas.custom.read', 'crm.objects.custom.read', 'oauth'];
 
-/** What properties an object has, and what custom objects there are. */
+/** Routes for the properties of objects, and for custom objects. */
 export const propertyRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: reads, answer: properties },
   { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)\/([^/]+)$/, scopes: reads, answer: oneProperty },

@@ -1,6 +1,6 @@
 import type { CrmRecord } from './portal.js';
 
-/** Which properties an answer holds. */
+/** The properties of an answer. */
 export interface Wanted {
   readonly properties: readonly string[];
   readonly withHistory?: readonly string[];
@@ -41,7 +41,7 @@ export function recordJson(record: CrmRecord, wanted: Wanted): Record<string, un
   };
 }
 
-/** What an answer holds when nothing was asked for: the properties that every portal shows first. */
+/** Properties of an answer if none were requested: those that every portal shows first. */
 export const DEFAULT_PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   contacts: ['email', 'firstname', 'lastname'],
   notes: [],

@@ -5,7 +5,7 @@ import { accountPage, accountState } from './describe-account.js';
 import { hubSpotFault } from './hubspot-faults.js';
 
 export interface HubSpotDouble extends RunningDouble {
-  /** What stands behind the API: to seed records, merge contacts, use up limits, and look. */
+  /** The account behind the API: to seed records, merge contacts, use up limits, and inspect. */
   readonly account: Account;
 }
 

@@ -2,7 +2,7 @@ import { HubSpotRefusal } from './hubspot-refusal.js';
 import type { ObjectType } from './object-type.js';
 import type { PropertyDefinition } from './property-definition.js';
 
-/** What is wrong with one value. Codes marked in the README as unconfirmed are our guess of HubSpot's. */
+/** A problem of one value. The README lists codes that are our guess of HubSpot's. */
 export interface PropertyProblem {
   readonly name: string;
   readonly code: string;

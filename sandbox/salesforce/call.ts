@@ -16,7 +16,7 @@ export interface Call {
 
 export interface Route {
   readonly method: string;
-  /** Of the path behind the version. */
+  /** Segments of the path after the version. */
   readonly path: RegExp;
   readonly answer: (call: Call) => DoubleAnswer;
 }

@@ -14,7 +14,7 @@ export interface FieldDefinition {
   readonly caseSensitive: boolean;
   readonly picklist: readonly string[];
   readonly restrictedPicklist: boolean;
-  /** What a new record has when nothing is said. */
+  /** Default value of a new record. */
   readonly defaultValue: string | boolean | undefined;
   /** Objects whose ids a reference holds. */
   readonly referenceTo: readonly string[];

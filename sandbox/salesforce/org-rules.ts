@@ -5,7 +5,7 @@ export interface ValidationRule {
   readonly object: string;
   readonly fails: (values: Readonly<Values>) => boolean;
   readonly message: string;
-  /** Where the page would show the message; the top of the page by default. */
+  /** Place of the message on the page; its top by default. */
   readonly field?: string;
 }
 
@@ -26,7 +26,7 @@ export interface AssignmentRule {
   readonly ownerId: string;
 }
 
-/** What the headers of a request say about saving. */
+/** The saving options in the headers of a request. */
 export interface SaveOptions {
   /** Whether an alert of a duplicate rule is passed over. */
   readonly allowDuplicates: boolean;
@@ -34,7 +34,7 @@ export interface SaveOptions {
   readonly assign: string;
 }
 
-/** As records are made in Salesforce's own pages by somebody who dismisses alerts and ticks no assignment. */
+/** Options of Salesforce's own pages for a user who dismisses alerts and selects no assignment. */
 export const byHand: SaveOptions = { allowDuplicates: true, assign: 'none' };
 
 /**

@@ -14,7 +14,7 @@ export interface OrgRecord {
   deleted: boolean;
 }
 
-/** What goes with a record, by object and the field that names the record. */
+/** Records deleted with a record, by object and the field that names it. */
 const HANGING = [
   ['CampaignMember', 'CampaignId'],
   ['CampaignMember', 'LeadId'],
@@ -151,7 +151,7 @@ export class Org {
     gone.values.MasterRecordId = kept.id;
   }
 
-  /** What `restore` brings back: for a collection that is all or none. */
+  /** State for `restore`: for a collection that is all or none. */
   snapshot(): readonly (readonly [OrgRecord, Values, boolean])[] {
     return [...this.records.values()].map((record) => [record, { ...record.values }, record.deleted] as const);
   }
@@ -194,7 +194,7 @@ export class Org {
     else if (assign !== 'active') throw new SalesforceRefusal('MALFORMED_ID', `no assignment rule ${assign}`);
   }
 
-  /** What Salesforce itself derives from the other values. */
+  /** Values that Salesforce derives from the others. */
   private touch(record: OrgRecord): void {
     const { values } = record;
     const at = this.timestamp();

@@ -15,7 +15,7 @@ export async function closeDoubles(): Promise<void> {
 
 export const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 
-/** What Salesforce answers to an assertion with these claims changed. */
+/** Returns Salesforce's answer to an assertion with these claims changed. */
 export async function requestToken(
   double: SalesforceDouble,
   claims: Readonly<Record<string, unknown>> = {},

@@ -36,7 +36,7 @@ export interface SalesforceOptions {
   readonly withheldObjects?: readonly string[];
   /** A sandbox or scratch org: its assertions are for test.salesforce.com. */
   readonly sandbox?: boolean;
-  /** Of the app, for the client credentials flow; `salesforce-secret` by default. */
+  /** The app's secret for the client credentials flow; `salesforce-secret` by default. */
   readonly clientSecret?: string;
   /** Requests in any 24 hours; 15,000 by default. */
   readonly dailyRequests?: number;
@@ -47,7 +47,7 @@ export interface SalesforceOptions {
   readonly now?: () => number;
 }
 
-/** What stands behind the API: the org's records, sessions, limits and rules. */
+/** The org behind the API: records, sessions, limits and rules. */
 export class SalesforceOrg {
   readonly now: () => number;
   readonly clientId: string;
@@ -58,7 +58,7 @@ export class SalesforceOrg {
   readonly sessions: Sessions;
   readonly recordFaults = new RecordFaults();
   readonly withheldObjects: Set<string>;
-  /** What the user may not do, by object; what is not named is allowed. */
+  /** Denied permissions of the user, by object; others are granted. */
   readonly permissions: Record<string, { createable?: boolean; updateable?: boolean; deletable?: boolean }> = {};
   readonly clientSecret: string;
   readonly dailyRequests: number;

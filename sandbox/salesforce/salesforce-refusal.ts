@@ -1,4 +1,4 @@
-/** What Salesforce refuses: the whole request, or one record of a collection. */
+/** A refusal by Salesforce: of the whole request, or one record of a collection. */
 export class SalesforceRefusal extends Error {
   override readonly name = 'SalesforceRefusal';
 
@@ -6,7 +6,7 @@ export class SalesforceRefusal extends Error {
     readonly code: string,
     message: string,
     readonly fields: readonly string[] = [],
-    /** Of the request, where the whole of it is refused. */
+    /** Status of the response, if the whole request is refused. */
     readonly status = 400,
   ) {
     super(message);

@@ -8,7 +8,7 @@ import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
 import type { SObjectType } from './sobject-type.js';
 import { selected } from './soql/run-query.js';
 
-/** What objects there are and have, and one record at a time. */
+/** Routes for descriptions of objects, and for single records. */
 export const sobjectRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/sobjects$/, answer: describeGlobal },
   { method: 'GET', path: /^\/sobjects\/([^/]+)\/describe$/, answer: describe },

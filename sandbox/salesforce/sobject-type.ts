@@ -95,7 +95,7 @@ function ownObjects(own: Readonly<Record<string, readonly FieldDefinition[]>>): 
     );
 }
 
-/** Whose record it is: a user or a queue, which are no records here. */
+/** The record's owner: a user or a queue, which are not records here. */
 function owner(): FieldDefinition {
   return field('OwnerId', { type: 'reference', label: 'Owner ID' });
 }

@@ -5,7 +5,9 @@ import { salesforceFault } from './salesforce-faults.js';
 import { SalesforceOrg, type SalesforceOptions } from './salesforce-org.js';
 
 export interface SalesforceDouble extends RunningDouble {
-  /** What stands behind the API: to seed, convert and merge records, to end sessions, to refuse records, and to look. */
+  /**
+   * The org behind the API: to seed, convert and merge records, to end sessions, to refuse records, and to inspect.
+   */
   readonly org: SalesforceOrg;
 }
 

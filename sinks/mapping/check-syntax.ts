@@ -12,8 +12,8 @@ export const jsonataFunctions: readonly string[] = `
   .split(/\s+/);
 
 /**
- * What would fail for every item is told when the configuration is read.
- * @throws {SyntaxError} with what is wrong and where
+ * Finds mistakes that would fail for every item, when the configuration is read.
+ * @throws {SyntaxError} with the mistake and its position
  */
 export function checkSyntax(root: SyntaxNode): void {
   const nodes = [...nodesOf(root)];
@@ -46,7 +46,7 @@ function checkCall({ procedure }: SyntaxNode, own: ReadonlySet<unknown>): void {
   throw mistake(`there is no function $${name}`, procedure.position);
 }
 
-/** Names that an expression gives by itself: by `:=`, as a function's arguments, by `@` and `#`. */
+/** Names that an expression defines itself: by `:=`, as a function's arguments, by `@` and `#`. */
 function namesGiven(node: SyntaxNode & { readonly lhs?: unknown }): unknown[] {
   if (node.type === 'bind') return [(node.lhs as SyntaxNode | undefined)?.value];
   if (node.type === 'lambda') return (node.arguments ?? []).map(({ value }) => value);
@@ -58,15 +58,15 @@ function mistake(message: string, position: number | undefined): SyntaxError {
 }
 
 /**
- * JSONata's tree of an expression, as far as it is looked at here. `jsonata.ExprNode` leaves out half of what stands
- * there. Found by looking at the trees of JSONata 2.2; a test of mentioned-fields.ts has an example of each form.
+ * The parts of JSONata's syntax tree that are used here. `jsonata.ExprNode` lacks half of them. Taken from the trees
+ * of JSONata 2.2; a test of mentioned-fields.ts has an example of each form.
  */
 export interface SyntaxNode {
   readonly type?: string;
   readonly value?: unknown;
   readonly position?: number;
   readonly steps?: readonly SyntaxNode[];
-  /** Of a name: filters and positions, in their order. */
+  /** Filters and positions of a name, in order. */
   readonly stages?: readonly SyntaxNode[];
   /** Filters of what is no name. */
   readonly predicate?: readonly SyntaxNode[];

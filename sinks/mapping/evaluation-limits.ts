@@ -1,16 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 /**
- * What one expression may take for one item. A mapping needs a hundredth of it; what goes beyond is a mistake, and
- * everything else in the process waits while it runs, since JSONata computes on the event loop.
+ * Limits of one expression for one item. A mapping needs a hundredth of them. More is a mistake, and delays everything
+ * else in the process, because JSONata computes on the event loop.
  */
 export const evaluationLimits = {
-  /** Parts of an expression evaluated, repeats counted. A count and not a time: the same item always gets the same answer. */
+  /**
+   * Evaluated parts of an expression, including repeats. A count, not a time: the same item always has the same
+   * result.
+   */
   steps: 20_000,
   /** Calls within calls, and parentheses within parentheses. */
   depth: 200,
-  /** Entries of a list that an expression makes. */
+  /** Entries of a list that an expression creates. */
   entries: 10_000,
-  /** Of computing, the last resort for steps that are slow by themselves. */
+  /** Computing time, the last resort for slow steps. */
   timeMs: 2_000,
   /** Characters of all texts of a result. */
   characters: 1_000_000,
@@ -40,10 +43,9 @@ export class StepCounter {
   readonly #meter: TimeMeter;
 
   /**
-   * For `jsonata(text, options)`. JSONata reads `stack` before each step, to compare its depth with it, and has no
-   * count of steps of its own: so the reading counts. It looks at the time as well. JSONata's own `timeout` is the time
-   * on the clock, which a machine that sleeps or starves uses up by itself; a healthy item must not become a dead
-   * letter by that.
+   * Options for `jsonata(text, options)`. JSONata reads `stack` before each step, to compare its depth, and has no
+   * step count: so reading the property counts. It also checks the time. JSONata's own `timeout` measures elapsed
+   * time, which passes while a machine sleeps or is overloaded; a healthy item must not become a dead letter for that.
    */
   readonly options: { readonly stack: number; readonly sequence: number };
 
@@ -80,15 +82,15 @@ export class StepCounter {
   }
 }
 
-/** After so much computing in one go, timers and sockets of the process get their turn. */
+/** After this much computing, timers and sockets of the process run. */
 const longestWithoutPauseMs = 20;
 
 let last: Promise<unknown> = Promise.resolve();
 let pausedAtMs = performance.now();
 
 /**
- * Evaluations one after another, whoever asks. JSONata never waits for anything, so evaluations that are begun together
- * end no sooner than in turn, and thousands of them would keep the process from answering until all have ended.
+ * Runs evaluations one after another, for all callers. JSONata never waits for anything, so concurrent evaluations
+ * finish no sooner, and thousands of them would block the process until all are done.
  */
 export function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   const mine = last.then(async () => {

@@ -61,8 +61,8 @@ describe('an expression in pigeonpost.yaml', () => {
   });
 
   it.each([
-    ['$lowercase(item.Email', 'is no expression that can be used: Expected ")" before end of expression'],
-    ['$fild("Email")', 'is no expression that can be used: there is no function $fild (at character 5)'],
+    ['$lowercase(item.Email', 'is not a usable expression: Expected ")" before end of expression'],
+    ['$fild("Email")', 'is not a usable expression: there is no function $fild (at character 5)'],
   ])('that cannot be used is a problem at its key: %s', (text, message) => {
     const { problems } = parse(`      - from: attendees\n        when: ${text}\n        properties: {}\n`);
     expect(problems).toMatchObject([{ line: 6, key: 'sinks.crm.records[0].when' }]);

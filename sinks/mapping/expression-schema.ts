@@ -4,7 +4,10 @@ import { oneOf } from '../../config/values.js';
 import { Secret } from '../../config/secret.js';
 import { formatKey, type KeyPath } from '../../config/read-document.js';
 
-/** A JSONata expression in pigeonpost.yaml, compiled when the file is read, so that a mistake is told at its key. */
+/**
+ * Schema of a JSONata expression in pigeonpost.yaml, compiled when the file is read, so that a mistake is reported at
+ * its key.
+ */
 export function expression(): z.ZodType<Expression, string> {
   return z
     .string({ error: 'allowed: a JSONata expression' })
@@ -15,7 +18,7 @@ export function expression(): z.ZodType<Expression, string> {
         context.issues.push({
           code: 'custom',
           input: text,
-          message: `is no expression that can be used: ${(error as Error).message}`,
+          message: `is not a usable expression: ${(error as Error).message}`,
         });
         return z.NEVER;
       }
@@ -23,10 +26,10 @@ export function expression(): z.ZodType<Expression, string> {
     .meta({ allowed: 'a JSONata expression' });
 }
 
-/** When a value is written over what stands there. */
+/** The policy for writing over a present value. */
 export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
 
-/** A property of a record at a vendor: what it is made from, and when it is written. */
+/** A property of a vendor's record: its expression and its write policy. */
 export interface WrittenValue {
   readonly value: Expression;
   readonly write: WritePolicy;
@@ -38,8 +41,8 @@ const group = z.strictObject({
 });
 
 /**
- * An expression, or one with how it is written. Not a union: of a mistyped expression that would say that it is
- * neither shape.
+ * Schema of an expression, alone or with its write policy. Not a union: for a mistyped expression a union would report
+ * that it has neither shape.
  */
 export const writtenValue = z
   .unknown()
@@ -59,11 +62,11 @@ export interface PlacedExpression {
   readonly expression: Expression;
   /** Its key within the sink, e.g. `records[0].properties.email`. */
   readonly key: string;
-  /** The list whose items it is given: the nearest `from` around it; undefined where none stands. */
+  /** The list of its items: the nearest `from` around it; undefined if there is none. */
   readonly from: string | undefined;
 }
 
-/** Every expression of a sink's settings, in their order. */
+/** Returns every expression of a sink's settings, in order. */
 export function expressionsIn(settings: unknown, at: KeyPath = [], from?: string): PlacedExpression[] {
   if (settings instanceof Expression) return [{ expression: settings, key: formatKey(at), from }];
   if (typeof settings !== 'object' || settings === null || settings instanceof Secret) return [];

@@ -20,8 +20,8 @@ export class Expression {
   constructor(readonly text: string) {
     this.#compiled = compile(text, this.#steps);
     checkSyntax(this.tree);
-    // The check sees names, and an expression can give one of these names to something of its own. In the frame below its
-    // own ones there is no such function, whichever way an expression comes to look the name up.
+    // checkSyntax only sees names, and an expression can define one of these names itself. In the outer frame there is no
+    // such function, however an expression looks the name up.
     for (const name of Object.keys(withheldFunctions)) {
       this.#compiled.registerFunction(name, () => {
         throw new FunctionError('withheld');
@@ -34,31 +34,31 @@ export class Expression {
     }
   }
 
-  /** How JSONata has read it. */
+  /** JSONata's syntax tree of the expression. */
   get tree(): SyntaxNode {
     return this.#compiled.ast() as SyntaxNode;
   }
 
-  /** Where it stands in pigeonpost.yaml; undefined where it stands in none. */
+  /** Its place in pigeonpost.yaml; undefined if it has none. */
   get place(): SettingPlace | undefined {
     return this.#place;
   }
 
-  /** Called by whoever reads the file: config/parse-sinks.ts. */
+  /** Sets its place; called by config/tell-places.ts when the file is read. */
   standsAt(place: SettingPlace): void {
     this.#place = place;
   }
 
-  /** What tells it from another one: two processes with the same text map alike. */
+  /** Its identity: two processes with the same text map alike. */
   toJSON(): string {
     return this.text;
   }
 
   /**
-   * The value for one item, as plain data; undefined: none.
-   * @param key where the expression stands, for messages: sink and key path, e.g. `crm.records[0].properties.email`
-   * @param read what the value has to be (property-value.ts); any by default
-   * @throws {MappingError} when it fails for this item, takes too much, or its value cannot be read
+   * Returns the value for one item as plain data; undefined if there is none.
+   * @param key the expression's place for messages: sink and key path, e.g. `crm.records[0].properties.email`
+   * @param read converts the value to the required type (property-value.ts); any by default
+   * @throws {MappingError} when it fails for this item, exceeds a limit, or its value cannot be converted
    */
   async evaluate<Value = unknown>(
     view: MappingView,
@@ -76,7 +76,7 @@ export class Expression {
   }
 
   /**
-   * Whether a condition holds for one item: what its value counts as ($boolean). One that fails is neither true nor
+   * Whether a condition is true for one item, by the rules of $boolean. A condition that fails is neither true nor
    * false: the change is unplannable then.
    * @throws {MappingError} as `evaluate`
    */
@@ -107,7 +107,7 @@ function compile(text: string, steps: StepCounter): jsonata.Expression {
   }
 }
 
-/** Why a result cannot be used. */
+/** The reason why a result cannot be used. */
 export class UnusableValue extends Error {
   override readonly name = 'UnusableValue';
 
@@ -119,9 +119,10 @@ export class UnusableValue extends Error {
 const deepest = 50;
 
 /**
- * A result of JSONata as plain data: it marks its lists and gives functions as values. Functions count as nothing.
- * @throws {UnusableValue} `not-a-number` where a division by nothing was made: JSON would turn it into null, which
- * clears what it is written to; `too-large` for what no vendor takes
+ * Converts a result of JSONata, which marks its lists and returns functions as values, to plain data. Functions count
+ * as missing.
+ * @throws {UnusableValue} `not-a-number` after a division by zero: JSON would turn it into null, which clears a
+ * property; `too-large` for a value that no vendor accepts
  */
 export function plainValue(value: unknown): unknown {
   let left: number = evaluationLimits.characters;
@@ -150,8 +151,8 @@ export function plainValue(value: unknown): unknown {
 }
 
 /**
- * Whether a value counts as true, as JSONata's $boolean says: false are nothing, null, 0, empty texts, lists without
- * anything true, empty objects and functions. Source: JSONata, "Boolean functions", $boolean.
+ * Whether a value counts as true, as in JSONata's $boolean: false are missing values, null, 0, empty texts, lists
+ * without a true entry, empty objects and functions. Source: JSONata, "Boolean functions", $boolean.
  */
 export function booleanValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(booleanValue);

@@ -1,9 +1,9 @@
 import type { Fields } from '../sink.js';
 
 /**
- * What a record holds under the first of these names that it has and that holds something. Events name the same profile
- * field differently ("Email", "E-mail", "e mail"), so case, spaces, hyphens and underscores make no difference; a name
- * that is exactly the one asked for goes first. Empty texts and null count as not there.
+ * Returns a record's value under the first of these names that has one. Events name the same profile field differently
+ * ("Email", "E-mail", "e mail"), so case, spaces, hyphens and underscores make no difference; an exact match has
+ * priority. Empty texts and null count as missing.
  */
 export function findField(record: Fields | null, names: readonly string[]): unknown {
   if (record === null) return undefined;
@@ -16,7 +16,7 @@ export function findField(record: Fields | null, names: readonly string[]): unkn
   return undefined;
 }
 
-/** What names of one field have in common: `E-mail` and `email` have the same. */
+/** Returns the normalized form of a field's name: `E-mail` and `email` have the same. */
 export function fieldKey(name: string): string {
   return name
     .normalize('NFKC')

@@ -1,10 +1,11 @@
-/** An expression that gave no usable value for one item. Names places and kinds, never what stood in the item. */
+/** An expression without a usable value for one item. Names places and types, never a value of the item. */
 export class MappingError extends Error {
   override readonly name = 'MappingError';
 
   /**
-   * @param causeCode short and stable, so that dead letters of one mistake stand together, e.g. `mapping: crm.records[0].properties.email: T0410`
-   * @param message a sentence for a person: sink, expression, line, item, what is wrong
+   * @param causeCode short and stable, so that dead letters of one mistake are grouped, e.g. `mapping:
+   * crm.records[0].properties.email: T0410`
+   * @param message a sentence for the operator: sink, expression, line, item, what is wrong
    */
   constructor(
     readonly causeCode: string,
@@ -14,13 +15,13 @@ export class MappingError extends Error {
   }
 }
 
-/** A MappingError by its parts, so that who knows the line and the item can add them to what failed. */
+/** A MappingError in parts, so that the caller can add the line and the item. */
 export class FailedMapping extends MappingError {
   /**
-   * @param key where the expression stands, e.g. `crm.records[0].properties.email`
+   * @param key the expression's place, e.g. `crm.records[0].properties.email`
    * @param code short and stable; groups dead letters together with the key
-   * @param what the rest of the sentence that begins with the key, without any value
-   * @param where what comes in between: line and item
+   * @param what the rest of the sentence that starts with the key, without any value
+   * @param where text between them: line and item
    */
   constructor(
     readonly key: string,
@@ -36,7 +37,10 @@ export class FailedMapping extends MappingError {
   }
 }
 
-/** What a function of a mapping cannot do with what it was given. `code` joins the cause of a dead letter; see docs/mapping.md. */
+/**
+ * An argument that a function of a mapping cannot use. `code` is part of the cause of a dead letter; see
+ * docs/mapping.md.
+ */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 
@@ -55,14 +59,14 @@ export class FunctionError extends Error {
 }
 
 /**
- * What an expression failed with, by code: JSONata's own or one of ours. Words of our own, since JSONata's message may
- * quote a value of the item. Codes: JSONata 2.2, src/jsonata.js, "errorCodes".
+ * Meaning of each failure code: JSONata's own or one of ours. JSONata's messages may quote a value of the item and are
+ * not used. Codes: JSONata 2.2, src/jsonata.js, "errorCodes".
  */
 const words: Readonly<Record<string, string>> = {
   D1001: 'a number is too large',
   D1004: 'a regular expression matches nothing at all',
   D1009: 'two values of an object come under one key',
-  D1011: 'it goes on within itself too deep',
+  D1011: 'it is nested too deeply',
   D1012: 'it takes too long',
   D2014: 'a list is too long',
   D2015: 'a list is too long',
@@ -93,14 +97,14 @@ const words: Readonly<Record<string, string>> = {
   'not-a-number': 'a division by zero, or another number that is none',
   'not-a-text': 'a value is no text',
   'not-an-instant': 'a value is no time',
-  'too-deep': 'it goes on within itself too deep',
+  'too-deep': 'it is nested too deeply',
   'too-large': 'the result is too large',
   'too-long': 'a text is too long',
   'too-many-steps': 'it takes too many steps',
   withheld: 'a function that cannot be used was called',
 };
 
-/** The short stable code of a failure, safe to show: never taken from a value. */
+/** Returns the short stable code of a failure, safe to show: never taken from a value. */
 export function failureCode(error: unknown): string {
   if (error instanceof RangeError) return 'too-deep'; // the stack, or a text beyond what memory allows
   const code = (error as { code?: unknown } | null)?.code;
@@ -108,7 +112,7 @@ export function failureCode(error: unknown): string {
   return Object.hasOwn(words, code) || /^[A-Z]\d{4}$/.test(code) ? code : 'error';
 }
 
-/** The code with what it means, for a sentence. */
+/** Returns the code with its meaning, for a sentence. */
 export function failureInWords(code: string): string {
   return words[code] === undefined ? code : `${code}, ${words[code]}`;
 }

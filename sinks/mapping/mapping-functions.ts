@@ -7,8 +7,8 @@ import type { MappingView } from './mapping-view.js';
 import { truncate } from './truncate.js';
 
 /**
- * What expressions can call beside JSONata's own functions. docs/mapping.md shows each to users. All of them give
- * nothing for nothing, as JSONata's do, so that a missing field leaves a property alone.
+ * Functions for expressions, besides JSONata's own. docs/mapping.md describes each. All return nothing for nothing, as
+ * JSONata's do, so that a missing field leaves a property unchanged.
  */
 export type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
 
@@ -56,7 +56,7 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
     return truncate(text, longest, ending);
   },
 
-  /** When the change was found, and not when it is mapped: the same change always maps to the same. */
+  /** The time at which the change was found, not mapped: the same change always maps to the same value. */
   now: (view, picture, timezone) => inWords.evaluate({ atMs: foundAtMs(view), picture, timezone }),
   millis: (view) => foundAtMs(view),
 
@@ -110,7 +110,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-/** The two parts in which most CRMs keep a person's name; absent: the name has no such part. */
+/** First and last name, as most CRMs store them; absent if the name has no such part. */
 export interface NameParts {
   readonly first?: string;
   readonly last?: string;
@@ -120,8 +120,8 @@ const suffix = /^(?:jr|sr|ii|iii|iv|ph\.?d|md|mba)\.?$/i;
 
 /**
  * Splits a full name. The last name is the last word, with the particles in lower case before it ("van", "de la") and
- * with a suffix after it ("Jr."); "Lovelace, Ada" is read as last name first. One word is a last name: CRMs that
- * require one of the two require that one. A name can be split by guessing only, so the first name keeps the rest.
+ * a suffix after it ("Jr."); "Lovelace, Ada" is read with the last name first. One word is a last name, because CRMs
+ * that require one of the two require that one. Splitting is a guess, so the first name keeps the rest.
  */
 export function nameParts(fullName: string): NameParts {
   const name = fullName.trim().replaceAll(/\s+/gu, ' ');
@@ -132,7 +132,7 @@ export function nameParts(fullName: string): NameParts {
   const words = name.split(' ');
   let at = words.length - 1;
   while (at > 0 && suffix.test(words[at]!)) at -= 1;
-  // In a name written in lower case throughout, no word can be told to be a particle.
+  // In a name that is all lower case, particles cannot be recognized.
   if (/\p{Lu}/u.test(name)) while (at > 1 && /^\p{Ll}/u.test(words[at - 1]!)) at -= 1;
   const last = words.slice(at).join(' ');
   return at === 0 ? { last } : { first: words.slice(0, at).join(' '), last };

@@ -1,11 +1,11 @@
 import type { Change } from '../change.js';
 import type { Fields, Subject } from '../sink.js';
 
-/** What mappings and conditions see: the names are a contract with whoever writes pigeonpost.yaml. */
+/** The data that mappings and conditions use: the names are a contract with the authors of pigeonpost.yaml. */
 export interface MappingView {
   readonly item: Fields | null;
   readonly previous: Fields | null;
-  /** Profile fields stand at its top level, as the service names them. Of an attendee's own record: the record. */
+  /** Profile fields are at its top level, with the service's names. For an attendee's own record: the record. */
   readonly attendee: Fields | null;
   readonly session: Fields | null;
   readonly pigeonhole: Fields | null;

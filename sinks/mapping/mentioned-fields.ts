@@ -2,21 +2,21 @@ import type { Expression } from './expression.js';
 import { nodesOf, type SyntaxNode } from './check-syntax.js';
 import type { Join } from '../sink.js';
 
-/** What an expression looks at. */
+/** Parts of the data that an expression can use. */
 export const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
 
 export type ViewPart = (typeof viewParts)[number];
 
 export type Mention =
-  /** A field of one of its parts, down to where that can be told; an empty path is the part as a whole. */
+  /** A field of one part, as far as the text determines it; an empty path means the whole part. */
   | { readonly of: ViewPart; readonly path: readonly string[] }
-  /** `$field(…)`: the first of these that attendee or item have. */
+  /** `$field(…)`: the first of these in attendee or item. */
   | { readonly of: 'field'; readonly names: readonly string[] };
 
 /**
- * Which fields an expression reads, each once, as far as its text tells: a name that is put together while it runs, or
- * that belongs to what a function gave, cannot be told. So what is missing here may be read all the same; what stands
- * here is read by some way through the expression.
+ * Returns the fields that an expression reads, each once, as far as its text determines them: a name that is computed
+ * at run time, or that belongs to a function's result, is not included. So the expression may read more; it reads
+ * everything returned here on some path.
  */
 export function mentionedFields(expression: Expression): Mention[] {
   const mentions = new Map<string, Mention>();
@@ -24,12 +24,12 @@ export function mentionedFields(expression: Expression): Mention[] {
   return [...mentions.values()];
 }
 
-/** Where names lead from: the names that lead here from the view, or null where that is not known. */
-type Place = readonly string[] | null;
+/** The path from the view to which the next name is relative; null if it is not known. */
+type ViewPath = readonly string[] | null;
 
 type Tell = (mention: Mention) => void;
 
-function visit(node: SyntaxNode, place: Place, tell: Tell): void {
+function visit(node: SyntaxNode, place: ViewPath, tell: Tell): void {
   switch (node.type) {
     case 'path':
       visitPath(node, place, tell);
@@ -44,14 +44,14 @@ function visit(node: SyntaxNode, place: Place, tell: Tell): void {
   visitBelow(node, place, tell);
 }
 
-/** Parts of a node that are no path: their names lead from the same place. */
-function visitBelow(node: SyntaxNode, place: Place, tell: Tell): void {
+/** Visits parts of a node that are not a path: their names are relative to the same place. */
+function visitBelow(node: SyntaxNode, place: ViewPath, tell: Tell): void {
   for (const below of Object.values(node)) {
     for (const each of nearestNodes(below)) visit(each, place, tell);
   }
 }
 
-/** The nodes of a member, which may be one, a list, or a list of pairs. */
+/** Returns the nodes of a member, which may be one, a list, or a list of pairs. */
 function nearestNodes(member: unknown): SyntaxNode[] {
   if (Array.isArray(member)) return member.flatMap(nearestNodes);
   if (typeof member !== 'object' || member === null || member instanceof RegExp) return [];
@@ -59,14 +59,14 @@ function nearestNodes(member: unknown): SyntaxNode[] {
   return node.type === undefined ? Object.values(node).flatMap(nearestNodes) : [node];
 }
 
-function visitPath(path: SyntaxNode, from: Place, tell: Tell): void {
+function visitPath(path: SyntaxNode, from: ViewPath, tell: Tell): void {
   let place = from;
   const last = (path.steps ?? []).length - 1;
   for (const [n, step] of (path.steps ?? []).entries()) {
     const before = place;
     place = placeAfter(step, before);
     if (step.type !== 'name' && step.type !== 'variable') visit(step, before, tell);
-    // what was reached before a step that leads nowhere known is read, for that step at least
+    // the path before a step with an unknown target is read, at least for that step
     if (place === null && before !== null && n > 0) tellOf(before, tell);
     if (n === last && place !== null) tellOf(place, tell);
     for (const filter of [...(step.stages ?? []), ...(step.predicate ?? [])]) visitBelow(filter, place, tell);
@@ -74,8 +74,8 @@ function visitPath(path: SyntaxNode, from: Place, tell: Tell): void {
   for (const pair of path.group?.lhs ?? []) for (const each of pair) visit(each, place, tell);
 }
 
-function placeAfter(step: SyntaxNode, before: Place): Place {
-  if (step.focus !== undefined) return null; // `@$v` stays where it was, and `$v` goes on: seldom enough
+function placeAfter(step: SyntaxNode, before: ViewPath): ViewPath {
+  if (step.focus !== undefined) return null; // `@$v` keeps the place, and `$v` continues from it: rare
   if (step.type === 'name') return before === null ? null : [...before, String(step.value)];
   if (step.type === 'variable') return step.value === '' ? before : step.value === '$' ? [] : null;
   return step.type === 'sort' ? before : null;
@@ -87,8 +87,8 @@ function tellOf(place: readonly string[], tell: Tell): void {
   if (of !== undefined) tell({ of, path });
 }
 
-/** Functions whose arguments name fields, or that look at the view by themselves. */
-function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place: Place, tell: Tell): void {
+/** Reports functions whose arguments name fields, or that read the view themselves. */
+function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place: ViewPath, tell: Tell): void {
   if (procedure?.type !== 'variable') return;
   const names = given.flatMap((each) => [...nodesOf(each)]).filter(({ type }) => type === 'string');
   switch (procedure.value) {
@@ -108,7 +108,7 @@ function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place:
   }
 }
 
-/** What has to be read for these expressions beside the items themselves: for `SinkType.joins`. */
+/** Returns the joins that these expressions need beside the items: for `SinkType.joins`. */
 export function joinsOf(expressions: readonly Expression[]): Join[] {
   const mentioned = new Set(expressions.flatMap((each) => mentionedFields(each).map(({ of }) => of)));
   return [

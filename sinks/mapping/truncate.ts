@@ -5,7 +5,7 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
  * or a letter with its accents stays whole or goes. By UTF-16 units no vendor's count comes out higher, whether it counts
  * units, code points or characters (bytes are another matter).
  * @param longest 0 or more
- * @param ending stands at the end of what was cut, and counts; left out where there is no room for it
+ * @param ending appended to a cut text, and counted; left out if there is no room for it
  */
 export function truncate(text: string, longest: number, ending = ''): string {
   if (text.length <= longest) return text;
@@ -13,9 +13,9 @@ export function truncate(text: string, longest: number, ending = ''): string {
   return text.slice(0, lastBoundary(text, longest - ending.length)) + ending;
 }
 
-/** The last place at or before `end` where no character is cut. */
+/** Returns the last position at or before `end` that cuts no character. */
 function lastBoundary(text: string, end: number): number {
-  // what stands around the place decides; a text of a million letters need not be looked through for that
+  // only the surroundings matter: no need to segment a text of a million letters
   const from = Math.max(0, end - 1000);
   const start = isLowSurrogate(text, from) ? from + 1 : from;
   const boundary = start + (characters.segment(text.slice(start, end + 1000)).containing(end - start)?.index ?? 0);

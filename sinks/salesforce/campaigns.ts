@@ -100,12 +100,12 @@ export class Campaigns {
   }
 }
 
-/** What tells two texts apart, without saying them. */
+/** A digest that distinguishes texts without containing them. */
 function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
 }
 
-/** How long what a campaign's statuses were is believed. */
+/** Time for which a campaign's statuses are cached. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
 /** The statuses that members of a campaign may have, and whether each counts as a response. */

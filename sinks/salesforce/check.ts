@@ -30,7 +30,7 @@ export async function checkOrg(
   return lines.filter(({ text }, at) => at === lines.findIndex((each) => each.text === text));
 }
 
-/** What is found beside it stays worth knowing. */
+/** Further findings stay useful beside it. */
 async function orFailure(look: () => Promise<CheckLine[]>): Promise<CheckLine[]> {
   try {
     return await look();
@@ -101,7 +101,7 @@ async function checkRecord(
   ];
 }
 
-/** People who are found by e-mail have a name already, which somebody may have corrected by hand. */
+/** People found by e-mail already have a name, which a user may have corrected. */
 function nameWarnings({ match, properties }: NamedRecord['keys'], place: string): string[] {
   if (match.every((by) => by === 'externalId')) return [];
   return Object.entries(properties)
@@ -174,7 +174,7 @@ async function checkField(
   return {};
 }
 
-/** What an expression gives is known beforehand only where it looks at nothing. */
+/** Evaluates an expression that uses no data; others are only known at run time. */
 function isConstant(expression: Expression): boolean {
   return mentionedFields(expression).length === 0;
 }
@@ -182,7 +182,7 @@ function isConstant(expression: Expression): boolean {
 async function constantProblem(expression: Expression, facts: FieldFacts): Promise<string | undefined> {
   if (!isConstant(expression)) return undefined;
   try {
-    // Nothing of it is looked at.
+    // No part of it is read.
     const view = { item: null, previous: null, attendee: null, session: null, pigeonhole: null } as never;
     const value = await expression.evaluate(view, 'check', fieldValue);
     if (value === undefined) return undefined;
@@ -197,7 +197,7 @@ async function constantProblem(expression: Expression, facts: FieldFacts): Promi
     }
     return undefined;
   } catch {
-    return undefined; // it looked at something after all
+    return undefined; // it used data after all
   }
 }
 
@@ -215,7 +215,7 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
   return problems;
 }
 
-/** What Salesforce does not fill in by itself. */
+/** Required fields that Salesforce does not fill automatically. */
 function missingFields({ fields }: ObjectFacts, given: readonly string[]): string[] {
   const names = new Set(given.map((field) => field.toLowerCase()));
   return [...fields.values()]

@@ -18,7 +18,7 @@ const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
 const CONCURRENCY_WAIT_MS = 10_000;
 const UNAVAILABLE_WAIT_MS = 30_000;
 
-/** What an answer is about: what was asked for, the session it was asked in, or a failure that concerns everyone. */
+/** The meaning of an answer: about the request, its session, or a failure that affects every request. */
 export type AnswerMeaning =
   | { readonly kind: 'answered' }
   | { readonly kind: 'session-ended' }
@@ -28,9 +28,9 @@ export type AnswerMeaning =
   | { readonly kind: 'failed'; readonly result: FailedResult };
 
 /**
- * What an answer means for the call as a whole. What it says of single records stands in the bodies of 2xx.
- * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
- * @param object what the call is about as a whole
+ * Classifies an answer for the call as a whole. The bodies of 2xx have the results of single records. Source:
+ * Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
+ * @param object the subject of the call as a whole
  */
 export function classifyAnswer(
   { status, body, requestId, retryAfter, answeredAtMs }: Answer,
@@ -45,7 +45,7 @@ export function classifyAnswer(
   }
   if (status === 401) return { kind: 'session-ended' };
   if (code === 'REQUEST_LIMIT_EXCEEDED') {
-    // The one code stands for two limits, which only the message tells apart.
+    // The code means two limits, which only the message distinguishes.
     if (/concurrent/i.test(said?.message ?? '')) {
       return {
         kind: 'limited',
@@ -129,7 +129,7 @@ export function saidErrors(found: unknown): SaidError[] {
 }
 
 /**
- * Codes of what passes by itself: another transaction held the record, or Salesforce was short of something.
+ * Codes of temporary errors: another transaction held the record, or Salesforce was short of something.
  * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
  */
 export const passingCodes: ReadonlySet<string> = new Set([
@@ -147,7 +147,7 @@ export const passingCodes: ReadonlySet<string> = new Set([
   'UNKNOWN_EXCEPTION',
 ]);
 
-/** The record with this id is no more: it was deleted, merged into another, or is none that the user may see. */
+/** The record with this id no longer exists: it was deleted, merged into another, or the user may not see it. */
 const gone: ReadonlySet<string> = new Set([
   'ENTITY_IS_DELETED',
   'NOT_FOUND',
@@ -159,7 +159,7 @@ export type RecordFailure =
   | { readonly kind: 'gone' }
   /** It was a lead and has become a contact. */
   | { readonly kind: 'converted' }
-  /** Another record or membership stands in its place already. */
+  /** Another record or membership already has its place. */
   | { readonly kind: 'duplicate'; readonly result: Result }
   | { readonly kind: 'other'; readonly result: Result };
 

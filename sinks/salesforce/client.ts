@@ -192,7 +192,7 @@ export class SalesforceClient {
   }
 }
 
-/** How long a count of the org's requests is believed: then one request finds out what it is now. */
+/** Time for which a count of the org's requests applies: then one request reads the present count. */
 const BELIEVED_FOR_MS = 15 * 60 * 1000;
 
 /**
@@ -203,7 +203,7 @@ class ApiUsage {
   #used = 0;
   #countedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly mostPerDay: number) {}
+  constructor(private readonly maxPerDay: number) {}
 
   /** @param header `Sforce-Limit-Info`, such as `api-usage=18/5000` */
   note(header: string | undefined, nowMs: number): void {
@@ -213,10 +213,10 @@ class ApiUsage {
     this.#countedAtMs = nowMs;
   }
 
-  /** How long no request may be made, in ms; undefined: one may. */
+  /** Returns how long no request may start, in ms; undefined if one may. */
   spentForMs(nowMs: number): number | undefined {
     const forMs = this.#countedAtMs + BELIEVED_FOR_MS - nowMs;
-    return this.#used >= this.mostPerDay && forMs > 0 ? forMs : undefined;
+    return this.#used >= this.maxPerDay && forMs > 0 ? forMs : undefined;
   }
 }
 
@@ -303,7 +303,7 @@ export function audienceOf(loginUrl: string): string {
   return isTest ? 'https://test.salesforce.com' : 'https://login.salesforce.com';
 }
 
-/** What a person does about refusals that Salesforce words in its own way. */
+/** Advice for refusals with Salesforce's own wording. */
 const advice: readonly (readonly [RegExp, string])[] = [
   [
     /hasn.t approved this consumer|not admin approved/i,

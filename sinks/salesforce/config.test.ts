@@ -63,7 +63,7 @@ describe('the configuration', () => {
     [
       'a mistyped expression',
       { properties: { Email: 'item.(' } },
-      'records.0.properties.Email: is no expression that can be used',
+      'records.0.properties.Email: is not a usable expression',
     ],
     ['another object', { object: 'Account' }, 'records.0.object: allowed'],
     ['a task without a person', { object: 'Task', match: ['externalId'] }, 'records.0.email: is missing'],

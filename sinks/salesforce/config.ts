@@ -22,7 +22,7 @@ export interface SalesforceConfig extends NetworkKeys {
   readonly apiVersion: string;
   /** `active`, `none`, or the id of a rule: what assigns leads that this sink creates. */
   readonly assignmentRule: string;
-  /** What happens to a new record to which a duplicate rule alerts. */
+  /** Treatment of a new record if a duplicate rule alerts. */
   readonly duplicateAlerts: 'stop' | 'save';
   readonly records: readonly RecordKeys[];
 }
@@ -33,7 +33,7 @@ export function isPersonType(object: string): object is PersonType {
   return object === 'Lead' || object === 'Contact';
 }
 
-/** What happens where several records match. */
+/** Treatment of several matches. */
 export type OnSeveral = 'newest' | 'oldest' | 'park';
 
 export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
@@ -56,7 +56,7 @@ export interface RecordKeys {
   readonly create: boolean;
   /** In place of the property `Email`, for matching alone. */
   readonly email?: Expression | undefined;
-  /** Where `object` is no person: the person that its records belong to. */
+  /** The person of a record whose `object` is not a person. */
   readonly person?: PersonLink | undefined;
   readonly properties: Readonly<Record<string, WrittenValue>>;
   /** By the field that holds the other record's id. */
@@ -140,8 +140,8 @@ const campaign = z.strictObject({
     .describe('Whether the person attended; by default whether the item says when they signed in.'),
   status: z
     .strictObject({
-      registered: statusLabel().describe('The status of whoever is registered.'),
-      attended: statusLabel().describe('The status of whoever attended. Never lowered to `registered` again.'),
+      registered: statusLabel().describe('The status of people who registered.'),
+      attended: statusLabel().describe('The status of people who attended. Never lowered to `registered` again.'),
       removed: statusLabel().optional().describe('The status once the item is gone; without it nothing changes then.'),
     })
     .describe('Labels of campaign member statuses.'),

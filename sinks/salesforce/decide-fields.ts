@@ -1,6 +1,6 @@
 import type { FieldValue, FieldWrite, MemberStage } from './operation.js';
 
-/** A record as it stands in the org. */
+/** A record's present values in the org. */
 export interface PresentRecord {
   /** By field in lower case; absent: not asked for. */
   readonly values: ReadonlyMap<string, unknown>;
@@ -22,7 +22,7 @@ export function needsPresent({ policy }: FieldWrite): boolean {
 }
 
 /**
- * The fields that are written. Pure. `if-empty` and `if-newer` never clear a field, for what stands there may be
+ * The fields that are written. Pure. `if-empty` and `if-newer` never clear a field, because its value may be
  * another's. Salesforce keeps no time for a single field, so `if-newer` compares with the whole record's: written
  * where the field is empty, where what the item tells of happened after anyone last changed the record, or where
  * nobody but this sink, for this item, has changed the record since it last did.
@@ -57,7 +57,7 @@ export function decideFields(
 
 /**
  * Keeps first and last name one name. Without it `if-empty` would put "Ada" before the surname that the record has
- * from somewhere else, and a name of one word would make "Ada Ada" of "Ada Lovelace". Pure, but for `decided`.
+ * from somewhere else, and a name of one word would make "Ada Ada" of "Ada Lovelace". Pure, except for `decided`.
  * @param decided what is about to be written; a part of the name that does not fit is taken out
  * @param now what the record has, by field in lower case
  */
@@ -92,7 +92,7 @@ export interface PresentMember {
 
 /**
  * The status that a membership is given; null: it stays. Pure. Nobody is taken back from attended to registered, and
- * a status that counts as a response and that somebody else gave is not replaced by one that does not.
+ * a status that counts as a response and was set by a user is not replaced by one that does not.
  * @param present null: there is no membership yet
  * @param responds whether a status counts as a response in this campaign
  */

@@ -8,7 +8,7 @@ const unwritable: ReadonlySet<string> = new Set(['address', 'location', 'base64'
 
 /**
  * A value in the JSON form that the field's type takes; undefined: it has none. One value of the wrong kind would make
- * Salesforce refuse the whole call that it stands in. Lengths and picklists are Salesforce's to judge, record by record.
+ * Salesforce refuse the whole call with it. Lengths and picklists are Salesforce's to judge, record by record.
  */
 export function conformValue(value: FieldValue, { type }: Pick<FieldFacts, 'type'>): FieldValue | undefined {
   if (unwritable.has(type)) return undefined;

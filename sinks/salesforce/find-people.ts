@@ -5,16 +5,16 @@ import type { FieldFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlNumber, soqlText, type Row } from './query.js';
 import type { PresentRecord } from './decide-fields.js';
 
-/** Whom a step is about. */
+/** The person of a step. */
 export type Found =
   | { readonly kind: 'none' }
   | { readonly kind: 'record'; readonly row: PersonRow }
   | { readonly kind: 'ambiguous'; readonly by: string; readonly ids: readonly string[] };
 
 /**
- * Finds people by the match order of their steps: the first way that finds a record is used, and where that finds
- * several, none is guessed. Converted leads lead to their contact.
- * @param jobs of one entry of `records`, none of them known by id
+ * Finds people in the match order of their steps: the first search that finds a record counts; if it finds several,
+ * none is chosen by guessing. Converted leads lead to their contact.
+ * @param jobs of one entry of `records`, none of them with a known id
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function findPeople(
@@ -25,7 +25,7 @@ export async function findPeople(
   const found = new Map<PersonJob, Found>(jobs.map((job) => [job, { kind: 'none' }]));
   const search = new Search(org, jobs, budget);
   for (const by of jobs[0] === undefined ? [] : [...jobs[0].step.match, 'last' as const]) {
-    for (const [type, valueOf, field] of waysOf(by, jobs[0]!.step, jobs)) {
+    for (const [type, valueOf, field] of searchesOf(by, jobs[0]!.step, jobs)) {
       const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
       if (open.length === 0) continue;
       const rows = await search.rowsBy(
@@ -45,7 +45,7 @@ export async function findPeople(
   return found;
 }
 
-/** The records with these ids, as they stand: to compare with, and to see which leads were converted. */
+/** Reads records by id, to compare values and to see which leads were converted. */
 export async function findByIds(
   org: Org,
   type: PersonType,
@@ -56,14 +56,18 @@ export async function findByIds(
   return await new Search(org, jobs, budget).byId(type, ids);
 }
 
-type Way = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
+type PersonSearch = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
 
 /**
- * By external id the object itself is asked first, and the other one in case that people were found there by e-mail
- * before. Where `match` leaves it out, the object is asked last of all: creating someone would change the record that
- * has the external id already, without regard to `write` and as if it were new.
+ * Searches by external id look in the object itself first, then in the other one, where people may have been found by
+ * e-mail before. If `match` omits the external id, the object is searched last: creating a person would overwrite the
+ * record with that id, without regard to `write`.
  */
-function waysOf(by: MatchBy | 'last', { objectType, match }: PersonJob['step'], jobs: readonly PersonJob[]): Way[] {
+function searchesOf(
+  by: MatchBy | 'last',
+  { objectType, match }: PersonJob['step'],
+  jobs: readonly PersonJob[],
+): PersonSearch[] {
   const email = (job: PersonJob): string | null => job.step.email;
   if (by === 'contactEmail') return [['Contact', email, 'Email']];
   if (by === 'leadEmail') return [['Lead', email, 'Email']];
@@ -91,12 +95,15 @@ class Search {
       ...(step.key === null ? [] : [step.key.field]),
       ...step.writes.map(({ field }) => field),
     ]);
-    // Whether a part of a name is written depends on the other part.
+    // Each part of a name decides whether the other is written.
     if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
     this.#fields = [...new Set(asked)];
   }
 
-  /** By the value in lower case: Salesforce compares e-mails and external ids without regard to case, unless told otherwise. */
+  /**
+   * Results by value in lower case: Salesforce compares e-mails and external ids without case unless configured
+   * otherwise.
+   */
   async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
     const rows = new Map<string, PersonRow[]>();
     const facts = (await this.org.objects.of(type, this.budget)).fields.get(field.toLowerCase());
@@ -122,7 +129,7 @@ class Search {
     this.#following.set(job, contactId);
   }
 
-  /** The contacts of converted leads. One that is gone was found by nobody. */
+  /** Returns the contacts of converted leads, without those that no longer exist. */
   async followed(): Promise<[PersonJob, PersonRow][]> {
     if (this.#following.size === 0) return [];
     const contacts = await this.byId('Contact', [...this.#following.values()]);
@@ -153,19 +160,19 @@ function literalOf(value: string, { type }: FieldFacts): string[] {
   return literal === undefined ? [] : [literal];
 }
 
-/** Steps that are about one record: written together, since no record may stand in a call twice. */
+/** Steps about one record, written together because a call may contain a record only once. */
 export interface PersonGroup {
   readonly type: PersonType;
-  /** Null: it is created, by its external id. */
+  /** Null: the record is created by its external id. */
   id: string | null;
-  /** As it stands; null: it was not asked for, or does not exist. */
+  /** The present record; null if it was not read or does not exist. */
   readonly present: PersonRow | null;
   readonly members: PersonJob[];
 }
 
 /**
- * Steps put together by the record that they were found to be about; of those that nobody was found for, the ones with
- * one e-mail or one external id, which would else become two records of one person. Pure.
+ * Groups steps by the record that they found. Steps that found none are grouped by e-mail or external id, because they
+ * would create two records of one person. Pure.
  */
 export function groupPeople(jobs: readonly PersonJob[], found: ReadonlyMap<PersonJob, Found>): PersonGroup[] {
   const groups: PersonGroup[] = [];
@@ -196,17 +203,17 @@ function newPersonNames({ step }: PersonJob): string[] {
   ];
 }
 
-/** A Lead or Contact as a query gave it. */
+/** A Lead or Contact from a query. */
 export interface PersonRow extends PresentRecord {
   readonly type: PersonType;
   readonly id: string;
-  /** The lead has become this contact; null: it is a lead still, or the contact is told nowhere. */
+  /** The contact of a converted lead; null if the lead is not converted, or its contact is not known. */
   readonly contactId: string | null;
   readonly isConverted: boolean;
   readonly createdAtMs: number;
 }
 
-/** Fields that each query asks for. */
+/** Fields of each query. */
 export function fieldsAskedOf(type: PersonType): string[] {
   const ofAll = ['Id', 'CreatedDate', 'LastModifiedDate'];
   return type === 'Lead' ? [...ofAll, 'IsConverted', 'ConvertedContactId'] : ofAll;
@@ -218,7 +225,7 @@ export function personRow(type: PersonType, row: Row): PersonRow {
   return {
     type,
     id: String(Id),
-    // Unknown counts as just now: nothing is overwritten for being older.
+    // An unknown time counts as now, so that nothing is overwritten as older.
     lastModifiedAtMs: Number.isNaN(modified) ? Number.POSITIVE_INFINITY : modified,
     values: new Map(Object.entries(row).map(([field, value]) => [field.toLowerCase(), value])),
     createdAtMs: typeof CreatedDate === 'string' ? Date.parse(CreatedDate) : Number.NaN,
@@ -230,14 +237,14 @@ export function personRow(type: PersonType, row: Row): PersonRow {
 export type Choice =
   | { readonly kind: 'none' }
   | { readonly kind: 'record'; readonly row: PersonRow }
-  /** The contact that a lead has become. */
+  /** The contact of a converted lead. */
   | { readonly kind: 'contact'; readonly id: string }
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
 
 /**
- * Whom the rows mean that one value found. Pure. Leads that were converted are nobody of their own: they stand for
- * their contact, and only where no record as such was found.
- * @param onSeveral which of several is meant; of converted leads, the contact of that lead
+ * Chooses the record among the rows that one value found. Pure. Converted leads only stand for their contact, and only
+ * if no other record was found.
+ * @param onSeveral the choice among several; for converted leads, the contact of that lead
  */
 export function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
   const inOrder = rows.toSorted(byCreation);
@@ -252,12 +259,12 @@ export function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): 
   return id === undefined ? { kind: 'none' } : { kind: 'contact', id };
 }
 
-/** Ids rise with the creation of records, though not strictly: they settle what was created in the same second. */
+/** Ids rise with creation, though not strictly: they order records created in the same second. */
 function byCreation(one: PersonRow, other: PersonRow): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : Number(one.id > other.id));
 }
 
-/** A field's value as text; empty: there is none. */
+/** Returns a field's value as text; empty if there is none. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

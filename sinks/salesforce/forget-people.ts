@@ -6,20 +6,20 @@ import type { ObjectFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Written, writeRecords } from './write-records.js';
 
-/** Stands in place of what was there, in fields that must not be empty. */
+/** Replaces values in fields that must not be empty. */
 const REMOVED = 'removed';
-/** Types whose fields can hold that. */
+/** Types whose fields accept it. */
 const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url', 'encryptedstring']);
 
 /**
- * Takes back what was sent of people who withdrew their consent. Fields that this sink wrote are cleared; a membership
- * that it made is deleted with them. A lead that was converted is sought as the contact that it has become.
+ * Removes what was sent about people who withdrew their consent: clears the fields that this sink wrote, and deletes
+ * memberships that it created. A converted lead is searched as its contact.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], budget: CallBudget): Promise<void> {
   const people = await standing(org, jobs, budget);
   for (const type of ['Lead', 'Contact'] as const) {
-    // Several items can be about one record: it stands in a call once.
+    // Several items can be about one record: a call may contain it only once.
     const due = new Map<string, Job<ForgetStep>[]>();
     for (const job of jobs) {
       const { step } = job;
@@ -47,7 +47,7 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], b
   }
 }
 
-/** The people that are there still, by the ids that are known of them. */
+/** Reads the people that still exist, by their known ids. */
 async function standing(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
@@ -104,7 +104,10 @@ async function clear(
   settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
 }
 
-/** Empties what this sink wrote to memberships that somebody else made. @returns the first that could not be emptied */
+/**
+ * Clears this sink's fields in memberships created by others.
+ * @returns the first result that was not cleared
+ */
 async function clearMembers(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
@@ -130,8 +133,8 @@ async function clearMembers(
 }
 
 /**
- * What a record's fields are set to. One that must not be empty is overwritten on a record that this sink created, and
- * left on one that was there before: the name of somebody's contact is theirs.
+ * Returns the values that clear a record's fields. A field that must not be empty is overwritten on a record that this
+ * sink created, and left on an existing one: the name of a user's contact is theirs.
  */
 export function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
   const fields: Record<string, FieldValue> = {};

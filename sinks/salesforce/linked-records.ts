@@ -21,10 +21,10 @@ import { deleteRecords, type Write, type Written, writeRecords } from './write-r
 type LinkedJob = Job<LinkedStep>;
 
 /**
- * Writes records that belong to a person, such as a task for each question. A new one is created by its external id,
- * and linked to the person; nobody is created for it.
+ * Writes records that belong to a person, such as a task for each question. A new one is created by its external id
+ * and linked to the person; no person is created for it.
  * @param jobs of one entry of `records`
- * @param isWaiting whether the person with this e-mail may be about to be created
+ * @param isWaiting whether the person with this e-mail may be created soon
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function writeLinked(
@@ -50,7 +50,7 @@ export async function writeLinked(
   const known = drafts.filter(({ job }) => job.remote !== null);
   const fresh = drafts.filter(({ job }) => job.remote === null);
   const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
-  // One that somebody has deleted is made again with the next attempt, for its person has to be found first.
+  // A record that a user deleted is created again by the next attempt, which finds its person first.
   await write(org, { how: 'update', type: object }, known, changed, budget);
   const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
   const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
@@ -60,7 +60,7 @@ export async function writeLinked(
   else await writeUnflagged(org, { type: object, keyField }, fresh, created, budget);
 }
 
-/** A field of activities may have no flag External ID: their records are looked for by its value, and then written. */
+/** Writes records whose field has no External ID flag, as on activities: they are searched by its value first. */
 async function writeUnflagged(
   org: Org,
   { type, keyField }: { readonly type: string; readonly keyField: string },
@@ -95,7 +95,7 @@ async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget
   return new Map([...searches].map(([job, search]) => [job, found.get(search)!]));
 }
 
-/** The search for a person, as a step that writes nothing. */
+/** Returns a step that searches a person and writes nothing. */
 function searchOf({ record, person }: LinkedStep): PersonStep {
   return {
     kind: 'person',
@@ -112,7 +112,7 @@ function searchOf({ record, person }: LinkedStep): PersonStep {
   };
 }
 
-/** The field with the person's id; undefined: nobody was found, and the job is settled. */
+/** Returns the field with the person's id; undefined: the person was not found, and the job is settled. */
 function linkOf(
   job: LinkedJob,
   found: Found,
@@ -135,7 +135,9 @@ function linkOf(
   return undefined;
 }
 
-/** In the form that the fields take; undefined: one cannot take what the mapping gives, and the job is settled. */
+/**
+ * Returns the values in the form of their fields; undefined: a field cannot accept a value, and the job is settled.
+ */
 function fieldsOf(
   job: LinkedJob,
   link: Record<string, FieldValue>,
@@ -153,7 +155,7 @@ function fieldsOf(
       job.result = { kind: 'rejected', cause: `salesforce:${code}:${field}`, detail };
       return undefined;
     }
-    // Salesforce relates a task of a lead to nothing else.
+    // Salesforce relates a lead's task to no other record.
     if (object === 'Task' && known.name === 'WhatId' && isOfLead) continue;
     record[known.name] = conformed;
   }
@@ -195,7 +197,10 @@ function settle(job: LinkedJob, written: Written): void {
   }
 }
 
-/** Deletes records of items that are gone, or whose person must not be shown with them any more. @throws {CallFailure} @throws {CallsEnded} */
+/**
+ * Deletes records of items that were deleted, or whose person's identity is no longer visible.
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
 export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], budget: CallBudget): Promise<void> {
   const ids = [...new Set(jobs.map(({ step }) => step.known.id))];
   const written = await deleteRecords(org.client, ids, budget);
@@ -217,14 +222,14 @@ export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], b
   }
 }
 
-/** Ids of records by what they were looked up by, in lower case. */
+/** Ids of records by looked-up value, in lower case. */
 type Ids = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Finds the records that lookups name by an external id, and turns each lookup into the write of an id. Looked up by a
- * query rather than by a nested external id in the record: Salesforce refuses a record whose nested one leads nowhere,
- * and an account that is missing must not lose the person.
- * @param object whose fields the lookups are
+ * Finds the records that lookups name by an external id, and turns each lookup into the write of an id. Uses a query
+ * instead of a nested external id in the record: Salesforce refuses a record whose nested id does not exist, and a
+ * missing account must not lose the person.
+ * @param object the lookups' object
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function resolveLookups(
@@ -294,8 +299,8 @@ async function idsBy(
 }
 
 /**
- * Returns the object whose records a lookup means; undefined: the field holds no ids, or those of several objects.
- * @param chosen where the field can hold the ids of several
+ * Returns the object of a lookup's records; undefined: the field accepts no ids, or those of several objects.
+ * @param chosen the object if the field accepts the ids of several
  */
 export function targetOf(
   { fields }: ObjectFacts,

@@ -4,7 +4,7 @@ import type { SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { CampaignStatuses } from './campaigns.js';
 
-/** What may be done with a field of the org. */
+/** Permissions on a field of the org. */
 export interface FieldFacts {
   readonly name: string;
   readonly type: string;
@@ -23,7 +23,7 @@ export interface FieldFacts {
   readonly picklist: readonly string[];
 }
 
-/** What the user may do with an object of the org. */
+/** Permissions of the user on an object of the org. */
 export interface ObjectFacts {
   readonly createable: boolean;
   readonly updateable: boolean;
@@ -57,10 +57,10 @@ const objectSchema = z.object({
   fields: z.array(fieldSchema),
 });
 
-/** How long what an org said of its objects is believed: a field that is made meanwhile is seen then. */
+/** Time for which descriptions of objects are cached: a new field is seen after it. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
-/** What the org's objects look like, asked once and shared by all lanes. */
+/** Descriptions of the org's objects, read once and shared by all lanes. */
 export class ObjectFields {
   readonly #known = new Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>();
 
@@ -78,7 +78,7 @@ export class ObjectFields {
     return facts;
   }
 
-  /** It was found to be otherwise: the next one asks anew. */
+  /** Discards a description that was wrong: the next use reads it again. */
   forget(object: string): void {
     this.#known.delete(object);
   }
@@ -107,7 +107,7 @@ export class ObjectFields {
   }
 }
 
-/** What a sink holds of its org, shared by all lanes. */
+/** The sink's view of its org, shared by all lanes. */
 export interface Org {
   readonly client: SalesforceClient;
   readonly objects: ObjectFields;

@@ -3,25 +3,25 @@ import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import { z } from 'zod';
 
-/** What one change makes Salesforce do: a step for each entry of `records` that is about its list. */
+/** The calls for one change: one step for each entry of `records` about its list. */
 export interface SalesforceOperation extends Operation {
   readonly steps: readonly Step[];
-  /** What entries of `records` without a step have made of the item before: it stays as it is. */
+  /** The results of entries of `records` without a step, which stay as they are. */
   readonly others: Readonly<Record<string, RemoteRecord | LinkedRecord>>;
 }
 
 export type Step = PersonStep | LeaveStep | ForgetStep | LinkedStep | UnlinkStep;
 
 interface OfRecord {
-  /** The entry's name: its `object`, with a number where there are several of the same. */
+  /** The entry's name: its `object`, with a number if there are several of the same. */
   readonly record: string;
 }
 
-/** Someone is found or created, written to, and made a member of a campaign. */
+/** Finds or creates a person, writes the record, and adds it to a campaign. */
 export interface PersonStep extends OfRecord {
   readonly kind: 'person';
   readonly objectType: PersonType;
-  /** What was made of the item before: it is not looked for then. */
+  /** The entry's result so far: a known record is not searched. */
   readonly known: RemoteRecord | null;
   readonly key: KeyValue | null;
   /** Lower case. */
@@ -30,10 +30,10 @@ export interface PersonStep extends OfRecord {
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
   readonly writes: readonly FieldWrite[];
-  /** The mapping splits names, and this one has no first name: it may be the first name of the record. */
+  /** Whether the mapping splits names and this one has no first name: it may be the first name of the record. */
   readonly isOneWord: boolean;
   readonly lookups: readonly Lookup[];
-  /** When what the values tell of happened: what `if-newer` compares. Unix time in ms. */
+  /** Event time of the values, which `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;
   readonly campaign: CampaignStep | null;
 }
@@ -44,15 +44,15 @@ export interface KeyValue {
   readonly value: string;
 }
 
-/** A field that holds the id of another record, which is found by its external id. */
+/** A field with the id of another record, which is found by its external id. */
 export interface Lookup {
   readonly field: string;
-  /** The other record's object; null: the field holds ids of one object only. */
+  /** The other record's object; null if the field accepts ids of one object only. */
   readonly object: string | null;
   readonly keyField: string;
-  /** Null: the item says nothing to find it by. */
+  /** Null if the item has no value to find it by. */
   readonly key: KeyValue | null;
-  /** The id that is written where none is found; null: none. */
+  /** The id to write if none is found; null: none. */
   readonly otherwise: string | null;
   readonly policy: WritePolicy;
 }
@@ -77,25 +77,25 @@ export interface CampaignStep {
 
 export type MemberStage = 'registered' | 'attended';
 
-/** The item is gone: the membership is given another status, and all else stays. */
+/** Sets the status of a membership whose item was deleted; nothing else changes. */
 export interface LeaveStep extends OfRecord {
   readonly kind: 'leave';
   readonly known: RemoteRecord;
   readonly status: string;
-  /** Statuses that this sink gives. Any other is somebody's own, and stays. */
+  /** Statuses that this sink sets. Any other was set by a user, and stays. */
   readonly ours: readonly string[];
 }
 
-/** What was sent of the person is taken back. */
+/** Removes what was sent about the person. */
 export interface ForgetStep extends OfRecord {
   readonly kind: 'forget';
   readonly how: 'clear-our-fields' | 'delete';
   readonly known: RemoteRecord;
-  /** The external id field, cleared where this sink wrote it. */
+  /** The external id field, cleared if this sink wrote it. */
   readonly keyField: string | null;
 }
 
-/** A record of its own that belongs to a person, such as a task, is written; nobody is created for it. */
+/** Writes a record that belongs to a person, such as a task; creates no person. */
 export interface LinkedStep extends OfRecord {
   readonly kind: 'linked';
   readonly object: string;
@@ -103,29 +103,29 @@ export interface LinkedStep extends OfRecord {
   readonly key: KeyValue;
   readonly writes: readonly FieldWrite[];
   readonly lookups: readonly Lookup[];
-  /** How the person is found. */
+  /** Match values that find the person. */
   readonly person: Pick<PersonStep, 'key' | 'email' | 'match' | 'onSeveral'>;
-  /** The field that holds the person's id, by what the person is. */
+  /** The field with the person's id, by type of person. */
   readonly links: { readonly [Type in PersonType]?: string | undefined };
 }
 
-/** A record that belongs to a person is deleted. */
+/** Deletes a record that belongs to a person. */
 export interface UnlinkStep extends OfRecord {
   readonly kind: 'unlink';
   readonly known: LinkedRecord;
 }
 
-/** What an entry of `records` has made of an item. Ids and states, never a value. */
+/** An entry's result for an item. Ids and states, never a value. */
 export interface RemoteRecord {
   readonly type: 'Lead' | 'Contact';
   readonly id: string;
-  /** This sink created it, for this item. */
+  /** Whether this sink created the record for this item. */
   readonly created: boolean;
-  /** This sink gave it its external id. */
+  /** Whether this sink set its external id. */
   readonly keyed: boolean;
-  /** The fields that this sink has written. */
+  /** Fields that this sink wrote. */
   readonly written: readonly string[];
-  /** When it last wrote, by Salesforce's clock, Unix time in ms. */
+  /** Time of this sink's last write, by Salesforce's clock, Unix time in ms. */
   readonly writtenAtMs: number;
   readonly member: RemoteMember | null;
 }
@@ -133,10 +133,10 @@ export interface RemoteRecord {
 export interface RemoteMember {
   readonly id: string;
   readonly campaignId: string;
-  /** As this sink last gave or found it. */
+  /** The status that this sink last set or found. */
   readonly status: string;
   readonly created: boolean;
-  /** The fields that this sink has written, less the status. */
+  /** Fields that this sink wrote, without the status. */
   readonly written: readonly string[];
 }
 
@@ -158,13 +158,13 @@ const recordSchema = z.object({
     .nullable(),
 });
 
-/** Under the name of an entry of `records`, in the object of an item; null: nothing was made by that entry, or it was taken back. */
+/** Results by entry of `records`, in the item's object; null: the entry created nothing, or it was removed. */
 export function remoteRecordOf(object: Fields | null, record: string): RemoteRecord | null {
   const found = recordSchema.safeParse(object?.[record]);
   return found.success ? found.data : null;
 }
 
-/** A record that belongs to a person, made by an entry of `records`: all of it is this sink's. */
+/** A record that belongs to a person, created by an entry of `records`: all of it is this sink's. */
 export interface LinkedRecord {
   /** The object, such as Task. */
   readonly linked: string;
@@ -178,14 +178,14 @@ export function linkedRecordOf(object: Fields | null, record: string): LinkedRec
   return found.success ? found.data : null;
 }
 
-/** A step while it is carried out. */
+/** A step in progress. */
 export interface Job<S extends Step = Step> {
   readonly step: S;
-  /** What stands at Salesforce by now; null: nothing, as far as is known. */
+  /** The entry's result at Salesforce now; null: nothing, as far as is known. */
   remote: NonNullable<S['known']> | null;
-  /** What became of it; undefined: not settled yet. */
+  /** The result; undefined until it is settled. */
   result: Result | undefined;
-  /** For a person who reads what was done. */
+  /** Details for the operator. */
   readonly done: string[];
 }
 
@@ -225,7 +225,7 @@ export function isUnlinkJob(job: Job): job is Job<UnlinkStep> {
 
 export type FailedResult = Extract<Result, { kind: 'retry' | 'pause' }>;
 
-/** A call that said nothing of any record: what it means for all that was to be done with it. */
+/** A call whose failure applies to all records in it. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
 
@@ -234,7 +234,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** No further call is begun: it was stopped, or its time is over. */
+/** No further call starts: the signal was aborted, or the budget is used up. */
 export class CallsEnded extends Error {
   override readonly name = 'CallsEnded';
 }

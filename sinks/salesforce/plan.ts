@@ -26,7 +26,7 @@ const LONGEST_CAMPAIGN_NAME = 80;
 /** An entry of `records`, with the name under which an item's object holds what it made. */
 export interface NamedRecord {
   readonly name: string;
-  /** Where it stands, for messages: `salesforce.records[0]`. */
+  /** The entry's path for messages: `salesforce.records[0]`. */
   readonly place: string;
   readonly keys: RecordKeys;
 }
@@ -42,7 +42,7 @@ export function namedRecords(sink: string, records: readonly RecordKeys[]): Name
   });
 }
 
-/** What is to be done about a change. Pure. */
+/** Plans the steps for a change. Pure. */
 export async function planSubject(
   subject: Subject,
   records: readonly NamedRecord[],
@@ -180,7 +180,10 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
   return asked;
 }
 
-/** What becomes of a record that belongs to a person. With its item or its person it goes whole: all of it is from here. */
+/**
+ * Plans the removal of a record that belongs to a person: it is deleted with its item or its person, because all of it
+ * is from here.
+ */
 async function linkedOrGone(
   subject: Subject,
   { keys, name, place }: NamedRecord,

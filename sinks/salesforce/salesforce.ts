@@ -66,7 +66,10 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   create: (config, environment) => createSalesforceSink(config, environment),
 };
 
-/** What the expressions look at; the pigeonhole besides, whose name is a campaign's and whose start `if-newer` compares. */
+/**
+ * Returns the joins that the expressions use, and the pigeonhole, whose name a campaign gets and whose start
+ * `if-newer` compares.
+ */
 function joins(config: SalesforceConfig): Join[] {
   const mentioned = joinsOf(expressionsIn(config).map(({ expression }) => expression));
   return [...new Set<Join>([...mentioned, 'pigeonholes'])];

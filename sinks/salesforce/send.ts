@@ -62,7 +62,9 @@ export async function deliverBatch(
   return Object.keys(campaigns.learnt).length > 0 ? { outcomes, memory: campaigns.learnt } : { outcomes };
 }
 
-/** What fails for all that is left of a stage is the outcome of each; what was not begun is left for another time. */
+/**
+ * Runs a stage. A failure of the whole stage is the result of all its open jobs; jobs that did not start stay open.
+ */
 async function stage<J extends Job>(jobs: readonly J[], carryOut: (due: readonly J[]) => Promise<void>): Promise<void> {
   const due = jobs.filter(isOpen);
   if (due.length === 0) return;
@@ -112,7 +114,7 @@ async function deliverPeople(
   });
 }
 
-/** @returns those whose record is no more, or has become another's */
+/** @returns jobs whose record no longer exists, or belongs to another person now */
 async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();
@@ -139,7 +141,10 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
   return await followConverted(org, lost, budget);
 }
 
-/** Of leads that were converted the contact is taken up; the others are to be looked for. */
+/**
+ * Continues with the contacts of converted leads.
+ * @returns the jobs to search again
+ */
 async function followConverted(org: Org, lost: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const leads = lost.filter(({ remote }) => remote?.type === 'Lead');
   if (leads.length === 0) return [...lost];
@@ -186,7 +191,7 @@ function byRecord<J extends Job>(jobs: readonly J[]): J[][] {
   return [...groups.values()];
 }
 
-/** What must be heeded most comes first. */
+/** Results in order of importance. */
 const order: readonly Result['kind'][] = ['pause', 'retry', 'unknown', 'unsent', 'rejected', 'delivered'];
 
 function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outcome {

@@ -13,20 +13,20 @@ interface MemberRow extends PresentMember, PresentRecord {
   readonly id: string;
 }
 
-/** Someone in a campaign, for one or several items. */
+/** A person's membership of a campaign, for one or several items. */
 interface Membership {
   readonly campaign: Campaign;
   readonly jobs: readonly PersonJob[];
   readonly present: MemberRow | null;
-  /** Null: it stays. */
+  /** Null: the status stays. */
   readonly status: string | null;
-  /** By field, less the status. */
+  /** By field, without the status. */
   readonly fields: ReadonlyMap<string, FieldValue>;
 }
 
 /**
- * Makes people whose records were written members of their campaigns, or brings their status up to date. A membership
- * is found by campaign and person, of which Salesforce lets there be one, so that a repeat makes no second one.
+ * Adds people whose records were written to their campaigns, or updates their status. Memberships are found by
+ * campaign and person, and Salesforce allows one of each, so that a repeat creates no second one.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function writeMembers(
@@ -74,13 +74,13 @@ async function byCampaign(
   return groups;
 }
 
-/** What this sink gave before is not given again: should someone have changed it since, that stays. */
+/** Whether this sink set the value before. It is not set again: a user's change stays. */
 function isDue({ remote, step }: PersonJob, { id }: Campaign): boolean {
   const member = remote?.member;
   return member?.campaignId !== id || member.status !== step.campaign!.status[step.campaign!.stage];
 }
 
-/** Settles a job whose values no call could carry. Its person has been written, and stays. */
+/** Settles a job with a value that no call accepts. Its person was written, and stays. */
 function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
   for (const { field, value } of job.step.campaign!.memberWrites) {
     const known = fields.get(field.toLowerCase());
@@ -93,7 +93,7 @@ function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
   return true;
 }
 
-/** By the id of the person. */
+/** Memberships by the id of the person. */
 async function presentMembers(
   org: Org,
   { id }: Campaign,
@@ -149,7 +149,7 @@ function membershipsOf(
   });
 }
 
-/** Of items that say different things the later one is right. What stands there already is not written. */
+/** Merges the values of several items: the later one wins. Values that are already there are not written. */
 function memberFields(
   jobs: readonly PersonJob[],
   row: MemberRow | null,
@@ -171,7 +171,7 @@ function memberFields(
   return fields;
 }
 
-/** All of them new, or all of them there already. */
+/** Memberships of one call: all new, or all existing. */
 async function write(org: Org, memberships: readonly Membership[], budget: CallBudget): Promise<void> {
   if (memberships.length === 0) return;
   const how = memberships[0]!.present === null ? 'create' : 'update';
@@ -214,7 +214,7 @@ function settle({ campaign, jobs, present, status, fields }: Membership, written
 
 function refusalOf({ errors, requestId }: Extract<Written, { kind: 'refused' }>): Result {
   const failure = classifyRecordErrors(errors, 'CampaignMember', requestId);
-  // Someone else was faster, or one of the three is no more: looked at anew, it is known which.
+  // Another client was faster, or one of the three records was deleted: the next attempt reads which.
   if (failure.kind !== 'other') return { kind: 'retry', detail: 'the campaign member has changed meanwhile' };
   return failure.result;
 }

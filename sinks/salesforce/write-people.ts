@@ -7,20 +7,20 @@ import { isOpen, type PersonJob, type FieldValue } from './operation.js';
 import type { ObjectFacts, Org } from './object-fields.js';
 import { type Write, type Written, writeRecords } from './write-records.js';
 
-/** What is written for some members of a group. */
+/** The write for some members of a group. */
 interface Draft {
   readonly group: PersonGroup;
   readonly members: readonly PersonJob[];
-  /** Fields by name; the external id apart, where a record is created by it. */
+  /** Fields by name; without the external id if it creates the record. */
   readonly fields: Map<string, FieldValue>;
   readonly key: { readonly field: string; readonly value: string } | null;
   readonly keyed: boolean;
 }
 
 /**
- * Writes each group's record. Where one is refused for several items together, they are tried one by one, so that
- * only the culprit is refused.
- * @returns jobs whose record is no more, or has become another: to be looked for
+ * Writes each group's record. If a record for several items is refused, the items are tried one at a time, so that
+ * only the faulty one is refused.
+ * @returns jobs whose record no longer exists or has become another, to search again
  * @throws {CallFailure} when the org does not describe its objects
  */
 export async function writePeople(org: Org, groups: readonly PersonGroup[], budget: CallBudget): Promise<PersonJob[]> {
@@ -40,7 +40,7 @@ export async function writePeople(org: Org, groups: readonly PersonGroup[], budg
         batch.map((draft) => recordOf(draft)),
         budget,
       );
-      // A field that was there has gone meanwhile.
+      // A field was deleted in the meantime.
       if (written.some(isUnknownField)) org.objects.forget(write.type);
       batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
     }
@@ -66,7 +66,7 @@ async function draftsOf(
   return drafts;
 }
 
-/** Settles a job that would create someone and could not find them again. */
+/** Settles a job that would create a person and could not find them again. */
 function needsKey(job: PersonJob, canCreate: boolean): boolean {
   if (canCreate) return true;
   const detail = 'nobody was found, and without an external id a repeat would create the person twice';
@@ -74,12 +74,12 @@ function needsKey(job: PersonJob, canCreate: boolean): boolean {
   return false;
 }
 
-/** Settles a job whose values no call could carry: one of them would fail all records beside it. */
+/** Settles a job with a value that would make Salesforce refuse the whole call. */
 function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boolean {
   const { step } = job;
   for (const { field, value } of step.writes) {
     const known = facts.fields.get(field.toLowerCase());
-    // A lead's fields that a contact does not have are left out of it, and the other way round.
+    // Fields that exist only on leads are left out of contacts, and the reverse.
     if (known === undefined && type !== step.objectType) continue;
     if (known === undefined) {
       const detail = `${type} has no field ${field} that the user may see: make it, or take it out of "properties"`;
@@ -95,7 +95,7 @@ function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boole
   return true;
 }
 
-/** Of items that say different things the later one is right: they come in the order of their changes. */
+/** Merges the values of several items: the later change wins. */
 function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Draft {
   const fields = new Map<string, FieldValue>();
   for (const { step, remote } of members) {
@@ -115,7 +115,7 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
       const known = facts.fields.get(field.toLowerCase());
       const isOther = group.type !== step.objectType;
       if (known === undefined || (isOther && !known.updateable)) continue;
-      // Not there any more at the source, but required here: what stands there stays.
+      // The value was removed in the service, but the field is required: its value stays.
       if (value === null && !known.nillable && known.type !== 'boolean') continue;
       fields.set(known.name, conformValue(value, known)!);
     }
@@ -125,7 +125,7 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
   return { group, members, fields, key, keyed };
 }
 
-/** Its external id is the item's: this sink has written it before, though it does not remember. */
+/** Whether the record's external id is the item's: this sink wrote it before, but has no result of it. */
 function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
   const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
   if (key === null || known === undefined) return false;
@@ -133,8 +133,8 @@ function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: 
 }
 
 /**
- * The external id that is written: on creating, and on a record that has none or whose one is ours. Another's stays:
- * it may lead to the person of another event.
+ * Returns the external id to write: for a new record, and for one without an id or with our own. Another id stays: it
+ * may lead to the person of another event.
  */
 function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Pick<Draft, 'key' | 'keyed'> {
   const job = members.find(({ step }) => step.key !== null);
@@ -154,7 +154,7 @@ function isUnknownField(written: Written): boolean {
   return written.kind === 'refused' && written.errors.some(({ code }) => code.startsWith('INVALID_FIELD'));
 }
 
-/** An update without a field would still count as a change of the record, which others look at. */
+/** Whether an update has a field: an empty one would still count as a change of the record for others. */
 function saysNothing({ group, fields }: Draft): boolean {
   return group.id !== null && fields.size === 0;
 }
@@ -169,7 +169,7 @@ function settleUnchanged({ group, members }: Draft): { group: PersonGroup; membe
   return laterOf(group);
 }
 
-/** The next of a group whose items are tried one by one. */
+/** The next draft of a group whose items are tried one at a time. */
 function laterOf(group: PersonGroup): { group: PersonGroup; members: readonly PersonJob[] }[] {
   const next = group.members.find((job) => isOpen(job) && job.done.length === 0);
   return next === undefined ? [] : [{ group, members: [next] }];
@@ -181,7 +181,7 @@ function recordOf({ group, fields, key }: Draft): Record<string, FieldValue> {
   return { ...record, [key!.field]: key!.value };
 }
 
-/** Drafts that one call can carry: of one object, all updated by id or all created by one external id field. */
+/** Drafts for one call: of one object, all updated by id or all created by one external id field. */
 function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
   const writes = new Map<string, [Write, Draft[]]>();
   for (const draft of drafts) {
@@ -195,7 +195,7 @@ function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
   return [...writes.values()];
 }
 
-/** @returns what is to be tried again, one item at a time */
+/** @returns drafts to try again, one item at a time */
 function settle(
   draft: Draft,
   written: Written,
@@ -232,7 +232,7 @@ function settle(
         lost.push(...group.members.filter((job) => isOpen(job) && job.done.length === 0));
         return [];
       }
-      // Later the record may be free: that is no fault of any of them.
+      // The record may be free later: none of the items is at fault.
       if (members.length > 1 && failure.result.kind === 'rejected') return [{ group, members: [members[0]!] }];
       for (const job of members) job.result = failure.result;
       return laterOf(group);
@@ -240,7 +240,7 @@ function settle(
   }
 }
 
-/** Those of the written fields that this item's mapping gives. */
+/** Returns the written fields that this item's mapping returned. */
 function fieldsOf({ step }: PersonJob, fields: ReadonlyMap<string, FieldValue>): string[] {
   const own = new Set(step.writes.map(({ field }) => field.toLowerCase()));
   return [...fields.keys()].filter((field) => own.has(field.toLowerCase()));

@@ -15,12 +15,12 @@ const MOST_REFUSALS = 60;
 
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** What one call does with each of its records, all of one object. */
+/** The action of one call on each of its records, all of one object. */
 export type Write =
   | { readonly how: 'create' | 'update'; readonly type: string }
   | { readonly how: 'upsert'; readonly type: string; readonly keyField: string };
 
-/** What became of one record. */
+/** The result for one record. */
 export type Written =
   | { readonly kind: 'written'; readonly id: string; readonly created: boolean; readonly atMs: number }
   | { readonly kind: 'refused'; readonly errors: readonly SaidError[]; readonly requestId?: string | undefined }
@@ -70,7 +70,7 @@ export async function writeRecords(
   return written;
 }
 
-/** Deletes records by id, 200 in a call. What is no more counts as deleted. */
+/** Deletes records by id, 200 in a call. A record that no longer exists counts as deleted. */
 export async function deleteRecords(
   client: SalesforceClient,
   ids: readonly string[],
@@ -147,7 +147,7 @@ function tooManyRefusals({ refused }: CallAnswer, count: number): Written[] {
   return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
 }
 
-/** Of a call with one record. */
+/** The refusal of a call with one record. */
 function refusal({ body, refused, requestId }: CallAnswer): Written {
   const errors = saidErrors(body);
   const code = refused?.code ?? '';

@@ -50,7 +50,7 @@ describe('the configuration of a Slack sink', () => {
     [
       'a broken expression',
       { token, channel: 'C0123456789', messages: [{ from: 'questions', text: 'item.(' }] },
-      'messages.0.text: is no expression that can be used',
+      'messages.0.text: is not a usable expression',
     ],
     [
       'routes through a webhook',

@@ -5,12 +5,12 @@ export interface Token {
   readonly kind: 'word' | 'text' | 'number' | 'sign';
   /** A text without its quotes and escapes. */
   readonly value: string;
-  /** Of a text as LIKE reads it: backslashes and escaped wildcards behind a backslash. */
+  /** A text for LIKE: with backslashes and escaped wildcards after a backslash. */
   readonly pattern?: string;
   readonly column: number;
 }
 
-/** What a backslash may stand before in a text. Documented: "Quoted String Escape Sequences". */
+/** Characters that may follow a backslash in a text. Documented: "Quoted String Escape Sequences". */
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',

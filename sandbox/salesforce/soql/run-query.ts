@@ -48,7 +48,7 @@ function attributed(record: OrgRecord, version: string): Record<string, unknown>
   return { attributes: { type: record.type.name, url } };
 }
 
-/** What `Lead.Email` means from a type on: the canonical names, the last field, and how to read it. */
+/** Resolves `Lead.Email` from a type on: the canonical names, the last field, and how to read it. */
 function path(
   org: Org,
   type: SObjectType,
