@@ -4,28 +4,28 @@ import type { Outcome } from './sink.js';
 const operation = (itemKey: string, revision: number) => ({ itemKey, revision });
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
 
-/** Delivers with the outcome that `answers` has for `<item><revision>`, else delivered; notes what began. */
+/** Delivers with the outcome that `answers` has for `<item><revision>`, else delivered; records which deliveries started. */
 function harness(answers: Record<string, Outcome> = {}) {
-  const began: string[] = [];
-  let underWay = 0;
-  let mostUnderWay = 0;
+  const started: string[] = [];
+  let inProgress = 0;
+  let maxInProgress = 0;
   const deliver = async ({ itemKey, revision }: { itemKey: string; revision: number }): Promise<Outcome> => {
-    began.push(`${itemKey}${revision}`);
-    mostUnderWay = Math.max(mostUnderWay, (underWay += 1));
+    started.push(`${itemKey}${revision}`);
+    maxInProgress = Math.max(maxInProgress, (inProgress += 1));
     await Promise.resolve();
-    underWay -= 1;
+    inProgress -= 1;
     return answers[`${itemKey}${revision}`] ?? { kind: 'delivered' };
   };
-  return { began, deliver, mostUnderWay: () => mostUnderWay };
+  return { started, deliver, maxInProgress: () => maxInProgress };
 }
 
 describe('delivering in the order of items', () => {
   it('holds back only the later changes of the item that failed', async () => {
-    const { deliver, began } = harness({ a1: { kind: 'retry', detail: 'down' } });
+    const { deliver, started } = harness({ a1: { kind: 'retry', detail: 'down' } });
     const operations = [operation('a', 1), operation('b', 1), operation('a', 2), operation('b', 2), operation('a', 3)];
     const outcomes = await inItemOrder(operations, { concurrency: 2, mayStart: () => true, deliver });
     expect(kinds(outcomes)).toEqual(['retry', 'delivered', 'unsent', 'delivered', 'unsent']);
-    expect(began).toEqual(['a1', 'b1', 'b2']);
+    expect(started).toEqual(['a1', 'b1', 'b2']);
   });
 
   it('goes on after a rejected change, which is settled', async () => {
@@ -39,30 +39,30 @@ describe('delivering in the order of items', () => {
   });
 
   it('begins nothing after a pause', async () => {
-    const { deliver, began } = harness({ b1: { kind: 'pause', cause: 'gone', detail: 'HTTP 410' } });
+    const { deliver, started } = harness({ b1: { kind: 'pause', cause: 'gone', detail: 'HTTP 410' } });
     const operations = ['a', 'b', 'c', 'd'].map((item) => operation(item, 1));
     const outcomes = await inItemOrder(operations, { concurrency: 1, mayStart: () => true, deliver });
     expect(kinds(outcomes)).toEqual(['delivered', 'pause', 'unsent', 'unsent']);
-    expect(began).toEqual(['a1', 'b1']);
+    expect(started).toEqual(['a1', 'b1']);
   });
 
   it('begins nothing once it may not', async () => {
-    const { deliver, began } = harness();
+    const { deliver, started } = harness();
     const operations = [operation('a', 1), operation('a', 2), operation('b', 1)];
-    const outcomes = await inItemOrder(operations, { concurrency: 1, mayStart: () => began.length < 1, deliver });
+    const outcomes = await inItemOrder(operations, { concurrency: 1, mayStart: () => started.length < 1, deliver });
     expect(kinds(outcomes)).toEqual(['delivered', 'unsent', 'unsent']);
   });
 
-  it('has as many under way as allowed and never two of one item', async () => {
-    const { deliver, mostUnderWay } = harness();
+  it('runs the allowed number concurrently and never two of one item', async () => {
+    const { deliver, maxInProgress } = harness();
     const operations = ['a', 'b', 'c', 'd', 'e'].map((item) => operation(item, 1));
     await inItemOrder(operations, { concurrency: 3, mayStart: () => true, deliver });
-    expect(mostUnderWay()).toBe(3);
+    expect(maxInProgress()).toBe(3);
 
     const one = harness();
     const ofOneItem = [1, 2, 3].map((revision) => operation('a', revision));
     await inItemOrder(ofOneItem, { concurrency: 3, mayStart: () => true, deliver: one.deliver });
-    expect(one.mostUnderWay()).toBe(1);
-    expect(one.began).toEqual(['a1', 'a2', 'a3']);
+    expect(one.maxInProgress()).toBe(1);
+    expect(one.started).toEqual(['a1', 'a2', 'a3']);
   });
 });

@@ -6,7 +6,7 @@ describe('a value by which a record is found', () => {
     ['is one of several that do not', '123', ['canary-123@example.com', 'desk@example.com'], true],
     ['is not there', '123', [null], false],
     ['is of a real item', undefined, ['desk@example.com'], false],
-  ])('may find what is somebody else’s or not, where it %s', (_, canary, values, expected) => {
+  ])('decides whether a record may belong to someone else, where it %s', (_, canary, values, expected) => {
     expect(mayBeAnothers(canary === undefined ? {} : { canary }, values)).toBe(expected);
   });
 });

@@ -130,7 +130,7 @@ export interface SinkTraits {
   readonly repeats: 'harmless' | 'lookUp';
   /** Maximum number of operations in one `send`. */
   readonly batchSize: number;
-  /** How this destination treats a canary; absent: like any item, and nothing of it remains. */
+  /** Treatment of a canary at this destination; absent: like any item, and nothing of it remains. */
   readonly canary?: CanaryTraits;
 }
 

@@ -8,7 +8,7 @@ function codes(results: { success: boolean; errors: { statusCode: string }[] }[]
 }
 
 describe('a collection', () => {
-  it('upserts each record by itself, and answers in their order', async () => {
+  it('upserts each record independently, and answers in their order', async () => {
     const { call, upsert } = await salesforce();
     const first = await upsert('Lead', 'Engagement_Id__c', [lead('1'), lead('2', { LastName: null }), lead('3')]);
     const second = await upsert('Lead', 'Engagement_Id__c', [lead('3', { Title: 'CEO' }), lead('4')]);

@@ -62,7 +62,7 @@ describe('the account', () => {
     at.forEach((from) => expect(at.filter((time) => time >= from && time < from + 300).length).toBeLessThanOrEqual(5));
   });
 
-  it('is left to other lanes when its turn does not come in time', async () => {
+  it('leaves the permit to other lanes when it is not granted in time', async () => {
     await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200 } });
     expect(await desk.deliver([person()])).toEqual([{ kind: 'unsent' }]); // its time zone took the only turn
     expect(desk.account.requests).toHaveLength(1);

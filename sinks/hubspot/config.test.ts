@@ -88,7 +88,7 @@ describe('the configuration of hubspot', () => {
     [{ records: [{ ...contacts, properties: { 'E-Mail': 'item.Email' } }] }, /^records\.0\.properties\.E-Mail/],
     [{ records: [{ ...contacts, from: 'people' }] }, /^records\.0\.from: allowed/],
     [{ token: 'pat-x' }, /^token: a secret must not be in this file/],
-  ])('is told what is wrong with %j', (keys, problem) => {
+  ])('reports what is wrong with %j', (keys, problem) => {
     expect(problemsOf(keys)).toContainEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
   });
 

@@ -21,7 +21,7 @@ describe('the limit of a day', () => {
     return { clock, now: () => clock.nowMs };
   };
 
-  it('is closed until midnight of the account, once it was told so', () => {
+  it('stops requests until midnight of the account after HubSpot reports the limit', () => {
     const { clock, now } = at('2026-11-21T09:30:00Z');
     const daily = new DailyLimit(undefined, now);
     daily.timeZone = 'Asia/Tokyo';
@@ -39,7 +39,7 @@ describe('the limit of a day', () => {
     expect(daily.closedForMs()).toBe(3_600_000);
   });
 
-  it('is closed by as many requests as were allowed, and begins anew with the day', () => {
+  it('stops requests at the configured number, and restarts the count each day', () => {
     const { clock, now } = at('2026-11-21T23:00:00Z');
     const daily = new DailyLimit(3, now);
     daily.timeZone = 'UTC';

@@ -53,7 +53,7 @@ describe('since when a property has its value', () => {
     ['it was first given', historyOf(['London', 1000]), 1000],
     ['it was last changed', historyOf(['Paris', 1000], ['London', 2000]), 2000],
     ['it was changed, though it was written again since', historyOf(['Paris', 1], ['London', 2], ['London', 3]), 2],
-    ['it came back', historyOf(['London', 1], ['Paris', 2], ['London', 3]), 3],
+    ['the earlier value returned', historyOf(['London', 1], ['Paris', 2], ['London', 3]), 3],
     ['it was cleared', historyOf(['London', 1], ['', 2], [null, 3]), 2],
   ])('is when %s', (_, record, atMs) => expect(changedAtMs(record, 'city')).toBe(atMs));
 

@@ -11,7 +11,7 @@ import type { Fields, Lane, Outcome, Sink, SinkEnvironment, Subject } from '../s
 export interface FakeRecord {
   readonly id: string;
   readonly properties: Record<string, string>;
-  /** When each property was last changed, Unix time in ms. */
+  /** Time of the last change of each property, Unix time in ms. */
   readonly changedAtMs: Record<string, number>;
 }
 
@@ -39,7 +39,7 @@ export class FakeAccount {
   /** Marketing events by HubSpot's id. */
   readonly events = new Map<string, Record<string, unknown>>();
   readonly lists = new Map<string, Set<string>>();
-  /** What HubSpot requires of new records; undefined: the key may not read it. */
+  /** Required properties of new records; undefined if the key may not read them. */
   required: readonly string[] | undefined = [];
   readonly associations: string[] = [];
   /** Asked before each request; an answer replaces the account's own. */
@@ -277,7 +277,7 @@ export class Desk {
     return this.#sink;
   }
 
-  /** As a process that ends and begins anew, with what the engine keeps. */
+  /** Restarts the process, with the state that the engine keeps. */
   async restart(): Promise<void> {
     await this.#sink.close();
     this.#sink = this.openSink();
@@ -318,7 +318,7 @@ export class Desk {
     return this.#objects.get(`${change.list} ${change.key}`) ?? null;
   }
 
-  /** Plans and sends, and keeps what came back. What is not sent at all is told by its reason or cause. */
+  /** Plans, sends, and keeps the outcomes. A change that is not sent has its reason or cause instead. */
   async deliver(
     subjects: readonly Subject[],
     how: 'send' | 'recover' = 'send',
@@ -342,7 +342,7 @@ export class Desk {
     });
   }
 
-  /** Goes on with what another desk knows, as a sink does whose key was replaced. */
+  /** Continues with the state of another desk, like a sink after its key was replaced. */
   takeOver(other: Desk): void {
     for (const [item, object] of other.#objects) this.#objects.set(item, object);
     Object.assign(this.#memory, other.#memory);

@@ -25,13 +25,6 @@ function attendee(key: number, data: Record<string, unknown> | null, around: Par
   );
 }
 
-function question(key: number, data: Record<string, unknown> | null, around: Partial<Subject> = {}): Subject {
-  return subjectOf(
-    sampleChange({ id: `q-${key}`, list: 'qna-questions', key: String(key), type: 'qna-questions.created', data }),
-    around,
-  );
-}
-
 const people = (count: number): Subject[] =>
   Array.from({ length: count }, (_, n) => attendee(n, { Email: `P${n}@Example.com`, Name: `P${n}` }));
 
@@ -66,7 +59,7 @@ describe('contacts', () => {
     expect(account.calls('/batch/')[0]?.path).toBe(path);
   });
 
-  it('follow a changed e-mail by their id, and are never made anew', async () => {
+  it('follow a changed e-mail by their id, and are never created again', async () => {
     const { account } = await openDesk([contacts]);
     await desk.deliver([attendee(1, { Email: 'ada@example.com', Name: 'Ada' })]);
     await desk.deliver([attendee(1, { Email: 'countess@example.com', Name: 'Ada' })]);
@@ -140,7 +133,7 @@ describe('contacts', () => {
     expect(account.calls('upsert')).toHaveLength(1);
   });
 
-  it.each([200, 207])('are told apart record by record in an answer of %d', async (status) => {
+  it.each([200, 207])('have a result each in an answer of %d', async (status) => {
     const { account } = await openDesk([contacts]);
     account.script = ({ path, body }) =>
       path.includes('upsert')
@@ -237,7 +230,7 @@ describe('contacts', () => {
     expect(ada.properties).toMatchObject({ firstname: 'Countess', last_event: 'X' });
     await desk.deliver([at(2, 'Autumn', '2026-11-01')]);
     expect(ada.properties.last_event).toBe('Autumn');
-    // Written a moment ago, but for an event before this one: history is caught up in any order.
+    // Written just now, for an event before this one: history is imported in any order.
     await desk.deliver([at(3, 'Winter', '2026-11-20')]);
     await desk.deliver([at(4, 'Summer', '2026-08-01')]);
     expect(ada.properties.last_event).toBe('Winter');
@@ -398,135 +391,5 @@ describe('marketing events', () => {
       .map((subject) => ({ ...subject, pigeonhole }));
     expect(new Set(kinds(await desk.deliver(others)))).toEqual(new Set(['retry']));
     expect(account.calls('/attendance/')).toHaveLength(2);
-  });
-});
-
-describe('notes', () => {
-  const notes = {
-    from: 'qna-questions',
-    object: 'notes',
-    email: 'attendee.Email',
-    properties: { hs_note_body: 'item.content' },
-  };
-  const ada = { attendee: { Email: 'ada@example.com' } };
-  const asked = (key: number, content = 'When is <lunch>?') => question(key, { content }, ada);
-  const textsOf = () => [...desk.account.of('notes').values()].map(({ properties }) => properties.hs_note_body);
-
-  it('stand on the timeline of the contact, escaped, are edited and are removed', async () => {
-    const { account } = await openDesk([notes]);
-    const contact = account.put('contacts', { email: 'ada@example.com' });
-    await desk.deliver([asked(9001)]);
-    expect(textsOf()).toEqual(['<p>When is &lt;lunch&gt;?</p><p>[pigeonpost acme/101/qna-questions/9001]</p>']);
-    expect(account.associations[0]).toMatch(new RegExp(` contacts ${contact.id}$`));
-    await desk.deliver([asked(9001, 'When is dinner?')]);
-    expect(textsOf()).toEqual([expect.stringContaining('dinner')]);
-    await desk.deliver([question(9001, null)]);
-    expect(textsOf()).toEqual([]);
-  });
-
-  it('are removed when the question turns anonymous', async () => {
-    await openDesk([notes]);
-    await desk.deliver([asked(9001)]);
-    await desk.deliver([question(9001, { content: 'When?' })]);
-    expect(textsOf()).toEqual([]);
-    expect(await desk.deliver([question(9001, { content: 'When is it?' })])).toEqual([
-      { kind: 'nothing', reason: 'no-match' },
-    ]);
-  });
-
-  it.each([
-    ['answer was lost', { status: 0, cut: true, afterEffect: true }],
-    ['answer was an error after the effect', { status: 502, afterEffect: true }],
-    ['answer was torn', { status: 200, body: {}, afterEffect: true }],
-  ])('whose %s are looked up, and never made twice', async (_, lost) => {
-    const { account } = await openDesk([notes]);
-    account.script = ({ path }) => (path.includes('notes/batch/create') ? lost : undefined);
-    expect(kinds(await desk.deliver([asked(9001), asked(9002)]))).toEqual(['unknown', 'unknown']);
-    account.script = () => undefined;
-    expect(kinds(await desk.deliver([asked(9001), asked(9002)], 'recover'))).toEqual(['unsent', 'unsent']);
-    await desk.deliver([asked(9001), asked(9002)]);
-    expect(textsOf()).toHaveLength(2);
-    await desk.deliver([asked(9001, 'Dinner?')]);
-    expect(textsOf().filter((text) => text?.includes('Dinner'))).toHaveLength(1);
-  });
-
-  it('are not written by a look-up: whoever they name may be shown no more', async () => {
-    const { account } = await openDesk([notes]);
-    account.script = ({ path }) =>
-      path.includes('notes/batch/create') ? { status: 0, cut: true, afterEffect: true } : undefined;
-    await desk.deliver([asked(9001)]);
-    const paths: string[] = [];
-    account.script = ({ path }) => void paths.push(path);
-    await desk.deliver([asked(9001)], 'recover');
-    expect(paths.filter((path) => !/read|search|associations/.test(path))).toEqual([]);
-    await desk.deliver([question(9001, { content: 'When?' })]);
-    expect(textsOf()).toEqual([]);
-  });
-
-  it('that were never made are sent after the look-up', async () => {
-    const { account } = await openDesk([notes]);
-    account.put('contacts', { email: 'ada@example.com' });
-    expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unsent']);
-    expect(textsOf()).toEqual([]);
-  });
-
-  it('stay in doubt while HubSpot cannot be asked', async () => {
-    const { account } = await openDesk([notes]);
-    account.script = () => ({ status: 503 });
-    expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unknown']);
-    expect(kinds(await desk.deliver([asked(9001)], 'recover', AbortSignal.abort()))).toEqual(['unknown']);
-  });
-
-  it('that a person has deleted are not written again', async () => {
-    const { account } = await openDesk([notes]);
-    await desk.deliver([asked(9001)]);
-    account.of('notes').clear();
-    expect(kinds(await desk.deliver([asked(9001, 'Dinner?')]))).toEqual(['delivered']);
-    expect(textsOf()).toEqual([]);
-  });
-});
-
-describe('records of a custom object', () => {
-  const votes = {
-    from: 'poll-mcq-votes',
-    object: 'p_votes',
-    match: ['vote_id'],
-    email: 'attendee.Email',
-    properties: { vote_id: '$string(item.id)', choice: 'item.option.content', voter: 'attendee.Name' },
-  };
-  const vote = (content: string, around: Partial<Subject>) =>
-    subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: { id: 5, option: { content } } }), around);
-
-  it('whose association is refused alone are told apart from the others', async () => {
-    const { account } = await openDesk([votes]);
-    const gone = account.put('contacts', { email: 'gone@example.com' });
-    account.put('contacts', { email: 'ada@example.com' });
-    account.script = ({ path, body }) =>
-      path.includes('associate') && JSON.stringify(body).includes(`"to":{"id":"${gone.id}"}`)
-        ? { status: 404, body: { category: 'OBJECT_NOT_FOUND' } }
-        : undefined;
-    const outcomes = await desk.deliver(
-      ['ada', 'gone', 'ada'].map((name, key) =>
-        subjectOf(sampleChange({ list: 'poll-mcq-votes', key: String(key), data: { id: key } }), {
-          attendee: { Email: `${name}@example.com` },
-        }),
-      ),
-    );
-    expect(kinds(outcomes)).toEqual(['delivered', 'retry', 'delivered']);
-    expect(account.associations).toHaveLength(2);
-  });
-
-  it('are made once, belong to the contact, and part from it when the vote turns anonymous', async () => {
-    const { account } = await openDesk([votes]);
-    const contact = account.put('contacts', { email: 'ada@example.com' });
-    await desk.deliver([vote('Yes', { attendee: { Email: 'ada@example.com', Name: 'Ada' } })]);
-    const [record] = account.of('p_votes').values();
-    expect(record?.properties).toEqual({ vote_id: '5', choice: 'Yes', voter: 'Ada' });
-    expect(account.associations).toEqual([`p_votes ${record?.id} contacts ${contact.id}`]);
-    await desk.deliver([vote('No', {})]);
-    expect(record?.properties).toEqual({ vote_id: '5', choice: 'No', voter: '' });
-    expect(account.associations).toEqual([]);
-    await desk.deliver([subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: null }))]);
-    expect(account.of('p_votes').size).toBe(0);
   });
 });

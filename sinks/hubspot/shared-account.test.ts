@@ -9,7 +9,7 @@ import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
 
 const contacts = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
-/** Of a minute, so that nothing comes back while the test runs. */
+/** A window of a minute, so that no permit is freed during the test. */
 const limit = { limit: 5, windowMs: 60_000 };
 const lane = {
   workspace: 'acme',

@@ -2,7 +2,7 @@ import { evaluationLimits, StepCounter } from './evaluation-limits.js';
 
 const late = evaluationLimits.timeMs + 1;
 
-/** A counter whose time passes as it is told. */
+/** A counter with a controlled clock. */
 function counterOn(meter: { nowMs: number; computedMs: number }): StepCounter {
   return new StepCounter({ now: () => meter.nowMs, computed: () => meter.computedMs });
 }

@@ -18,7 +18,7 @@ async function failureOf(text: string, item: Record<string, unknown> = {}): Prom
 }
 
 describe('an expression', () => {
-  it('gives plain data, which equals what JSON makes of it', async () => {
+  it('returns plain data, which equals its JSON form', async () => {
     const value = await new Expression('{ "all": item.tags, "one": item.tags[0], "none": item.nothing }').evaluate(
       viewOf({ tags: ['a', 'b'] }),
       key,
@@ -149,7 +149,7 @@ describe('an expression', () => {
     );
   });
 
-  it('takes as long as its turn: others that were begun with it end in their order, with the limits for each alone', async () => {
+  it('runs after the evaluations that were started before it, each with its own limits', async () => {
     const endless = new Expression('($f := function($x) { $f($x) }; $f(item.n))');
     const fine = new Expression('$sum($map([1..500], function($v) { $v }))');
     const asked = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? endless : fine));

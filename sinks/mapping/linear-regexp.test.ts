@@ -42,7 +42,7 @@ describe('a regular expression in linear time', () => {
     );
   });
 
-  it('begins where it is told to, and at the beginning again when nothing was found', () => {
+  it('starts at lastIndex, and at the beginning again after no match', () => {
     const engine = new LinearRegExp(/a/g);
     engine.lastIndex = 1;
     expect(engine.exec('aba')?.index).toBe(2);

@@ -37,7 +37,7 @@ describe('a text that is cut', () => {
         expect(cut.length).toBeLessThanOrEqual(longest);
         expect(text.startsWith(cut)).toBe(true);
         const next = whole[kept.length];
-        // either the next character has no room, or it is the first and too long by itself: then its beginning is kept
+        // either the next character does not fit, or the first is too long alone: then its beginning is kept
         if (cut !== text && !(kept.length <= 1 && whole[0]!.length > longest)) {
           expect(kept).toEqual(whole.slice(0, kept.length));
           expect(cut.length + next!.length).toBeGreaterThan(longest);

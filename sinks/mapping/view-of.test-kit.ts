@@ -1,7 +1,7 @@
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { MappingView } from './mapping-view.js';
 
-/** What an expression sees of an item, with nothing around it but what a test gives. */
+/** Returns the data that an expression sees of an item, with only the context that a test adds. */
 export function viewOf(item: MappingView['item'], around: Partial<MappingView> = {}): MappingView {
   return {
     item,

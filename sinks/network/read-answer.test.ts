@@ -58,7 +58,7 @@ it('the text of a header is the first of its values', () => {
 describe('the instant of an answer', () => {
   const now = (): number => 42;
 
-  it('is by the clock of whoever answered', () => {
+  it('is by the clock of the sender', () => {
     expect(answeredAtMs('Thu, 01 Jan 2026 00:00:00 GMT', now)).toBe(Date.UTC(2026, 0, 1));
   });
 

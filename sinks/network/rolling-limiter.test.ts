@@ -12,7 +12,7 @@ function limiterOf(limit: number, most?: number) {
 }
 
 /** The largest number of instants within any window. */
-function mostWithin(instants: readonly number[], windowMs: number): number {
+function maxWithin(instants: readonly number[], windowMs: number): number {
   const sorted = [...instants].sort((a, b) => a - b);
   return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + windowMs).length));
 }
@@ -45,7 +45,7 @@ describe('a rolling limiter', () => {
       await clock.advance(200_000);
       await lanes;
       expect(arrivals).toHaveLength(1000);
-      expect(mostWithin(arrivals, 10_000)).toBeLessThanOrEqual(100);
+      expect(maxWithin(arrivals, 10_000)).toBeLessThanOrEqual(100);
       expect(Math.max(...arrivals)).toBeLessThanOrEqual(90_000 / 0.9); // ten bursts of 100, the last after 90 s
     },
   );
@@ -65,7 +65,7 @@ describe('a rolling limiter', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('forgets nobody while time goes on between two looks at the clock', async () => {
+  it('serves every waiting request when time passes between two readings of the clock', async () => {
     const clock = new VirtualClock();
     let looks = 0;
     const hasty = {
@@ -85,7 +85,7 @@ describe('a rolling limiter', () => {
     await turns;
   });
 
-  it('gives up when the turn does not come in time, or when it is stopped', async () => {
+  it('grants no permit after the longest wait or an abort', async () => {
     const { clock, limiter } = limiterOf(1);
     (await limiter.take(never, longMs))!.done();
     const stop = new AbortController();
@@ -119,7 +119,7 @@ describe('a rolling limiter', () => {
   it.each([
     ['a higher limit', 190, undefined, 190],
     ['a lower limit', 50, undefined, 50],
-    ['no higher limit than it was told to keep', 190, 120, 120],
+    ['no higher limit than configured', 190, 120, 120],
   ])('learns %s', async (_, learnt, most, granted) => {
     const { clock, limiter } = limiterOf(100, most);
     limiter.learn({ limit: learnt });

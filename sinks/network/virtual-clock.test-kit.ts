@@ -1,6 +1,6 @@
 import type { Clock } from './rolling-limiter.js';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that tests advance. */
 export class VirtualClock implements Clock {
   #nowMs = 0;
   readonly #calls = new Set<{ readonly atMs: number; readonly call: () => void }>();
@@ -15,12 +15,12 @@ export class VirtualClock implements Clock {
     return () => void this.#calls.delete(entry);
   }
 
-  /** How many calls are still to come. */
+  /** Number of calls that are still due. */
   get pending(): number {
     return this.#calls.size;
   }
 
-  /** Goes on by so many milliseconds, and lets everything happen that falls due on the way, in its order. */
+  /** Advances by that many milliseconds, and runs every call that becomes due, in order. */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#nowMs + byMs;
     await settle();

@@ -285,7 +285,7 @@ describe('a refusal', () => {
     expect(detail).toBe('Acme refuses the login (HTTP 400 invalid_grant): pre-authorize the user');
   });
 
-  it('names the request, and nothing that may be a text of somebody', async () => {
+  it('names the request, and nothing that may be a value of a record', async () => {
     answers.push(() => ({ status: 401, headers: { 'x-request-id': 'a1-b2' }, body: 'the secret "se cret%" is wrong' }));
     const { detail } = await failureOf(sourceOf());
     expect(detail).toBe('Acme refuses the login (HTTP 401, request a1-b2): check "clientId" and "clientSecret"');

@@ -14,7 +14,7 @@ export type Grant =
       readonly kind: 'client-credentials';
       readonly clientId: string;
       readonly clientSecret: Secret;
-      /** Where the secret is sent (RFC 6749, 2.3.1): in the header `Authorization` or in the form. */
+      /** The place of the secret (RFC 6749, 2.3.1): the header `Authorization` or the form. */
       readonly authentication: 'client_secret_basic' | 'client_secret_post';
       readonly scope?: string | undefined;
       /** Names the API for servers such as Auth0. */

@@ -171,8 +171,8 @@ function hasAll(statuses: Statuses, wanted: Statuses): boolean {
 }
 
 /**
- * Gives the memberships of items that are gone the status for that. One that is no more, or has a status that someone
- * else gave, is left as it is.
+ * Sets the status for deleted items on their memberships. A membership that no longer exists, or has a status that a
+ * user set, stays as it is.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], budget: CallBudget): Promise<void> {

@@ -50,7 +50,7 @@ describe('an answer of Salesforce', () => {
     expect(JSON.stringify(meaning)).not.toContain('ada@');
   });
 
-  it('is told with the id of its request', () => {
+  it('is reported with the id of its request', () => {
     expect(classifyAnswer(answer(500))).toMatchObject({ result: { detail: expect.stringContaining('request r1') } });
   });
 });

@@ -4,7 +4,7 @@ import type { FieldValue } from './operation.js';
 
 const hourMs = 3_600_000;
 
-/** What is written of a field that has `now`, in a record last modified at hour 10. */
+/** Returns the write for a field with the value `now`, in a record last modified at hour 10. */
 function written(
   policy: WritePolicy,
   value: FieldValue,
@@ -25,7 +25,7 @@ describe('a field of a record that exists', () => {
   it.each<[string, ReturnType<typeof written>, FieldValue | undefined]>([
     ['is overwritten by always', written('always', 'Hot', 'Cold'), 'Hot'],
     ['is cleared by always', written('always', null, 'Cold'), null],
-    ['is not written where it stands there already', written('always', 'Hot', 'Hot'), undefined],
+    ['is not written if it is already there', written('always', 'Hot', 'Hot'), undefined],
     ['is written again where it may be ours', written('always', 'Hot', 'Hot', { ours: 10 }), 'Hot'],
     ['is left by if-empty where something stands', written('if-empty', 'Hot', 'Cold'), undefined],
     ['is filled by if-empty', written('if-empty', 'Hot', null), 'Hot'],
@@ -39,7 +39,7 @@ describe('a field of a record that exists', () => {
       written('if-newer', 'Hot', 'Cold', { ours: 10 }),
       'Hot',
     ],
-    ['is left by if-newer where somebody has', written('if-newer', 'Hot', 'Cold', { ours: 9 }), undefined],
+    ['is left by if-newer if a user changed it', written('if-newer', 'Hot', 'Cold', { ours: 9 }), undefined],
     ['is not cleared by if-newer', written('if-newer', null, 'Cold', { happened: 11 }), undefined],
   ])('%s', (_, found, expected) => {
     expect(found).toEqual(expected);
@@ -83,7 +83,7 @@ describe('a name in two fields', () => {
     ['is not mixed with another last name', ['', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'King'],
     ['is not doubled when a name of one word grows', ['', 'Ada'], ['Ada', 'Lovelace'], 'if-empty', 'Ada'],
     ['of one word does not double a first name', ['Ada', 'Lovelace'], [undefined, 'Ada'], 'always', 'Ada Lovelace'],
-    ['that doubles by itself is written', ['Al', 'Ali'], ['Ali', 'Ali'], 'always', 'Ali Ali'],
+    ['that repeats itself is written', ['Al', 'Ali'], ['Ali', 'Ali'], 'always', 'Ali Ali'],
     ['is replaced by always', ['A.', 'King'], ['Ada', 'Lovelace'], 'always', 'Ada Lovelace'],
   ])('%s', (_, now, said, policy, expected) => {
     expect(named(now, said, policy)).toBe(expected);
@@ -101,9 +101,9 @@ describe('the status of a member', () => {
     ['Sent', 'Sent', 'attended', 'Responded'],
     ['Responded', 'Responded', 'registered', null],
     ['Responded', 'Responded', 'attended', null],
-    ['Invited, by somebody', 'Invited', 'registered', 'Sent'],
-    ['Donated, by somebody', 'Donated', 'registered', null],
-    ['Donated, by somebody', 'Donated', 'attended', 'Responded'],
+    ['Invited, by a user', 'Invited', 'registered', 'Sent'],
+    ['Donated, by a user', 'Donated', 'registered', null],
+    ['Donated, by a user', 'Donated', 'attended', 'Responded'],
   ] as const)('who is %s (%s) and has %s becomes %s', (_, now, stage, expected) => {
     const present = now === null ? null : { status: now, hasResponded: responds(now) };
     expect(decideMemberStatus(present, stage, status, responds)).toBe(expected);

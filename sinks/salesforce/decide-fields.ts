@@ -29,7 +29,7 @@ export function needsPresent({ policy }: FieldWrite): boolean {
  * @param present null: the record does not exist yet
  * @param writtenAtMs when this sink last wrote it for this item; null: never
  * @param isOurs whether all that it has of these values may well be from this sink. Of another's record a value that
- *   stands there already is not written again, so that it does not count as written by this sink, and is not cleared
+ *   is already there is not written again, so that it does not count as written by this sink, and is not cleared
  *   with what was
  */
 export function decideFields(

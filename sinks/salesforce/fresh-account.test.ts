@@ -7,7 +7,7 @@ import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
-/** An org as Salesforce hands it out: with duplicate rules, an assignment rule, and people that somebody works with. */
+/** A new org: with duplicate rules, an assignment rule, and people whom users work with. */
 let org: TestOrg;
 const sinks: { close(): Promise<void> }[] = [];
 const open = async (options: SalesforceOptions = {}): Promise<void> => {
@@ -109,7 +109,7 @@ describe('a duplicate rule that alerts', () => {
     expect(org.all('Lead')).toHaveLength(2);
   });
 
-  it('does not stop a change of somebody who is found', async () => {
+  it('does not stop a change of a person who is found', async () => {
     const known = org.add('Contact', { LastName: 'L.', Email: 'ada@example.com' });
     expect(kinds(await deliver(sinkWith(record), [attendee(ada)]))).toEqual(['delivered']);
     expect(known.values).toMatchObject({ LastName: 'Lovelace' });
@@ -155,7 +155,7 @@ describe('several records with one e-mail', () => {
 describe('a user without access to campaigns', () => {
   beforeEach(() => open({ withheldObjects: ['Campaign', 'CampaignMember', 'CampaignMemberStatus'] }));
 
-  it('is told so by a check, beside all else that the check finds', async () => {
+  it('is a finding of the check, besides its other findings', async () => {
     const sink = sinkWith({ campaign: campaignKeys, properties: { Email: 'item.Email', LastName: '"x"' } });
     const wrong = (await sink.check(new AbortController().signal)).filter(({ ok }) => !ok).map(({ text }) => text);
     expect(wrong).toEqual([

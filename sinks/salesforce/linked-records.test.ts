@@ -148,13 +148,13 @@ describe('a task for each question', () => {
     expect(org.all('Task')).toEqual([]);
   });
 
-  it('is nothing for somebody whom the org does not know, and creates nobody', async () => {
+  it('is not created for a person unknown to the org, and neither is the person', async () => {
     const [outcome] = await deliver(sinkWith([task]), [question({})]);
     expect(outcome).toMatchObject({ kind: 'delivered', detail: 'the person was not found', object: null });
     expect([org.all('Task'), org.all('Lead'), org.all('Contact')]).toEqual([[], [], []]);
   });
 
-  it('that somebody has deleted is made again with the next change', async () => {
+  it('that a user deleted is created again by the next change', async () => {
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const sink = sinkWith([task]);
     const [first] = await deliver(sink, [question({})]);
@@ -284,7 +284,7 @@ describe('fields of a campaign member', () => {
     expect(org.writes('CampaignMember')).toHaveLength(before);
   });
 
-  it('are cleared on a membership that somebody else made, which stays', async () => {
+  it('are cleared on a membership created by a user, which stays', async () => {
     const campaign = org.add('Campaign', { Name: 'Summit', Event_Id__c: '101' });
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'x' });
     const member = org.add('CampaignMember', { CampaignId: campaign.id, LeadId: lead.id, Note__c: 'VIP' });

@@ -46,7 +46,7 @@ export class TestOrg {
     return org.all(org.type(type)).map(({ values }) => values);
   }
 
-  /** A record as somebody makes it by hand; its `values` are as they are now. */
+  /** Creates a record as a user would; its `values` are the present ones. */
   add(type: string, values: Fields): OrgRecord {
     const { org } = this.double.org;
     return org.create(org.type(type), values);
@@ -60,7 +60,7 @@ export class TestOrg {
     return this.double.org.org.convertLead(lead);
   }
 
-  /** Deletes all records of the type, as somebody does by hand. */
+  /** Deletes all records of the type, as a user would. */
   clear(type: string): void {
     const { org } = this.double.org;
     for (const record of org.all(org.type(type))) org.delete(record);

@@ -53,7 +53,7 @@ describe('a plan', () => {
     expect(await planned(nobody, attendee({ id: 7, Name: 'x' }))).toEqual([{ kind: 'nothing', reason: 'no-key' }]);
   });
 
-  it('is a dead letter for a mapping that fails, and goes on for the others', async () => {
+  it('is a dead letter for a mapping that fails, and continues for the others', async () => {
     const record = { properties: { Email: 'item.Email', Seats__c: '$number(item.seats)' } };
     const plans = await planned(
       record,

@@ -1,0 +1,206 @@
+import { callDouble, type Answered } from '../serve/call-double.js';
+import type { ServeOptions } from '../serve/serve-double.js';
+import { type HubSpotOptions } from './account.js';
+import { property } from './property-definition.js';
+import { startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
+
+const CONTACTS = '/crm/v3/objects/contacts';
+const started: HubSpotDouble[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((double) => double.close()));
+});
+
+async function hubspot(options: HubSpotOptions & ServeOptions = {}): Promise<{
+  double: HubSpotDouble;
+  call: (path: string, body?: unknown, method?: string) => Promise<Answered>;
+}> {
+  const double = await startHubSpotDouble({
+    contactProperties: [
+      property('engagement_id', { hasUniqueValue: true }),
+      property('last_seen', { type: 'date' }),
+      property('track', { options: ['main', 'side'] }),
+    ],
+    ...options,
+  });
+  started.push(double);
+  return {
+    double,
+    call: (path, body, method) =>
+      callDouble(`${double.url}${path}`, { token: 'hubspot-token', body, ...(method !== undefined && { method }) }),
+  };
+}
+
+function byEmail(email: string, properties: Record<string, string> = {}): Record<string, unknown> {
+  return { id: email, idProperty: 'email', properties };
+}
+
+function emailsIn(double: HubSpotDouble): (string | undefined)[] {
+  return double.account.portal.all(double.account.contacts).map((contact) => contact.values.get('email'));
+}
+
+describe('the token', () => {
+  it('is refused with 401 when it is missing or unknown', async () => {
+    const { double } = await hubspot();
+    const missing = await callDouble(`${double.url}${CONTACTS}`);
+    const unknown = await callDouble(`${double.url}${CONTACTS}`, { token: 'other' });
+    expect([missing.status, missing.json.category]).toEqual([401, 'INVALID_AUTHENTICATION']);
+    expect([unknown.status, unknown.json.category]).toEqual([401, 'EXPIRED_AUTHENTICATION']);
+  });
+
+  it('is refused with 403 and the name of the scope that it lacks', async () => {
+    const { call } = await hubspot({ tokens: { 'hubspot-token': ['crm.objects.contacts.read'] } });
+    const answer = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com')] });
+    expect([answer.status, answer.json.category]).toEqual([403, 'MISSING_SCOPES']);
+    expect(answer.json.errors[0].context.requiredGranularScopes).toEqual(['crm.objects.contacts.write']);
+  });
+});
+
+describe('a batch upsert', () => {
+  it('creates, then updates the same contact whatever the case of its e-mail', async () => {
+    const { double, call } = await hubspot();
+    const first = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('Ann@Example.com', { firstname: 'Ann' })],
+    });
+    const second = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('ann@example.com', { city: 'Oslo' })] });
+    expect([first.status, first.json.results[0].new]).toEqual([200, true]);
+    expect(second.json.results[0]).toMatchObject({ id: first.json.results[0].id, new: false });
+    expect(second.json.results[0].properties).toMatchObject({ email: 'ann@example.com', city: 'Oslo' });
+    expect(emailsIn(double)).toEqual(['ann@example.com']);
+  });
+
+  it.each([
+    ['more than 100 inputs', Array.from({ length: 101 }, (_, n) => byEmail(`a${n}@example.com`))],
+    ['no input', []],
+    ['one e-mail twice, in whatever case', [byEmail('a@example.com'), byEmail('A@example.com')]],
+    ['hs_object_id as idProperty', [{ id: '501', idProperty: 'hs_object_id', properties: {} }]],
+    ['no idProperty', [{ id: 'a@example.com', properties: {} }]],
+    ['an idProperty whose values are not unique', [{ id: 'Ann', idProperty: 'firstname', properties: {} }]],
+    ['two idProperties', [byEmail('a@example.com'), { id: '1', idProperty: 'engagement_id', properties: {} }]],
+    ['a value that is no text', [{ id: 'a@example.com', idProperty: 'email', properties: { firstname: 7 } }]],
+  ])('refuses %s with 400 and writes nothing', async (_name, inputs) => {
+    const { double, call } = await hubspot();
+    const answer = await call(`${CONTACTS}/batch/upsert`, { inputs });
+    expect([answer.status, answer.json.category]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(emailsIn(double)).toEqual([]);
+  });
+
+  it('refuses the whole batch for one record, naming the property', async () => {
+    const { double, call } = await hubspot();
+    const answer = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com'), byEmail('b@example.com', { track: 'middle' }), byEmail('c@example.com')],
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toEqual([
+      expect.objectContaining({ code: 'INVALID_OPTION', context: { propertyName: ['track'] } }),
+    ]);
+    expect(emailsIn(double)).toEqual([]);
+  });
+
+  it.each([
+    ['multi-status', 207],
+    ['in-200', 200],
+  ] as const)('with %s writes the others and says per record what is wrong, in a %i', async (batchErrors, status) => {
+    const { double, call } = await hubspot({ batchErrors });
+    const answer = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [{ ...byEmail('b@example', {}), objectWriteTraceId: 'second' }, byEmail('a@example.com')],
+    });
+    expect([answer.status, answer.json.numErrors, answer.json.results.length]).toEqual([status, 1, 1]);
+    expect(answer.json.errors[0]).toMatchObject({
+      category: 'VALIDATION_ERROR',
+      context: { ids: ['b@example'], objectWriteTraceId: ['second'] },
+    });
+    expect(emailsIn(double)).toEqual(['a@example.com']);
+  });
+
+  it('of a date version puts errors in the 200 by a unique property, and refuses the batch by e-mail', async () => {
+    const { call } = await hubspot();
+    const path = '/crm/objects/2026-03/contacts/batch/upsert';
+    const wrong = { id: '1', idProperty: 'engagement_id', properties: { track: 'middle' } };
+    const byId = await call(path, { inputs: [wrong, { id: '2', idProperty: 'engagement_id', properties: {} }] });
+    const email = await call(path, {
+      inputs: [byEmail('a@example.com', { track: 'middle' }), byEmail('b@example.com')],
+    });
+    expect([byId.status, byId.json.numErrors, byId.json.results.length]).toEqual([200, 1, 1]);
+    expect(email.status).toBe(400);
+  });
+});
+
+describe('other batches', () => {
+  it('create nothing where one e-mail is taken, with 409 and the id that has it', async () => {
+    const { double, call } = await hubspot();
+    const known = await call(CONTACTS, { properties: { email: 'a@example.com' } });
+    const answer = await call(`${CONTACTS}/batch/create`, {
+      inputs: [{ properties: { email: 'b@example.com' } }, { properties: { email: 'a@example.com' } }],
+    });
+    expect([answer.status, answer.json.category]).toEqual([409, 'CONFLICT']);
+    expect(answer.json.message).toContain(known.json.id);
+    expect(emailsIn(double)).toEqual(['a@example.com']);
+  });
+
+  it('update those that exist and name the others in a 207', async () => {
+    const { call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com' } })).json;
+    const answer = await call(`${CONTACTS}/batch/update`, {
+      inputs: [
+        { id, properties: { city: 'Oslo' } },
+        { id: '404', properties: { city: 'Bergen' } },
+      ],
+    });
+    expect([answer.status, answer.json.results.length]).toEqual([207, 1]);
+    expect(answer.json.errors[0]).toMatchObject({ category: 'OBJECT_NOT_FOUND', context: { ids: ['404'] } });
+  });
+
+  it('refuse an update that takes the e-mail of another contact', async () => {
+    const { call } = await hubspot();
+    await call(CONTACTS, { properties: { email: 'a@example.com' } });
+    const { id } = (await call(CONTACTS, { properties: { email: 'b@example.com' } })).json;
+    const answer = await call(`${CONTACTS}/batch/update`, { inputs: [{ id, properties: { email: 'A@example.com' } }] });
+    expect([answer.status, answer.json.errors[0].code]).toEqual([400, 'CONFLICTING_UNIQUE_VALUE']);
+    expect((await call(`${CONTACTS}/${id}?properties=email`)).json.properties.email).toBe('b@example.com');
+  });
+
+  it('take back the records before the one that is refused, so that their e-mails are free again', async () => {
+    const { call } = await hubspot();
+    const refused = await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com'), byEmail('b@example.com', { nothing: 'x' })],
+    });
+    const again = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com')] });
+    expect(refused.status).toBe(400);
+    expect(again.json.results[0].new).toBe(true);
+  });
+
+  it('leave no history and no association of what is taken back', async () => {
+    const { double, call } = await hubspot();
+    const { id } = (await call(CONTACTS, { properties: { email: 'a@example.com', city: 'Oslo' } })).json;
+    await call(`${CONTACTS}/batch/upsert`, {
+      inputs: [byEmail('a@example.com', { city: 'Bergen' }), byEmail('b@example.com', { nothing: 'x' })],
+    });
+    const note = { properties: { hs_timestamp: '2026-11-01' } };
+    const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 }];
+    await call('/crm/v3/objects/notes/batch/create', {
+      inputs: [{ ...note, associations: [{ to: { id }, types }] }, { properties: {} }],
+    });
+    const { json } = await call(`${CONTACTS}/${id}?propertiesWithHistory=city`);
+    expect(json.propertiesWithHistory.city.map(({ value }: { value: string }) => value)).toEqual(['Oslo']);
+    expect(double.account.associations.all()).toEqual([]);
+  });
+
+  it('read by a unique property, with history, and name what is missing', async () => {
+    const { call } = await hubspot();
+    await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Oslo' })] });
+    await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Bergen' })] });
+    const answer = await call(`${CONTACTS}/batch/read`, {
+      idProperty: 'email',
+      properties: ['city', 'phone'],
+      propertiesWithHistory: ['city'],
+      inputs: [{ id: 'a@example.com' }, { id: 'z@example.com' }],
+    });
+    expect([answer.status, answer.json.errors[0].context.ids]).toEqual([207, ['z@example.com']]);
+    expect(answer.json.results[0].properties).toMatchObject({ city: 'Bergen', phone: null });
+    expect(answer.json.results[0].propertiesWithHistory.city.map(({ value }: { value: string }) => value)).toEqual([
+      'Bergen',
+      'Oslo',
+    ]);
+  });
+});

@@ -1,0 +1,140 @@
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
+import type { Fields, Outcome } from '../sink.js';
+import { TestOrg } from './org.test-kit.js';
+import { createSalesforceSink } from './salesforce.js';
+import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+
+const ada = { id: 7, Name: 'Lovelace', Email: 'Ada@Example.com' };
+
+let org: TestOrg;
+const sinks: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  org = await TestOrg.open();
+});
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink.close();
+  await org.close();
+});
+
+function sinkWith(record: object = {}, environment: object = {}) {
+  const sink = createSalesforceSink(sampleConfig(org, record), { ...sampleEnvironment, ...environment });
+  sinks.push(sink);
+  return sink;
+}
+
+const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
+
+describe('someone who is gone', () => {
+  const status = { ...campaignKeys.status, removed: 'Cancelled' };
+
+  it('stays, and nothing is called, where no status is named for it', async () => {
+    const sink = sinkWith({ campaign: campaignKeys });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    expect(await sink.plan([gone(7, 'deleted', objectOf(before))])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
+  });
+
+  it('stays, with the membership given the status for it', async () => {
+    const sink = sinkWith({ campaign: { ...campaignKeys, status } });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const [outcome] = await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Cancelled' }]);
+    expect(org.all('Lead')).toHaveLength(1);
+    expect(objectOf(outcome).Lead).toMatchObject({ member: { status: 'Cancelled' } });
+  });
+
+  it('keeps a status that a user set', async () => {
+    const sink = sinkWith({ campaign: { ...campaignKeys, status } });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.add('CampaignMemberStatus', { CampaignId: org.record('Campaign').id, Label: 'VIP' });
+    org.change(org.record('CampaignMember'), { Status: 'VIP' });
+    await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
+    expect(org.all('CampaignMember')).toMatchObject([{ Status: 'VIP' }]);
+  });
+});
+
+describe('someone who withdrew their consent', () => {
+  const campaign = { campaign: campaignKeys };
+
+  it('has the fields that were written cleared, and the membership deleted, on a record that was made for them', async () => {
+    const sink = sinkWith(campaign);
+    const [before] = await deliver(sink, [attendee(ada)]);
+    const [outcome] = await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
+    expect(org.all('Lead')).toMatchObject([
+      { Email: null, LastName: 'removed', Company: 'removed', Engagement_Id__c: null },
+    ]);
+    expect(org.all('CampaignMember')).toEqual([]);
+    expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
+  });
+
+  it('keeps the name on a record that was there before, and what this sink did not write', async () => {
+    const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.', FirstName: 'A.' });
+    const sink = sinkWith();
+    const [before] = await deliver(sink, [attendee(ada)]);
+    await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
+    expect(contact.values).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
+  });
+
+  it('is deleted where that was asked for, also when it is sent again', async () => {
+    const sink = sinkWith({}, { onForget: 'delete' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+        { kind: 'delivered', object: null },
+      ]);
+    }
+    expect(org.all('Lead')).toEqual([]);
+  });
+
+  it('is left to a person where that was asked for', async () => {
+    const sink = sinkWith({}, { onForget: 'manual' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    expect(await sink.plan([gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+      { kind: 'unplannable', cause: 'forget-by-hand' },
+    ]);
+  });
+
+  it('is nobody to this sink where nothing was sent', async () => {
+    expect(await sinkWith().plan([gone(7, 'consent-withdrawn', null)])).toEqual([
+      { kind: 'nothing', reason: 'never-sent' },
+    ]);
+  });
+});
+
+describe('what someone did that turns anonymous', () => {
+  const record = {
+    from: 'qna-questions',
+    externalId: { Engagement_Id__c: '$string(attendee.id)' },
+    properties: { Email: 'attendee.Email', Last_Event__c: 'item.content' },
+    create: false,
+  };
+  const question = (data: Fields, around: object = {}) =>
+    subjectOf(sampleChange({ list: 'qna-questions', type: 'qna-questions.created', data: { id: 1, ...data } }), around);
+
+  it('is taken back from the person, who stays, also where people are to be deleted', async () => {
+    const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace', Company: 'ACME' });
+    const sink = sinkWith(record, { onForget: 'delete' });
+    const named = question({ content: 'Why?', attendee: { id: 7 } }, { attendee: ada });
+    const [before] = await deliver(sink, [named]);
+    expect(lead.values).toMatchObject({ Last_Event__c: 'Why?' });
+    await deliver(sink, [question({ content: 'Why?', attendee: { anonymous: true } }, { object: objectOf(before) })]);
+    expect(lead.values).toMatchObject({ Last_Event__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
+  });
+
+  it('is about nobody where it always was', async () => {
+    const plans = await sinkWith(record).plan([question({ content: 'Why?', attendee: { anonymous: true } })]);
+    expect(plans).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
+  });
+});
+
+describe('a field that the item does not have any more', () => {
+  it('is cleared where this sink wrote it, and left where it is required', async () => {
+    const sink = sinkWith({
+      properties: { Email: 'item.Email', LastName: 'item.Name', FirstName: 'item.First', Company: '"x"' },
+    });
+    const [before] = await deliver(sink, [attendee({ ...ada, First: 'Ada' })]);
+    await deliver(sink, [attendee({ id: 7, Email: ada.Email }, { object: objectOf(before) })]);
+    expect(org.all('Lead')).toMatchObject([{ FirstName: null, LastName: 'Lovelace', Email: 'Ada@Example.com' }]);
+  });
+});
