@@ -1,13 +1,11 @@
+import type { NoAnswer, RestClient } from '../rest/rest-client.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 import type { ShowOperation, SlackOperation, SlackObject, MessageContent } from './operation.js';
 import type { SlackRates } from './rates.js';
-import { request, type Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
-import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
-import { headerText, retryAfterMs } from '../network/read-answer.js';
-import { withinDeadline } from '../network/within-deadline.js';
+import { retryAfterMs } from '../network/read-answer.js';
 import { plainly } from './messages.js';
 
 interface WebhookBatch {
@@ -114,8 +112,7 @@ export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal
 /** An incoming webhook. Its address is a secret. */
 export interface IncomingWebhook {
   readonly url: Secret;
-  readonly dispatcher: Dispatcher;
-  readonly requestTimeoutMs: number;
+  readonly rest: RestClient;
   /** Unix time in ms. */
   readonly wallNow: () => number;
 }
@@ -127,7 +124,7 @@ type WebhookReply =
       readonly text: string;
       readonly retryAfterMs: number | undefined;
     }
-  | { readonly kind: 'no-answer'; readonly mayHaveArrived: boolean; readonly detail: string };
+  | NoAnswer;
 
 /** Slack answers with one word. */
 const MAX_ANSWER_CHARS = 200;
@@ -138,36 +135,16 @@ async function postByWebhook(
   content: MessageContent | Readonly<Record<string, never>>,
   signal: AbortSignal,
 ): Promise<WebhookReply> {
-  const address = new URL(webhook.url.reveal());
-  const { host } = address;
-  const timeoutMs = webhook.requestTimeoutMs;
   if (signal.aborted) return { kind: 'no-answer', mayHaveArrived: false, detail: 'stopped before the call' };
-  try {
-    return await withinDeadline(signal, timeoutMs, (own) => requestOnce(address, webhook, content, own));
-  } catch (error) {
-    const detail = noAnswerSentence(error, { host, name: host, timeoutMs });
-    return { kind: 'no-answer', mayHaveArrived: !neverArrived(error), detail };
-  }
-}
-
-async function requestOnce(
-  address: URL,
-  { dispatcher, wallNow }: IncomingWebhook,
-  content: MessageContent | Readonly<Record<string, never>>,
-  signal: AbortSignal,
-): Promise<WebhookReply> {
-  const answer = await request(address, {
-    method: 'POST',
-    dispatcher,
-    signal,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'pigeonpost' },
-    body: JSON.stringify('text' in content ? { ...content, ...webhookPlainly } : content),
-  });
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  const body = JSON.stringify('text' in content ? { ...content, ...webhookPlainly } : content);
+  const answer = await webhook.rest.call({ method: 'POST', url: webhook.url.reveal(), headers, body }, signal);
+  if (answer.kind === 'no-answer') return answer;
   return {
     kind: 'answer',
-    status: answer.statusCode,
-    text: (await answer.body.text()).slice(0, MAX_ANSWER_CHARS).trim(),
-    retryAfterMs: retryAfterMs(headerText(answer.headers['retry-after']), wallNow()),
+    status: answer.status,
+    text: (answer.text ?? '').slice(0, MAX_ANSWER_CHARS).trim(),
+    retryAfterMs: retryAfterMs(answer.retryAfter, webhook.wallNow()),
   };
 }
 

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../network/rolling-limiter.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { underOwnSignal } from '../network/within-deadline.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
+import { RestClient } from '../rest/rest-client.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { type SlackApi, REQUEST_TIMEOUT_MS } from './client.js';
+import type { SlackApi } from './client.js';
 import { checkSlack } from './check.js';
 import { checkWebhook, recoverByWebhook, sendByWebhook, type IncomingWebhook } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
@@ -24,7 +24,8 @@ const BATCH_SIZE = 20;
 const SEND_MS = 8_000;
 /** A look-up reads page after page, and each page needs a permit. */
 const RECOVER_MS = 60_000;
-const CONNECT_TIMEOUT_MS = 10_000;
+/** About twice a page of 200 messages of maximum length. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** For four lanes, each with posts, edits and look-ups in progress. */
 const CONNECTIONS = 16;
 
@@ -43,26 +44,28 @@ export function createSlackSink(
 ): Sink<SlackOperation> {
   const { token, rotation, webhookUrl } = config;
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
-  const calls = {
-    dispatcher: createDispatcher(url, environment.network, {
-      allowPrivateAddresses: mayReachPrivate(url, config),
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      connections: CONNECTIONS,
-    }),
-    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    wallNow: tuning.wallNow ?? Date.now,
-  };
+  const wallNow = tuning.wallNow ?? Date.now;
+  const rest = new RestClient({
+    url,
+    network: environment.network,
+    allowPrivateAddresses: mayReachPrivate(url, config),
+    connections: CONNECTIONS,
+    requestTimeoutMs: tuning.requestTimeoutMs,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    requestIdHeaders: ['x-slack-req-id'],
+    now: wallNow,
+  });
   const clock = tuning.clock ?? systemClock;
   const makeRates = (): SlackRates => new SlackRates(environment.limits?.per10s, clock);
   const credential = token ?? rotation?.refreshToken ?? webhookUrl!;
   const account = { type: 'slack', baseUrl: url.origin, credential, limits: environment.limits };
   const rates = environment.accounts?.share(account, 'rates', makeRates) ?? makeRates();
-  const api = { ...calls, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL };
+  const api = { rest, wallNow, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL };
   const tokens =
     rotation === undefined ? token && fixedToken(token) : new RotatingTokens(api, rotation, environment.credentials);
   const mode =
     tokens === undefined
-      ? webhookMode({ ...calls, url: webhookUrl! }, rates, clock)
+      ? webhookMode({ rest, wallNow, url: webhookUrl! }, rates, clock)
       : tokenMode({ api, tokens, rates, clock, config });
   return {
     traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
@@ -78,7 +81,7 @@ export function createSlackSink(
     trace: (subjects) => Promise.resolve(subjects.map(traceSubject)),
     async close() {
       await tokens?.settled();
-      await calls.dispatcher.close();
+      await rest.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import { FRESH_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { KeptInMemory } from '../../test/kit/kept-in-memory.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
+import { RestClient } from '../rest/rest-client.js';
 import { RotatingTokens, callWithToken, fixedToken, type TokenSource } from './tokens.js';
 
 const hourMs = 3_600_000;
@@ -24,13 +24,17 @@ afterEach(async () => {
 });
 
 function apiOf() {
-  const dispatcher = createDispatcher(
-    new URL(slack.url),
-    { allowHosts: [] },
-    { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 4 },
-  );
-  closing.push(() => dispatcher.close());
-  return { baseUrl: `${slack.url}/api`, dispatcher, requestTimeoutMs: 5000, wallNow: () => nowMs };
+  const rest = new RestClient({
+    url: new URL(slack.url),
+    network: { allowHosts: [] },
+    allowPrivateAddresses: true,
+    connections: 4,
+    requestTimeoutMs: 5000,
+    requestIdHeaders: ['x-slack-req-id'],
+    now: () => nowMs,
+  });
+  closing.push(() => rest.close());
+  return { baseUrl: `${slack.url}/api`, rest, wallNow: () => nowMs };
 }
 
 /** One more process on the same ledger. */

@@ -1,5 +1,5 @@
 import type { AlertReceiver } from '../../../config/config.js';
-import { createDispatcher } from '../../../sinks/network/create-dispatcher.js';
+import { RestClient } from '../../../sinks/rest/rest-client.js';
 import { callSlack } from '../../../sinks/slack/client.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import { type AlertOutcome, type OpenReceiver, type OutgoingAlert, receiverTimes } from './receiver.js';
@@ -9,10 +9,14 @@ export function openSlackReceiver(
   { token, channel, baseUrl = 'https://slack.com/api' }: Extract<AlertReceiver, { type: 'slack' }>,
   network: NetworkSettings,
 ): OpenReceiver {
-  const { connectTimeoutMs, requestTimeoutMs } = receiverTimes;
-  const options = { allowPrivateAddresses: true, connectTimeoutMs, connections: 1 };
-  const dispatcher = createDispatcher(new URL(baseUrl), network, options);
-  const api = { baseUrl, token, dispatcher, requestTimeoutMs, wallNow: () => Date.now() };
+  const rest = new RestClient({
+    url: new URL(baseUrl),
+    network,
+    allowPrivateAddresses: true,
+    connections: 1,
+    requestTimeoutMs: receiverTimes.requestTimeoutMs,
+  });
+  const api = { baseUrl, token, rest, wallNow: () => Date.now() };
   return {
     type: 'slack',
     name: `slack ${channel}`,
@@ -24,7 +28,7 @@ export function openSlackReceiver(
       if (reply.body?.['ok'] === true) return { kind: 'delivered' };
       return failed(reply.body?.['error'], reply.status, reply.retryAfterMs);
     },
-    close: () => dispatcher.close(),
+    close: () => rest.close(),
   };
 }
 
