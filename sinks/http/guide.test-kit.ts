@@ -8,14 +8,14 @@ import { sampleChange } from '../sample-change.test-kit.js';
 import type { Change } from '../change.js';
 import type { CheckLine, Fields, Lane, Outcome, Planned, Sink, Subject } from '../sink.js';
 
-/** The configuration of a preset's guide as a person copies it, with addresses and variables of a test. */
+/** The configuration of a preset's guide as a user copies it, with addresses and variables of a test. */
 export interface Guide {
   /** The file in docs/sinks/http, without its ending. */
   readonly page: string;
-  /** What to replace in the text: the vendor's address by a stand-in's. */
+  /** Replacements in the text, such as the stand-in's address for the vendor's. */
   readonly replace?: Readonly<Record<string, string>>;
   readonly variables: Readonly<Record<string, string>>;
-  /** Which YAML block of the page, from 0. */
+  /** Index of the YAML block, from 0. */
   readonly block?: number;
 }
 
@@ -120,7 +120,7 @@ export function question(
   return subjectOf(change, { session, pigeonhole, attendee, ...around });
 }
 
-/** What somebody did at the event, as `engagement` counts it. */
+/** Returns a change of an attendee's `engagement`. */
 export function engagement(key: string, data: Fields | null, around: Partial<Subject> = {}): Subject {
   const change = sampleChange({ id: `credit-${key}`, type: 'engagement.updated', list: 'engagement', key, data });
   return subjectOf(change, { attendee: { id: 4711, Email: 'ann@example.com' }, ...around });

@@ -1,57 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import type { DoubleAnswer, DoubleRequest } from '../../sandbox/serve/double-request.js';
-import { type RunningDouble, serveDouble } from '../../sandbox/serve/serve-double.js';
-import { subjectOf } from '../plan-of.test-kit.js';
-import { sampleChange } from '../sample-change.test-kit.js';
-import type { Fields, Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
-import { createHttpSink, httpSinkType } from './http.js';
-
-let api: RunningDouble;
-let answers: ((request: DoubleRequest) => DoubleAnswer)[];
-let sinks: Sink[];
-let nowMs: number;
-
-beforeEach(async () => {
-  answers = [];
-  sinks = [];
-  nowMs = Date.parse('2026-11-21T09:30:03Z');
-  const answer = (request: DoubleRequest): DoubleAnswer =>
-    (answers.shift() ?? (() => ({ status: 200, json: {} })))(request);
-  api = await serveDouble({ answer, state: () => [], page: () => '', namedFaults: () => undefined }, {});
-});
-afterEach(async () => {
-  for (const sink of sinks) await sink.close();
-  await api.close();
-});
-
-const create = { url: '"/items"', body: '{ "key": change.key, "text": item.text }' };
-
-function open(keys: object, environment: Partial<SinkEnvironment> = {}): Sink {
-  const config = httpSinkType.configSchema.parse({ baseUrl: `${api.url}/v2`, ...keys });
-  const around = { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment };
-  const sink = createHttpSink(config, around, { now: () => nowMs }) as Sink;
-  sinks.push(sink);
-  return sink;
-}
-
-const lane: Lane = { workspace: 'acme', pigeonholeId: 1, ledgerId: 'l', memory: {}, remember: () => Promise.resolve() };
-
-const item = (key: string, text: unknown = 'hello', around: Partial<Subject> = {}): Subject =>
-  subjectOf(sampleChange({ id: `id-${key}`, list: 'questions', key, data: text === null ? null : { text } }), around);
-
-const records = (requests: object) => ({ records: [{ from: 'questions', create, ...requests }] });
-
-async function planOne(sink: Sink, subject: Subject): Promise<Planned> {
-  return (await sink.plan([subject]))[0]!;
-}
-
-async function send(sink: Sink, ...subjects: readonly Subject[]): Promise<readonly Outcome[]> {
-  const planned = await sink.plan(subjects);
-  const operations = planned.flatMap((each): Operation[] => (each.kind === 'send' ? [each.operation] : []));
-  return (await sink.send(operations, lane, new AbortController().signal)).outcomes;
-}
-
-const bodies = () => api.requests.map(({ body }) => body);
+import type { Fields } from '../sink.js';
+import { bodies, create, item, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
 
 describe('a request', () => {
   it.each([
@@ -65,7 +15,7 @@ describe('a request', () => {
   ])('carries its credentials and no plan shows them: %j', async (auth, headers) => {
     const sink = open({ auth, ...records({}) });
     await send(sink, item('1'));
-    expect(api.requests[0]!.headers).toMatchObject({
+    expect(stage.api.requests[0]!.headers).toMatchObject({
       ...headers,
       'content-type': 'application/json',
       'user-agent': 'pigeonpost',
@@ -77,8 +27,14 @@ describe('a request', () => {
     const auth = { type: 'parameter', name: 'key', value: new Secret('k3y') };
     await send(open({ auth, ...records({ create: { ...create, encoding: 'form' } }) }), item('1'));
     await send(open({ auth, ...records({}) }), item('1'));
-    expect([api.requests[0]!.body, api.requests[0]!.query.get('key')]).toEqual(['key=k3y&text=hello', null]);
-    expect([api.requests[1]!.body, api.requests[1]!.query.get('key')]).toEqual(['{"key":"1","text":"hello"}', 'k3y']);
+    expect([stage.api.requests[0]!.body, stage.api.requests[0]!.query.get('key')]).toEqual([
+      'key=k3y&text=hello',
+      null,
+    ]);
+    expect([stage.api.requests[1]!.body, stage.api.requests[1]!.query.get('key')]).toEqual([
+      '{"key":"1","text":"hello"}',
+      'k3y',
+    ]);
   });
 
   it('takes method, path, query and headers from expressions', async () => {
@@ -92,7 +48,7 @@ describe('a request', () => {
       },
     };
     await send(open({ headers: { 'X-Source': '"pigeonpost"' }, ...records(requests) }), item('ä/1'));
-    const { method, path, query, headers, body } = api.requests[0]!;
+    const { method, path, query, headers, body } = stage.api.requests[0]!;
     expect([method, path, query.get('a')]).toEqual(['PUT', '/v2/items/%C3%A4%2F1', 'b?c']);
     expect(headers).toMatchObject({ 'x-source': 'pigeonpost', 'x-revision': '1' });
     expect(headers).not.toHaveProperty('x-none');
@@ -117,13 +73,13 @@ describe('a request', () => {
 
   it('may have a slash at the end of its path where that is written', async () => {
     await send(open(records({ create: { url: '"/items/" & change.key & "/"' } })), item('1'));
-    expect(api.requests[0]!.path).toBe('/v2/items/1/');
+    expect(stage.api.requests[0]!.path).toBe('/v2/items/1/');
   });
 
-  it('has the same idempotency key each time, and another for what it says anew', async () => {
+  it('has the same idempotency key each time, and another for a changed request', async () => {
     const sink = open({ idempotencyHeader: 'Idempotency-Key', ...records({}) });
     for (const text of ['hello', 'hello', 'goodbye']) await send(sink, item('1', text));
-    const [first, repeat, edited] = api.requests.map(({ headers }) => headers['idempotency-key']);
+    const [first, repeat, edited] = stage.api.requests.map(({ headers }) => headers['idempotency-key']);
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect([repeat === first, edited === first]).toEqual([true, false]);
   });
@@ -135,18 +91,18 @@ describe('a request', () => {
       if (isToken(request)) return { status: 200, json: { access_token: `token-${(issued += 1)}` } };
       return { status: request.headers['authorization'] === 'Bearer token-2' ? 200 : 401, json: {} };
     };
-    answers = Array.from({ length: 4 }, () => answer);
+    stage.answers = Array.from({ length: 4 }, () => answer);
     const auth = {
       type: 'client-credentials',
-      tokenUrl: `${api.url}/token`,
+      tokenUrl: `${stage.api.url}/token`,
       clientId: 'client',
       clientSecret: new Secret('s3cret'),
       clientAuthentication: 'client_secret_post',
       scope: 'write',
     };
     expect(await send(open({ auth, ...records({}) }), item('1'))).toMatchObject([{ kind: 'delivered' }]);
-    expect(new URLSearchParams(api.requests[0]!.body).get('scope')).toBe('write');
-    expect(api.requests).toHaveLength(4);
+    expect(new URLSearchParams(stage.api.requests[0]!.body).get('scope')).toBe('write');
+    expect(stage.api.requests).toHaveLength(4);
   });
 });
 
@@ -171,7 +127,7 @@ describe('an answer', () => {
     [429, 'create', { kind: 'retry' }],
     [500, 'delete', { kind: 'retry' }],
   ])('with HTTP %i to %s means %j', async (status, purpose, outcome) => {
-    answers = [() => ({ status })];
+    stage.answers = [() => ({ status })];
     const sink = open(records({ update, delete: { url: '"/items/" & record.id' } }));
     const object = purpose === 'create' ? null : made;
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
@@ -186,7 +142,7 @@ describe('an answer', () => {
     ];
     const sink = open({ accept, ...records({ update }) });
     const answered = async (answer: DoubleAnswer) => {
-      answers = [() => answer];
+      stage.answers = [() => answer];
       return (await send(sink, item('1', 'hello', { object: made })))[0];
     };
     expect(await answered({ status: 200, json: { error: 'quota' } })).toMatchObject({ kind: 'retry', afterMs: 60_000 });
@@ -207,7 +163,7 @@ describe('an answer', () => {
     ['update', { kind: 'unsent', object: null }],
     ['delete', { kind: 'delivered', object: null }],
   ])('that says that a record is missing is about a record: %s', async (purpose, outcome) => {
-    answers = [() => ({ status: 200, json: { error: 'gone' } })];
+    stage.answers = [() => ({ status: 200, json: { error: 'gone' } })];
     const accept = [{ when: 'body.error = "gone"', outcome: 'missing' }];
     const sink = open({ accept, ...records({ update, delete: { url: '"/items/" & record.id' } }) });
     const object = purpose === 'create' ? null : made;
@@ -222,7 +178,7 @@ describe('an answer', () => {
       [401, 'pause'],
       [422, 'rejected'],
     ] as const) {
-      answers = [() => ({ status, text: '<html>Bad gateway</html>' })];
+      stage.answers = [() => ({ status, text: '<html>Bad gateway</html>' })];
       expect(await send(sink, item('1', 'hello', { object: made }))).toMatchObject([{ kind }]);
     }
   });
@@ -232,18 +188,18 @@ describe('an answer', () => {
     ['JSON that breaks off', { status: 200, text: '{"found":', headers: { 'content-type': 'application/json' } }],
     ['an answer without end', { status: 200, text: ' '.repeat(5 * 1024 * 1024) }],
   ])('to "find" that is %s creates nothing', async (_, answer) => {
-    answers = [() => answer as DoubleAnswer];
+    stage.answers = [() => answer as DoubleAnswer];
     const find = { url: '"/items?key=" & change.key', idFrom: 'body.found' };
     expect(await send(open(records({ find })), item('1'))).toMatchObject([{ kind: 'retry' }]);
-    expect(api.requests.map(({ method }) => method)).toEqual(['GET']);
+    expect(stage.api.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
   it('ends all requests of the sink for as long as it asks, until an operator wants it tried', async () => {
-    answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
+    stage.answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
     const sink = open(records({}));
     await send(sink, item('1'));
     expect(await send(sink, item('2'))).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
-    expect(api.requests).toHaveLength(1);
+    expect(stage.api.requests).toHaveLength(1);
     sink.tryNow!();
     expect(await send(sink, item('2'))).toMatchObject([{ kind: 'delivered' }]);
   });
@@ -290,7 +246,7 @@ describe('a batch', () => {
       'delivered',
       'unsent',
     ]);
-    nowMs += 7_000;
+    stage.nowMs += 7_000;
     await send(sink, ...many('d', 'e'));
     expect(bodies()).toEqual(['{"rows":["a","b","c"]}', '{"rows":["d","e"]}']);
   });
@@ -306,14 +262,14 @@ describe('a batch', () => {
 
   it('is sent in halves when it is refused as a whole', async () => {
     const refuseB = ({ body }: DoubleRequest): DoubleAnswer => ({ status: body.includes('b') ? 422 : 200 });
-    answers = Array.from({ length: 9 }, () => refuseB);
+    stage.answers = Array.from({ length: 9 }, () => refuseB);
     expect((await send(batched({ size: 9 }), ...many('a', 'b', 'c', 'd'))).map(({ kind }) => kind)).toEqual([
       'delivered',
       'rejected',
       'delivered',
       'delivered',
     ]);
-    expect(api.requests).toHaveLength(5);
+    expect(stage.api.requests).toHaveLength(5);
   });
 
   it('says so when "results" has no outcome for each item', async () => {
@@ -321,135 +277,5 @@ describe('a batch', () => {
     expect(await send(sink, ...many('a', 'b'))).toMatchObject(
       Array(2).fill({ kind: 'rejected', cause: 'results-unclear' }),
     );
-  });
-});
-
-describe('what stands at the receiver', () => {
-  const all = {
-    find: { url: '"/items?key=" & change.key', idFrom: 'body.found' },
-    create: { ...create, idFrom: 'body.id' },
-    update: { url: '"/items/" & record.id', body: '{ "text": item.text }' },
-    delete: { url: '"/items/" & record.id' },
-    forget: { url: '"/items/" & record.id', body: '{ "text": null }' },
-  };
-  const found: Fields = { questions: { id: 'r1', found: true, sent: 'before' } };
-  const own: Fields = { questions: { id: 'r1', sent: 'before' } };
-  const requestFor = async (subject: Subject, onForget?: 'delete' | 'manual', requests: object = all) => {
-    const planned = await planOne(open(records(requests), onForget && { onForget }), subject);
-    if (planned.kind !== 'send') return planned.kind === 'nothing' ? planned.reason : planned.cause;
-    const { steps } = planned.operation as unknown as { steps: readonly { purpose: string }[] };
-    return steps[0]!.purpose;
-  };
-
-  it('is found before it is created, and updated then', async () => {
-    answers = [() => ({ status: 200, json: { found: 'r9' } })];
-    const sink = open(records(all));
-    const [first] = await send(sink, item('1'));
-    expect(first).toEqual({ kind: 'unsent', object: { questions: { id: 'r9', found: true } } });
-    const [second] = await send(sink, item('1', 'hello', { object: first!.object! }));
-    expect(second).toMatchObject({ kind: 'delivered', object: { questions: { id: 'r9', found: true } } });
-    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /v2/items',
-      'PATCH /v2/items/r9',
-    ]);
-  });
-
-  it.each<[string, Subject['removal'], Fields, 'delete' | 'manual' | undefined, string]>([
-    ['its own record, deleted', 'deleted', own, undefined, 'delete'],
-    ['its own record, forgotten', 'erased', own, undefined, 'forget'],
-    ['its own record, forgotten by deletion', 'consent-withdrawn', own, 'delete', 'delete'],
-    ['its own record, forgotten by hand', 'erased', own, 'manual', 'forget-by-hand'],
-    ['a record of others, deleted', 'deleted', found, undefined, 'not-ours'],
-    ['a record of others, forgotten', 'consent-withdrawn', found, undefined, 'forget'],
-    ['a record of others, forgotten by deletion', 'erased', found, 'delete', 'delete'],
-  ])('goes as it should: %s', async (_, removal, object, onForget, expected) => {
-    expect(await requestFor(item('1', null, { removal, object }), onForget)).toBe(expected);
-  });
-
-  it('is left to a person where no request forgets it', async () => {
-    const erased = item('1', null, { removal: 'erased', object: found });
-    expect(await requestFor(erased, undefined, { ...all, forget: undefined })).toBe('cannot-forget');
-    expect(await requestFor(erased, undefined, { ...all, forget: undefined, delete: undefined })).toBe('cannot-forget');
-    expect(await requestFor(item('1', null), undefined, all)).toBe('nothing-made');
-  });
-
-  it('is left to a person where its id was never read', async () => {
-    const sink = open(records({ ...all, find: undefined }), { onForget: 'delete' });
-    const gone = (removal: Subject['removal']) =>
-      planOne(sink, item('1', null, { removal, object: { questions: { sent: 'abc' } } }));
-    expect(await gone('erased')).toMatchObject({ kind: 'unplannable', cause: 'cannot-forget' });
-    expect(await gone('deleted')).toEqual({ kind: 'nothing', reason: 'id-not-read' });
-  });
-
-  it('is left to a person where another record of the item can be removed, or was never made', async () => {
-    const [kept, removed] = [
-      { name: 'kept', create },
-      { name: 'removed', ...all, forget: undefined },
-    ];
-    const object = { kept: { id: 1, sent: 'a' }, removed: { id: 2, sent: 'b' } };
-    const erased = (made: Fields) => item('1', null, { removal: 'erased', object: made });
-    for (const order of [
-      [kept, removed],
-      [removed, kept],
-    ]) {
-      const sink = open({ records: order.map((each) => ({ from: 'questions', ...each })) });
-      expect(await planOne(sink, erased({ kept: object.kept }))).toMatchObject({ cause: 'cannot-forget' });
-      const [outcome] = await send(sink, erased(object));
-      expect(outcome).toMatchObject({ kind: 'rejected', cause: 'cannot-forget', object: { kept: object.kept } });
-      expect(outcome!.object).not.toHaveProperty('removed');
-    }
-    expect(api.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(2).fill('DELETE /v2/items/2'));
-  });
-
-  it('goes when "when" is no longer true, and is not sent again unchanged', async () => {
-    const sink = open({ records: [{ from: 'questions', when: 'item.text != "hidden"', ...all }] });
-    const [, second] = [await send(sink, item('1')), await send(sink, item('1', 'hidden', { object: own }))];
-    expect(second).toMatchObject([{ kind: 'delivered', object: null }]);
-    answers = [() => ({ status: 404 }), () => ({ status: 200, json: { id: 7 } })];
-    const [made] = await send(sink, item('2'));
-    expect(made).toMatchObject({ object: { questions: { id: 7 } } });
-    const again = item('2', 'hello', { object: made!.object! });
-    expect((await planOne(sink, again)).kind).toBe('send'); // the update says another thing than the creation
-    const [updated] = await send(sink, again);
-    expect(await planOne(sink, item('2', 'hello', { object: updated!.object! }))).toEqual({
-      kind: 'nothing',
-      reason: 'unchanged',
-    });
-  });
-
-  it('is not remembered by a log, which is sent each change in its order', async () => {
-    const sink = open({ revisions: 'every', ...records({ delete: { ...create, method: 'POST', body: '"gone"' } }) });
-    const revision = (n: number, text: string | null) => {
-      const { change } = item('1', text);
-      return subjectOf({ ...change, id: `id-${n}`, revision: n });
-    };
-    const outcomes = await send(sink, revision(1, 'a'), revision(2, 'b'), revision(3, null));
-    expect(outcomes.map((each) => [each.kind, each.object])).toEqual(Array(3).fill(['delivered', undefined]));
-    expect(bodies()).toEqual(['{"key":"1","text":"a"}', '{"key":"1","text":"b"}', '"gone"']);
-  });
-
-  it.each([
-    ['an id is never read', { update: all.update }, {}, 'add it to "create"'],
-    [
-      'one id is read of a batch',
-      { ...all, find: undefined, create: { ...all.create, batch: '[items]' } },
-      { batch: { size: 9 } },
-      'add "results"',
-    ],
-  ])('is checked: %s', async (_, requests, keys, advice) => {
-    const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
-    expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)[0]).toContain(advice);
-    expect((await open(records(all)).check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
-  });
-
-  it('keeps the requests that "limits" allows', async () => {
-    const sink = open(records({}), { limits: { perDay: 2 } });
-    expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
-    const stop = new AbortController();
-    const planned = (await planOne(sink, item('3'))) as Extract<Planned, { kind: 'send' }>;
-    const sending = sink.send([planned.operation], lane, stop.signal);
-    setImmediate(() => stop.abort());
-    expect((await sending).outcomes).toEqual([{ kind: 'unsent' }]);
-    expect(api.requests).toHaveLength(2);
   });
 });

@@ -67,7 +67,7 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(fields()).toEqual([said('1', 'One')]);
   });
 
-  it('creates a row again that somebody has deleted', async () => {
+  it('creates a row again that was deleted in Airtable', async () => {
     await table.deliver([question('1', 'One')]);
     airtable.removeRow(airtable.rows[1]!.id);
     await table.deliver([question('1', 'One', {}, 'answered')]);

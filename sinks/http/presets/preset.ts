@@ -6,14 +6,14 @@ import type { WrittenKeys } from '../keys.js';
  * add one.
  */
 export interface Preset {
-  /** As `preset` names it. */
+  /** The value of `preset`. */
   readonly name: string;
   /** The vendor's product. */
   readonly title: string;
-  /** The keys of the sink. `records` here are used when a person writes none. */
+  /** The keys of the sink. `records` here are used if the user writes none. */
   readonly settings: WrittenKeys;
-  /** What every entry of `records` begins with. */
+  /** Defaults of every entry of `records`. */
   readonly record?: NonNullable<WrittenKeys['records']>[number];
-  /** What the vendor grants an account. */
+  /** The vendor's limits of an account. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
 }
