@@ -1,6 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 
-/** What Canvas refuses, as `{"errors": [{"message": …}]}`. */
+/** A refusal of Canvas, as `{"errors": [{"message": …}]}`. */
 export class CanvasRefusal extends Error {
   override readonly name = 'CanvasRefusal';
 

@@ -13,7 +13,7 @@ export interface Progress {
   message: string | null;
 }
 
-/** How a job goes wrong: `fails` after so many students, or is `stuck` running for ever. */
+/** The failure of a job: it `fails` after a number of students, or is `stuck` and never finishes. */
 export type JobFault = { readonly kind: 'fails'; readonly afterStudents: number } | { readonly kind: 'stuck' };
 
 interface Job {
@@ -24,9 +24,9 @@ interface Job {
 }
 
 export interface JobOptions {
-  /** How long a job waits before it runs; 0 by default: it has begun when it is looked at. */
+  /** Delay before a job runs; 0 by default: it is running at the first poll. */
   readonly queuedMs?: number;
-  /** How long it then runs; 0 by default. */
+  /** Time that it then runs; 0 by default. */
   readonly runningMs?: number;
 }
 

@@ -1,9 +1,9 @@
 export interface ThrottleOptions {
-  /** What a request adds; Canvas measures processor and database seconds, the double takes this. 1 by default. */
+  /** Units that a request adds; 1 by default. Canvas measures processor and database seconds instead. */
   readonly requestCost?: number;
   /** Above it requests are refused; 600 by default. */
   readonly highWaterMark?: number;
-  /** What leaves the bucket each second; 10 by default. */
+  /** Units that leave the bucket each second; 10 by default. */
   readonly outflowPerSecond?: number;
 }
 

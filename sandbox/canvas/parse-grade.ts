@@ -1,4 +1,4 @@
-/** How an assignment is graded, as far as the double knows it. */
+/** The grading types of assignments that the stand-in supports. */
 export type GradingType = 'points' | 'percent' | 'pass_fail';
 
 /** A grade as shown, and its points; both null where there is none. */

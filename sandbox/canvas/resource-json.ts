@@ -1,7 +1,7 @@
 import type { Progress } from './grading-jobs.js';
 import type { Assignment, CanvasUser, Course, Submission } from './school.js';
 
-/** Resources as Canvas answers them, with the fields that grading looks at. */
+/** Resources as Canvas returns them, with the fields that grading needs. */
 export function userJson({ id, name, sisUserId, loginId }: CanvasUser): Record<string, unknown> {
   return { id, name, sortable_name: name, sis_user_id: sisUserId ?? null, login_id: loginId ?? null };
 }

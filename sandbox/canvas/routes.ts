@@ -120,7 +120,7 @@ function submissions(call: Call): DoubleAnswer {
   return page(call, all);
 }
 
-/** Of the students and assignments named; `student_ids[]=all` is every student of the course. */
+/** Submissions of the named students and assignments; `student_ids[]=all` is every student of the course. */
 function submissionsOfStudents(call: Call): DoubleAnswer {
   const course = courseOf(call);
   mustGrade(call);

@@ -36,7 +36,7 @@ export interface Submission extends Grade {
   readonly gradedAtMs: number | undefined;
 }
 
-/** What a school has: set up once, and then only graded. */
+/** The content of a school, which is set up once and then only graded. */
 export interface SchoolPlan {
   readonly users: readonly CanvasUser[];
   readonly courses: readonly Course[];
@@ -113,7 +113,7 @@ export class School {
     );
   }
 
-  /** Of a student of the course; one that nobody has graded has no grade. */
+  /** Returns the submission of a student of the course; an ungraded one has no grade. */
   submission(assignment: Assignment, userId: number): Submission {
     return (
       this.submissions.get(`${assignment.id} ${userId}`) ?? {

@@ -5,7 +5,7 @@ import { canvasFault } from './canvas-faults.js';
 import { CanvasInstance, type CanvasOptions } from './canvas-instance.js';
 
 export interface CanvasDouble extends RunningDouble {
-  /** What stands behind the API: the school (a teacher may grade too), its jobs, and the tokens. */
+  /** The state behind the API: the school (a teacher may grade too), its jobs, and the tokens. */
   readonly canvas: CanvasInstance;
 }
 

@@ -8,7 +8,7 @@ export interface BucketOptions {
   readonly bucket?: string;
   readonly region?: string;
   readonly keys?: readonly AccessKey[];
-  /** What the policy of the key allows; everything by default. */
+  /** The rights of the key; all by default. */
   readonly rights?: readonly Right[];
   /** `yes` as Amazon S3 and MinIO; `ignored` as some older stores; `refused` with 501. */
   readonly conditions?: 'yes' | 'ignored' | 'refused';
@@ -98,7 +98,7 @@ export class Bucket {
   #get(request: DoubleRequest, key: string): DoubleAnswer {
     if (!this.#may('get')) return this.#error(request, 403, 'AccessDenied');
     const found = this.objects.get(key);
-    // Whoever may not list is not told that an object does not exist.
+    // Without the right to list, a missing object answers 403.
     if (found === undefined)
       return this.#may('list') ? this.#error(request, 404, 'NoSuchKey') : this.#error(request, 403, 'AccessDenied');
     const headers = { ...found.headers, ...this.#version(found.version), etag: etagOf(found.bytes) };

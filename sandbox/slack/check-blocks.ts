@@ -16,7 +16,7 @@ const MAX_MARKDOWN = 12_000;
 
 type Check = (block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems) => void;
 
-/** What a message may hold, by type, and what may stand in it; a type that is not here the double does not know. */
+/** The blocks that a message may contain, by type, and their elements; the stand-in knows no other type. */
 const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; readonly check: Check }>> = {
   section: { properties: ['text', 'fields', 'accessory', 'expand'], check: checkSection },
   header: {

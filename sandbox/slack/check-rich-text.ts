@@ -1,6 +1,6 @@
 import type { BlockProblems } from './block-problems.js';
 
-/** Elements of a section: what each needs. Formatting stands in `style` and is not looked at. */
+/** Elements of a section, with their required fields. `style` (formatting) is not checked. */
 const INLINE: Readonly<Record<string, string>> = {
   text: 'text',
   link: 'url',

@@ -3,7 +3,7 @@ import { scaledLimits } from './rate-limits.js';
 import { ALL_SCOPES } from './slack-workspace.js';
 import { startSlackDouble } from './start-slack-double.js';
 
-/** Runs the Slack double by itself, with its one channel and its one token: see README.md. */
+/** Runs the Slack stand-in as a program, with one channel and one token: see README.md. */
 runDouble(
   'Slack double',
   ({ port, token, per10s }) =>

@@ -4,7 +4,7 @@ import { checkMetadata } from './check-metadata.js';
 import type { MessageMetadata } from './slack-message.js';
 import { SlackRefusal } from './slack-refusal.js';
 
-/** What a call says about a message; undefined where it says nothing. */
+/** The content of a message in a call; undefined for fields that the call leaves out. */
 export interface MessageContent {
   readonly text?: string;
   readonly blocks?: readonly unknown[];

@@ -1,7 +1,7 @@
 import type { SlackMessage } from './slack-message.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
-/** How much of a message's metadata a caller may see. */
+/** The part of a message's metadata that a caller may see. */
 export type MetadataView = 'all' | 'type-only';
 
 /**

@@ -45,7 +45,7 @@ export function misusesOf(
   return found;
 }
 
-/** What an app was told that it may name. */
+/** The groups and origins that an app may name. */
 export interface AllowedTargets {
   readonly userGroups: readonly string[];
   readonly origins: readonly string[];

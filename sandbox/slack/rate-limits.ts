@@ -2,11 +2,11 @@ import { CallLimit, leakingBucket, rollingWindow, type LimitRule } from '../serv
 
 const MINUTE_MS = 60_000;
 
-/** What a double grants; higher numbers make a test of a whole process quick. */
+/** The stand-in's rate limits; higher numbers make a test of a whole process fast. */
 export interface SlackLimits {
   /** chat.postMessage and incoming webhooks, per channel. 1 is documented. */
   readonly postsPerSecond: number;
-  /** How many of these may come at once after a quiet time ("short bursts"; the number is not documented). */
+  /** Size of a burst after a quiet time ("short bursts"; the number is not documented). */
   readonly postBurst: number;
   /** All posts of the app in the workspace ("several hundred a minute"). */
   readonly postsPerMinute: number;

@@ -20,7 +20,7 @@ export function readArguments(request: DoubleRequest, takesJson: boolean): Argum
     return { ...fromQuery, ...Object.fromEntries(new URLSearchParams(request.body)) };
   }
   if (type !== 'application/json') throw new SlackRefusal('invalid_post_type');
-  if (!takesJson) return fromQuery; // the body of such a method is not looked at
+  if (!takesJson) return fromQuery; // the body of such a method is ignored
   return { ...fromQuery, ...jsonObject(request.body) };
 }
 

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../serve/escape-html.js';
 
-/** What a person sees of a message, as HTML: its blocks, or its text where there are none. */
+/** Renders a message as HTML: its blocks, or its text if it has none. */
 export function renderContent(text: string, blocks: readonly unknown[] | undefined): string {
   if (blocks === undefined) return `<p>${renderMrkdwn(text)}</p>`;
   return blocks.map((block) => renderBlock(block as Readonly<Record<string, unknown>>)).join('');
@@ -46,7 +46,7 @@ function renderRichText(part: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Slack's markup, as far as it matters here: what stands in angle brackets is live. A mention that would ring is shown
+ * Slack's markup, as far as it matters here: text in angle brackets is live. A mention that would ring is shown
  * as such, for it must never come from what an audience wrote.
  */
 function renderMrkdwn(text: string): string {

@@ -11,7 +11,7 @@ export interface SlackCall {
   readonly scopes: readonly string[];
   readonly workspace: SlackWorkspace;
   readonly limits: RateLimits;
-  /** What a reply to a message that is not there becomes; see SlackDoubleOptions. */
+  /** The result of a reply to a missing message; see SlackDoubleOptions. */
   readonly orphanReplies: 'unthreaded' | 'refused';
 }
 

@@ -46,7 +46,7 @@ export class SlackChannel {
     return [...this.messages.values()].filter(({ threadTs }) => threadTs === undefined);
   }
 
-  /** What the channel shows: top-level messages, and replies that were broadcast to it. */
+  /** The messages that the channel shows: top-level messages, and replies that were broadcast to it. */
   get shown(): readonly SlackMessage[] {
     return [...this.messages.values()].filter(
       ({ threadTs, broadcast }) => threadTs === undefined || broadcast === true,
@@ -61,7 +61,7 @@ export class SlackChannel {
     return [...this.messages.values()];
   }
 
-  /** Takes a message away; a parent with replies leaves a tombstone, for its thread goes on. */
+  /** Removes a message; a parent with replies leaves a tombstone, since its thread continues. */
   remove(ts: string): void {
     const message = this.messages.get(ts);
     if (message === undefined) return;

@@ -13,7 +13,7 @@ export interface SlackMessage {
   editedAtMs?: number;
   /** A reply that the channel shows as well. */
   broadcast?: boolean;
-  /** How often chat.update changed it. */
+  /** Number of changes by chat.update. */
   edits: number;
   /** The parent was deleted and its replies remain: Slack shows "This message was deleted." */
   tombstone?: boolean;

@@ -2,7 +2,7 @@ import type { RateLimits } from './rate-limits.js';
 import type { SlackMessage } from './slack-message.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
-/** What a workspace holds, as plain data. */
+/** The content of a workspace, as plain data. */
 export interface SlackState {
   readonly team: string;
   readonly channels: readonly {

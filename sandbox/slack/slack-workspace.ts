@@ -9,7 +9,7 @@ export interface SlackToken {
   readonly scopes: readonly string[];
 }
 
-/** What the manifest of docs/sinks/slack.md asks for, and no more. */
+/** Exactly the scopes of the manifest in docs/sinks/slack.md. */
 export const MANIFEST_SCOPES: readonly string[] = [
   'chat:write',
   'channels:history',
@@ -18,7 +18,7 @@ export const MANIFEST_SCOPES: readonly string[] = [
   'channels:join',
 ];
 
-/** What a bot needs to post, edit, join, and look its own messages up, and more than that. */
+/** More scopes than a bot needs to post, edit, join, and look its own messages up. */
 export const ALL_SCOPES: readonly string[] = [
   'chat:write',
   'chat:write.public',
@@ -39,7 +39,7 @@ export interface SlackWebhook {
   state: 'active' | 'prohibited' | 'removed';
 }
 
-/** The workspace that a double stands for: channels, messages, tokens. It decides nothing; the methods do. */
+/** The workspace of a stand-in: channels, messages, tokens. It decides nothing; the methods do. */
 export class SlackWorkspace {
   readonly teamId = 'T0DOUBLE01';
   readonly teamName = 'Double';

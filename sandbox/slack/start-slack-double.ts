@@ -21,7 +21,7 @@ export interface SlackDoubleOptions extends ServeOptions {
   /** Tokens that do not expire: of apps without rotation. By default none, and `xoxb-double` where established. */
   readonly tokens?: readonly SlackToken[];
   readonly webhooks?: readonly Omit<SlackWebhook, 'state'>[];
-  /** Where they differ from what is documented. */
+  /** Rate limits that differ from the documented ones. */
   readonly limits?: Partial<SlackLimits>;
   /**
    * What becomes of a reply whose parent is not there: `unthreaded`, the default, is posted to the channel itself
@@ -42,7 +42,7 @@ export interface SlackDouble extends RunningDouble {
   deleteAsPerson(channelId: string, ts: string): void;
 }
 
-/** Of an established account. */
+/** The scopes of an established account. */
 export const DEFAULT_TOKEN = 'xoxb-double';
 /** The app of a fresh account. */
 export const FRESH_APP: RotatingApp = {

@@ -35,7 +35,7 @@ export class TokenRotation {
     this.#refreshTokens.set(app.refreshToken, undefined);
   }
 
-  /** How often a pair was issued. */
+  /** Number of pairs that were issued. */
   get issued(): number {
     return this.#issued;
   }
@@ -46,7 +46,7 @@ export class TokenRotation {
     return this.#live.filter(({ expiresAtMs }) => expiresAtMs > now).map(({ token }) => token);
   }
 
-  /** Somebody revokes the installation: every token of it stops working. */
+  /** Revokes the installation: all of its tokens stop working. */
   revoke(): void {
     for (const { token } of this.#live) this.workspace.tokens.get(token)!.failure = 'token_revoked';
     for (const token of this.#refreshTokens.keys()) this.#refreshTokens.set(token, Number.NEGATIVE_INFINITY);

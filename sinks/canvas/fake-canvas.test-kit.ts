@@ -27,7 +27,7 @@ export class FakeCanvas {
   readonly requests: string[] = [];
   published = true;
   mayGrade = true;
-  /** How often a job says that it is not finished. */
+  /** Number of polls at which a job is not finished. */
   looksUntilDone = 0;
   /** Students whose grade makes a job fail there and then. */
   readonly poison = new Set<number>();
@@ -54,7 +54,7 @@ export class FakeCanvas {
   grade(userId: number, grade: string, by: Partial<FakeSubmission> = {}): void {
     const none = grade === '';
     const score = /^-?[\d.]+$/.test(grade) ? Number(grade) : 90;
-    if (this.submissions.get(userId)?.grade === grade) return; // what does not change is not graded anew
+    if (this.submissions.get(userId)?.grade === grade) return; // an unchanged grade does not count as graded again
     this.submissions.set(userId, {
       grade: none ? null : /^-?[\d.]+$/.test(grade) ? grade : `${grade}!`,
       score: none ? null : score,

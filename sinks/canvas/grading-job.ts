@@ -68,7 +68,7 @@ function idsNamed(message: unknown): Set<string> {
 
 /**
  * A job that this lane has started and whose end it has not seen, one per assignment. It is remembered before the
- * request, so that after a crash its grades can be told apart from a teacher's.
+ * request, so that after a crash its grades can be distinguished from a teacher's.
  */
 export interface StartedJob {
   /** Canvas' id of the job; null if its answer was lost. */
