@@ -3,8 +3,8 @@ import { isApproved } from '../ledger/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
-import { releaseSelected } from '../delivering/release-selected.js';
-import { saveSinkStanding, sinkStanding } from '../delivering/stored-breaker.js';
+import { releaseSelected } from '../delivering/adopt-configuration.js';
+import { saveSinkStanding, sinkStanding, SinkBreaker } from '../delivering/sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/sinks.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LanePlan, type LaneTurn } from '../delivering/deliver-lane.js';
@@ -13,7 +13,6 @@ import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
 import { observeLanes } from '../delivering/observe-lanes.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
-import { SinkBreaker } from '../delivering/sink-breaker.js';
 import type { DeliveryTurn } from '../work/turns.js';
 
 /** A turn ends after this time at the latest, so that every lane gets its share. */

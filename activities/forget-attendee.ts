@@ -17,8 +17,7 @@ import {
 import { pausesOf } from '../ledger/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { eraseFromLane } from '../delivering/erase-from-lane.js';
-import { judgeErasingLane } from '../delivering/judge-erasing-lane.js';
+import { eraseFromLane, judgeErasingLane } from '../delivering/erase-from-lane.js';
 import { plannedLanes, syncsTo } from '../delivering/lane-plans.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import type { ErasureTurn } from '../work/turns.js';

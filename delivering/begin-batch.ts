@@ -14,7 +14,7 @@ import {
 import { type BegunBatch, moveWatermark, noteBegunBatch } from '../ledger/begun-batches.js';
 import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes.js';
 import { refreshInteractions } from '../ledger/refresh-interactions.js';
-import { continueReplay } from './replay-lanes.js';
+import { continueReplay } from './replays.js';
 
 export type Decision =
   | { readonly kind: 'send'; readonly identity: boolean }

@@ -1,7 +1,7 @@
 import { engagementList } from '../ledger/engagement.js';
-import { ownRecords } from '../ledger/own-records.js';
+import { ownRecords } from '../ledger/identity.js';
 import { withdrawalsHeld } from '../ledger/withdrawals.js';
-import { notSelected } from './release-selected.js';
+import { notSelected } from './adopt-configuration.js';
 import type { Decision } from './begin-batch.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
@@ -91,3 +91,29 @@ export function consentReason(consent: Consent): string {
 function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
   return consentStates.every((state) => accepts.has(state));
 }
+
+/**
+ * Reasons under which a sink's mapping makes nothing of an item because a value is missing. A changed mapping may cure
+ * them; consent, an unchanged record or a deletion is none of them.
+ */
+const lacking: ReadonlySet<string> = new Set([
+  'no-match',
+  'no-email',
+  'no-key',
+  'no-user',
+  'no-actor',
+  'no-assignment',
+  'no-grade',
+  'no-activity',
+  'no-attendance',
+  'no-text',
+  'no-value',
+]);
+
+/** True for reasons that mean: the mapping found no value where it needs one. */
+export function isLacking(reason: string): boolean {
+  return lacking.has(reason);
+}
+
+/** Reasons that the mapping of a sink decides, so that another mapping may decide otherwise. */
+export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-record'];

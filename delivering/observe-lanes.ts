@@ -1,5 +1,4 @@
-import type { Candidate } from './candidates.js';
-import { observeLane, unobservedLanes } from './observe-lane.js';
+import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LanePlan } from './deliver-lane.js';
@@ -8,6 +7,10 @@ import { surroundingsOf } from './surroundings.js';
 import type { Planned, Sink } from '../sinks/sink.js';
 import { nothingAround, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Decision } from './begin-batch.js';
+import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import { addLane } from '../ledger/lanes.js';
 
 /** Looked at in one transaction: as many as a sink that writes files takes at once. */
 const sliceSize = 500;
@@ -71,4 +74,132 @@ async function planned(
 function whyNothing(each: Planned): string | null {
   if (each.kind === 'send') return null;
   return each.kind === 'nothing' ? each.reason : each.cause;
+}
+
+export interface Observation {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  readonly configuration: number;
+  /** Most changes looked at. */
+  readonly size: number;
+  readonly decide: (candidate: Candidate) => Decision;
+  /** Of what the sink would be given: why it would do nothing about it, in their order; null: it would. */
+  readonly withheld: (
+    tx: Queryable,
+    sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
+  ) => Promise<readonly (string | null)[]>;
+}
+
+interface LaneRow {
+  watermark: number;
+  observed: number | null;
+  observed_configuration: number | null;
+  history_until: number;
+  history_since: Date | null;
+  newest: number;
+}
+
+/**
+ * Looks at the next changes of a lane as if they were to be sent, and counts. The position is the observation's own:
+ * the watermark stays, so that what was observed is sent once the sink may. Another configuration counts anew. Two at
+ * once take turns at the lane's row; no lease is taken, since nothing leaves.
+ * @returns how many changes were looked at, and whether there are more
+ */
+export async function observeLane(ledger: Ledger, asked: Observation): Promise<{ looked: number; more: boolean }> {
+  const { sinkId, ref } = asked;
+  return await ledger.db.transaction(async (tx) => {
+    await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
+    const [lane] = await tx.query<LaneRow>(
+      `select l.watermark, l.observed, l.observed_configuration, l.history_until, l.history_since,
+         p.next_sequence - 1 as newest
+       from lanes l join pigeonholes p on p.ref = l.ref where l.sink_id = $1 and l.ref = $2 for update of l`,
+      [sinkId, ref],
+    );
+    const { watermark, newest, history_until: historyUntil, history_since: historySince } = lane!;
+    const goesOn = lane!.observed !== null && lane!.observed_configuration === asked.configuration;
+    if (!goesOn) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
+    const after = goesOn ? Math.max(lane!.observed!, watermark) : watermark;
+    const range = { sinkId, ref, lists: asked.lists, after, newest, historyUntil, historySince };
+    const { rows, reached } = await newChanges(tx, range, asked.size);
+    const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
+      candidate,
+      decision: asked.decide(candidate),
+    }));
+    const given = decided.flatMap(({ candidate, decision }) =>
+      decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
+    );
+    const withheld = await asked.withheld(tx, given);
+    const reasons = new Map(given.map(({ candidate }, index) => [candidate, withheld[index] ?? null]));
+    const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
+    await tx.query(
+      `insert into observations (sink_id, ref, outcome, reason, changes)
+       select $1, $2, n.* from unnest($3::text[], $4::text[], $5::int8[]) as n
+       on conflict (sink_id, ref, outcome, reason) do update set changes = observations.changes + excluded.changes`,
+      [
+        sinkId,
+        ref,
+        counts.map(({ outcome }) => outcome),
+        counts.map(({ reason }) => reason),
+        counts.map(({ changes }) => changes),
+      ],
+    );
+    const more = reached < newest;
+    await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
+      sinkId,
+      ref,
+      reached,
+      asked.configuration,
+    ]);
+    return { looked: rows.length, more };
+  });
+}
+
+type Counted = { readonly outcome: 'send' | 'send-anonymous' | 'withhold' | 'supersede'; readonly reason: string };
+
+function outcomeOf(
+  { candidate, decision }: { candidate: Candidate; decision: Decision },
+  reason: string | null,
+): Counted {
+  if (reason !== null) return { outcome: 'withhold', reason };
+  switch (decision.kind) {
+    case 'send':
+      // What belongs to nobody goes out as it is; what somebody did goes out with them, or without.
+      return {
+        outcome: decision.identity || candidate.visibility === null ? 'send' : 'send-anonymous',
+        reason: '',
+      };
+    case 'withhold':
+      return { outcome: 'withhold', reason: decision.reason };
+    case 'supersede':
+      return { outcome: 'supersede', reason: '' };
+    case 'park':
+      return { outcome: 'withhold', reason: decision.cause };
+  }
+}
+
+function countBy(all: readonly Counted[]): (Counted & { changes: number })[] {
+  const counts = new Map<string, Counted & { changes: number }>();
+  for (const each of all) {
+    const name = `${each.outcome} ${each.reason}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { ...each, changes: 1 });
+    else known.changes += 1;
+  }
+  return [...counts.values()];
+}
+
+/** Pigeonholes of a sink in which there is something that it has not observed under this configuration. */
+export async function unobservedLanes(
+  ledger: Ledger,
+  { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ ref: number }>(
+    `select p.ref from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
+     where p.ref = any($2::int4[]) and (l.observed is null or l.observed_configuration is distinct from $3
+       or p.next_sequence - 1 > greatest(l.observed, l.watermark))
+     order by p.ref`,
+    [sinkId, refs, configuration],
+  );
+  return rows.map(({ ref }) => ref);
 }

@@ -1,4 +1,4 @@
-import { isLacking } from './mapping-reasons.js';
+import { isLacking } from './decide-delivery.js';
 
 /** What the latest decisions about a list came to, weighted: older ones fade as newer ones arrive. */
 export interface Recent {

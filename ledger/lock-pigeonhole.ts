@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
-import { existsAgain } from './gone-streams.js';
 import { type StreamLease, stale } from './streams.js';
 import type { PageScope } from './write-changes.js';
+import type { Ledger } from './ledger.js';
 
 /**
  * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
@@ -38,4 +38,57 @@ interface LockedRow {
   next_sequence: number;
   doubted: boolean;
   forgets: boolean;
+}
+
+/** The service must report that something does not exist this many times, over this long, before it counts as gone. */
+const goneAfter = { times: 3, overMs: 10 * 60_000 };
+
+/**
+ * Notes that the service reports, with its own error code, that the stream's pigeonhole or session does not exist. The
+ * service may report this for a moment while it is being deployed, so one report is not enough.
+ * @returns whether it counts as gone now
+ */
+export async function noteGone(
+  ledger: Ledger,
+  lease: StreamLease,
+  failure: { detail: string; what: 'pigeonhole' | 'session'; askAgainInMs: number; askGoneInMs: number },
+): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('select 1 from pigeonholes where ref = $1 for no key update', [lease.ref]); // first, as everywhere
+    const [row] = await tx.query<{ gone: boolean }>(
+      `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
+         gone_since = coalesce(gone_since, clock_timestamp()),
+         gone_at = coalesce(gone_at, case when gone_count + 1 >= $4
+           and gone_since <= clock_timestamp() - $5 * interval '1 millisecond' then clock_timestamp() end)
+       where id = $1 and epoch = $2 returning gone_at is not null as gone`,
+      [lease.streamId, lease.epoch, failure.detail, goneAfter.times, goneAfter.overMs],
+    );
+    if (row === undefined) throw stale(lease);
+    await tx.query(`update streams set due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`, [
+      lease.streamId,
+      row.gone ? failure.askGoneInMs : failure.askAgainInMs,
+    ]);
+    if (row.gone && failure.what === 'pigeonhole') {
+      await tx.query('update pigeonholes set gone_at = coalesce(gone_at, clock_timestamp()) where ref = $1', [
+        lease.ref,
+      ]);
+    }
+    return row.gone;
+  });
+}
+
+/**
+ * Clears the mark of a stream that the service answers for again. If the stream counted as gone, its pigeonhole and the
+ * other streams may too; pigeonpost reads those rarely, so they become due now. The caller holds the pigeonhole's lock.
+ */
+export async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
+  await tx.query(
+    `with before as (select gone_at from streams where id = $1),
+     pigeonhole as (update pigeonholes set gone_at = null where ref = $2 and gone_at is not null
+       and exists (select 1 from before where gone_at is not null)),
+     others as (update streams set due_at = now() where ref = $2 and id <> $1 and wanted and gone_at is not null
+       and due_at > now() and exists (select 1 from before where gone_at is not null))
+     update streams set gone_count = 0, gone_since = null, gone_at = null where id = $1`,
+    [lease.streamId, lease.ref],
+  );
 }

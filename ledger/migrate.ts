@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildIndexes, isOutsideTransaction } from './build-indexes.js';
 import type { Database, Session } from './drivers/database.js';
 import { LedgerError } from './ledger-error.js';
-import { reportProgress } from './migration-progress.js';
 import { type LockWaits, retryLock } from './retry-lock.js';
 
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
@@ -128,4 +126,105 @@ async function apply(session: Session, file: string, options: Parameters<typeof 
 
 function numberOf(name: string): number {
   return Number(name.slice(0, 4));
+}
+
+/** The head of a migration that builds indexes while other processes write to the table, with its reason. */
+const declared = /^-- Outside a transaction: \S/m;
+
+const allowed = [
+  /^create (?:unique )?index concurrently if not exists (?<built>\w+) on \w+\b/,
+  /^drop index concurrently if exists \w+$/,
+];
+
+/** Whether a migration runs statement by statement, each committed alone, and records its number at the end. */
+export function isOutsideTransaction(sql: string): boolean {
+  return declared.test(sql);
+}
+
+/**
+ * Builds and drops indexes one by one, without keeping writers out. A build that was cut off leaves an index that is
+ * maintained and never used: it is dropped and built again. One that is complete is left as it is, so a second run is
+ * safe from any point. The name decides: an index that changes gets a new name.
+ * @throws {Error} for a file that holds anything else, which a crash could leave half done
+ */
+export async function buildIndexes(session: Session, name: string, sql: string): Promise<void> {
+  for (const statement of statementsOf(name, sql)) {
+    const { built } = statement.match ?? {};
+    // oxlint-disable no-await-in-loop -- in their order
+    if (built !== undefined && (await isInvalid(session, built))) {
+      await session.script(`drop index concurrently if exists ${built}`);
+    }
+    await session.script(statement.text);
+    // oxlint-enable no-await-in-loop
+  }
+}
+
+async function isInvalid(session: Session, index: string): Promise<boolean> {
+  const rows = await session.query(
+    'select 1 from pg_index where indexrelid = to_regclass($1::text) and not indisvalid',
+    [index],
+  );
+  return rows.length > 0;
+}
+
+function statementsOf(
+  name: string,
+  sql: string,
+): { readonly text: string; readonly match: { [group: string]: string | undefined } | undefined }[] {
+  const texts = sql
+    .replaceAll(/--.*$/gm, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .split(';')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+  return texts.map((text) => {
+    const match = allowed.map((form) => form.exec(text)).find((found) => found !== null);
+    if (match !== undefined && match !== null) return { text, match: match.groups };
+    throw new Error(
+      `${name} runs outside a transaction, where only "create index concurrently if not exists" and "drop index concurrently if exists" can be repeated; it also has: ${text.slice(0, 80)}`,
+    );
+  });
+}
+
+interface Reporting {
+  /** Asked how far the server is, beside the connection that is busy. */
+  readonly db: Database;
+  readonly what: string;
+  readonly onProgress: (line: string) => void;
+  readonly everyMs: number;
+}
+
+/** Runs `work` and says, as long as it takes, for how many seconds it has, and what the server does with an index. */
+export async function reportProgress(
+  { db, what, onProgress, everyMs }: Reporting,
+  work: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  let reporting: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    reporting = reporting.then(async () => onProgress(`${what}, ${seconds} s so far${await indexProgress(db)}`));
+  }, everyMs);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+    await reporting;
+  }
+}
+
+/** Embedded the one connection is at work, and there is nobody to ask. */
+async function indexProgress(db: Database): Promise<string> {
+  if (db.kind === 'embedded') return '';
+  try {
+    const [row] = await db.query<{ phase: string; done: number; total: number }>(
+      `select phase, blocks_done::float8 as done, blocks_total::float8 as total from pg_stat_progress_create_index
+       where datname = current_database() limit 1`,
+    );
+    if (row === undefined) return '';
+    const share = row.total > 0 ? `, ${Math.floor((100 * row.done) / row.total)} %` : '';
+    return ` (${row.phase}${share})`;
+  } catch {
+    return ''; // a line less
+  }
 }

@@ -1,5 +1,4 @@
-import type { HashedForm } from './hashed-form.js';
-import type { Fields } from './item-form.js';
+import type { HashedForm, Fields } from './item-form.js';
 import type { Visibility } from './visibility.js';
 
 export const consentStates = ['obtained', 'refused', 'not-asked', 'not-known'] as const;

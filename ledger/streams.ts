@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
-import { isOfFuture } from './clock-set-back.js';
+import { isOfFuture } from './database-clock.js';
 import { lockPlace } from './lock-order.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 

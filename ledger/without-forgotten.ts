@@ -1,6 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { hashedForm } from './hashed-form.js';
-import type { Fields } from './item-form.js';
+import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
 import type { PlacedItem } from './place-items.js';
 import type { PageScope } from './write-changes.js';

@@ -17,7 +17,7 @@ import {
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume } from '../ledger/pauses.js';
 import { askQuotaAgain } from '../work/asking/quota.js';
-import { trySinkNow } from '../delivering/stored-breaker.js';
+import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
 /** The process that carries out an action. */

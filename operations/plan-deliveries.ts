@@ -1,17 +1,21 @@
-import { consentReason } from '../delivering/decide-delivery.js';
-import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
+import { consentReason, mappingReasons } from '../delivering/decide-delivery.js';
+import {
+  type PlannedLane,
+  plannedLanes,
+  countChangesBehind,
+  countWithheld,
+  type KnownLane,
+  knownLanes,
+} from '../delivering/lane-plans.js';
 import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { countChangesBehind, countWithheld, type KnownLane, knownLanes } from '../delivering/known-lanes.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { notSelected } from '../delivering/release-selected.js';
+import { notSelected, listNotWanted } from '../delivering/adopt-configuration.js';
 import { countDeliverable, type DeliverableCount } from './count-deliverable.js';
-import { mappingReasons } from '../delivering/mapping-reasons.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { tallyStored } from './tally-stored.js';
-import { listNotWanted } from '../delivering/adopt-configuration.js';
 import { countStanding } from '../ledger/count-standing.js';
 
 /** The two configurations, each with what its syncs read. */

@@ -1,5 +1,5 @@
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
-import { isLacking } from '../delivering/mapping-reasons.js';
+import { isLacking } from '../delivering/decide-delivery.js';
 import type { Recent, RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/read-document.js';

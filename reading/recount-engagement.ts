@@ -6,11 +6,11 @@ import {
   promptLists,
   promptOf,
   toEngagementItem,
+  countEngagement,
 } from '../ledger/engagement.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/readable-json.js';
 import { readingRules } from '../ledger/reading-rules.js';
-import { countEngagement } from '../ledger/count-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { isExpiring } from '../people/expire-payloads.js';
 import { storeDerived, type StoredRow } from './store-derived.js';

@@ -1,5 +1,5 @@
 import { putOffStream } from './put-off-stream.js';
-import { noteGone } from '../ledger/gone-streams.js';
+import { noteGone } from '../ledger/lock-pigeonhole.js';
 import { abandonWalks, failStream } from '../ledger/streams.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
 import { withoutIdentity } from '../ledger/identity.js';
-import { hashedForm } from '../ledger/hashed-form.js';
-import type { Fields } from '../ledger/item-form.js';
+import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
 import { judgedLists } from '../ledger/visibility.js';

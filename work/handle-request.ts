@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { trySinkNow } from '../delivering/stored-breaker.js';
+import { trySinkNow } from '../delivering/sink-breaker.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/pauses.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { pollNow, sweepNow } from '../ledger/streams.js';

@@ -12,7 +12,7 @@ import { startProbes } from '../api/health.js';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import { openLedger } from '../ledger/ledger.js';
-import { wasClockSetBack } from '../ledger/clock-set-back.js';
+import { wasClockSetBack } from '../ledger/database-clock.js';
 import { endCanaryLeases } from '../delivering/canaries.js';
 import { useConfiguration } from '../ledger/configurations.js';
 import { freeDroppedFiles } from '../importing/drop-folders/dropped-file-states.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { packageRoot } from '../../base/package-root.js';
-import { analyzeGrownTables } from './analyze-grown.js';
+import { analyzeGrownTables, tablesToVacuum } from './analyze-grown.js';
 import { Connection } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
@@ -16,7 +16,6 @@ import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
 import { sessionSettings } from './session-settings.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
-import { tablesToVacuum } from './tables-to-vacuum.js';
 
 export interface EmbeddedOptions {
   /** Made where needed. Holds `postgres/` and the lock; other data of the same process may lie beside them. */

@@ -1,6 +1,4 @@
-import { binaryArray } from './binary-array.js';
-import { EncodedArray } from './encoded-array.js';
-import { storableText } from './storable-text.js';
+import { binaryArray, EncodedArray, storableText } from './encoded-array.js';
 import { StoreError } from './store-error.js';
 
 /** One parameter. JSON is passed as its text; an array is an SQL array, never JSON. */

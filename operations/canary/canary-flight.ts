@@ -1,5 +1,5 @@
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
-import { saysNothingThere } from '../../delivering/judge-erasing-lane.js';
+import { saysNothingThere } from '../../delivering/erase-from-lane.js';
 import { LeaseWatch } from '../../work/lease-watch.js';
 import { lookUpSent } from '../../delivering/look-up-sent.js';
 import { type HeldLane, sendPlanned, type Settlement, type Settlements } from '../../delivering/plan-and-send.js';

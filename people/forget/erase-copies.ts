@@ -1,12 +1,11 @@
 import { canonicalJson } from '../../ledger/canonical-json.js';
 import type { Queryable } from '../../ledger/drivers/database.js';
-import { hashedForm } from '../../ledger/hashed-form.js';
-import type { Fields } from '../../ledger/item-form.js';
+import { hashedForm, type Fields } from '../../ledger/item-form.js';
 import { changeId } from '../../ledger/keyed-hash.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Visibility } from '../../ledger/visibility.js';
 import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
-import { rewriteSnapshots } from '../../ledger/rewrite-snapshots.js';
+import { rewriteSnapshots } from '../../ledger/write-changes.js';
 import { wakeSinks } from '../../ledger/wake-sinks.js';
 import { noteTold, sequencesOf } from './erase-items.js';
 import { awaitAgain } from './note-erasure.js';

@@ -1,11 +1,9 @@
 import type { Lane, Outcome, SendResult } from '../sink.js';
 import { confirmHeld } from '../while-held.js';
 import { classifyFailure } from './classify-failure.js';
-import { committedLength } from './committed-length.js';
-import { DayFile } from './day-file.js';
+import { committedLength, DayFile } from './day-file.js';
 import type { FileAccess } from './file-access.js';
-import { linesBytes, type FileOperation } from './format.js';
-import { isSafePath } from './safe-path.js';
+import { linesBytes, type FileOperation, isSafePath } from './format.js';
 
 /**
  * Appends the lines of a batch in their order and makes them durable before any counts as delivered.

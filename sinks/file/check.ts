@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckLine } from '../sink.js';
-import { classifyFailure } from './classify-failure.js';
-import { DestinationChanged } from './destination-changed.js';
+import { classifyFailure, DestinationChanged } from './classify-failure.js';
 import { errorCode, FILE_MODE, type FileAccess } from './file-access.js';
 import { MARKER_FILE, readMarker } from './marker.js';
 

@@ -1,5 +1,4 @@
 import type { Outcome } from '../sink.js';
-import { DestinationChanged } from './destination-changed.js';
 import { errorCode } from './file-access.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -26,4 +25,12 @@ export function classifyFailure(error: unknown, folder: string): Extract<Outcome
     return { kind: 'pause', cause: 'destination', detail };
   }
   return { kind: 'retry', detail: `${folder} could not be written: ${SENTENCES[code] ?? code}` };
+}
+
+/**
+ * The folder or a file in it is not what this sink left there, so that writing on could lose or mix data. The message
+ * is a sentence for a person: what was found, where, and what to do.
+ */
+export class DestinationChanged extends Error {
+  override readonly name = 'DestinationChanged';
 }

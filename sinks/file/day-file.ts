@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DestinationChanged } from './destination-changed.js';
+import { DestinationChanged } from './classify-failure.js';
 import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
 
 const NEWLINE = 0x0a;
@@ -198,4 +198,10 @@ async function reachFolders(root: string, path: string, mayMake: boolean, access
     throw new DestinationChanged(`${folder} is not a folder: remove what stands in its place`);
   }
   return true;
+}
+
+/** The committed length of a file in bytes, as the lane remembers it by its path; 0 for a file it knows nothing of. */
+export function committedLength(memory: Readonly<Record<string, unknown>>, path: string): number {
+  const length = Object.hasOwn(memory, path) ? memory[path] : 0;
+  return typeof length === 'number' && Number.isSafeInteger(length) && length > 0 ? length : 0;
 }

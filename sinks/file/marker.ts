@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DestinationChanged } from './destination-changed.js';
+import { DestinationChanged } from './classify-failure.js';
 import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
 
 /** Stands in the sink's folder and says whose it is. */

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import type { Lane, Outcome, SendResult } from '../sink.js';
-import { committedLength } from './committed-length.js';
-import { DayFile } from './day-file.js';
+import { committedLength, DayFile } from './day-file.js';
 import { errorCode, type FileAccess } from './file-access.js';
-import { lineBytes, type FileOperation } from './format.js';
-import { isSafePath } from './safe-path.js';
+import { lineBytes, type FileOperation, isSafePath } from './format.js';
 
 /**
  * Settles what an attempt that died may have written: lines beyond the committed lengths that are exactly the lines of

@@ -1,5 +1,5 @@
 import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { wasClockSetBack } from '../../ledger/clock-set-back.js';
+import { wasClockSetBack } from '../../ledger/database-clock.js';
 import { attendee, question, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';

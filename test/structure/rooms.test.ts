@@ -46,7 +46,7 @@ const againstTheArrows: readonly string[] = [
   'work/asking/forecast.ts -> reading/stored-stream-facts',
   'work/asking/forecast.ts -> reading/stream-facts',
   'work/asking/outages.ts -> operations/problem-words',
-  'work/handle-request.ts -> delivering/stored-breaker',
+  'work/handle-request.ts -> delivering/sink-breaker',
   'work/handle-request.ts -> operations/rehearsal',
   'work/open-clients.ts -> api/metrics/process-meters',
   'work/reading-plan.ts -> reading/cadence',

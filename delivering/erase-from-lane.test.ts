@@ -1,5 +1,5 @@
 import type { ErasingLane } from '../people/forget/erasing-lanes.js';
-import { judgeErasingLane } from './judge-erasing-lane.js';
+import { judgeErasingLane } from './erase-from-lane.js';
 
 const lane = (more: Partial<ErasingLane>): ErasingLane => ({
   sinkId: 1,
