@@ -110,7 +110,7 @@ export function appended(text: string, more: string): string {
   if (text.length + more.length > readLimits.cellLength) {
     throw new RegistrantFileError(
       'too-large',
-      `A cell of the XLSX file holds more than ${readLimits.cellLength.toLocaleString('en')} characters, more than Excel allows.`,
+      `A cell of the XLSX file holds more than ${readLimits.cellLength.toLocaleString('en')} characters; shorten it, Excel allows no more.`,
     );
   }
   return text + more;
