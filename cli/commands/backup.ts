@@ -93,7 +93,7 @@ export async function backup(
 /**
  * The embedded store of a running pigeonpost, piece by piece. By node:http: `fetch` has limits of its own for answers that
  * take long.
- * @throws {CommandError}, also while it is read, when the process ends in the middle or cannot go on
+ * @throws {CommandError}, also while it is read, if the process stops before the backup is complete
  */
 export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
   const asked = requestOf(url)(`${url}/api/backup`, {

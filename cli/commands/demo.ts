@@ -34,7 +34,7 @@ const showEveryMs = 1000;
  * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, stand-ins
  * for HubSpot and Slack, and pigeonpost between them, until Ctrl-C. With `--once` the conference has no live traffic, and the command exits
  * when everything is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
- * It ends with 1 and a sentence, too, when one of its processes ends by itself.
+ * It ends with 1 and a sentence, too, if one of its processes stops unexpectedly.
  */
 export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
   const options = readDemoOptions(given);

@@ -44,7 +44,7 @@ export interface InitOptions extends InitFlags {
 /**
  * `pigeonpost init`: asks a few questions and writes a configuration that can be used, never over another one and never
  * with a secret in it; then checks what it names, if its variables are set, and prints the next command. Exit 0
- * when the file is written and, if it was looked at, all is well; else as `check`; 2 for an answer that cannot be used.
+ * when the file is written and its check, if any, found no problem; else as `check`; 2 for an answer that cannot be used.
  */
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
   const { checkDraft } = await import('../../worker/check-draft.js');

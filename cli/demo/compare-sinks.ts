@@ -70,11 +70,11 @@ function wrongFields(attendee: TrueAttendee, contact: Readonly<Record<string, st
   ];
 }
 
-/** How one list stands at one destination, as counted there and held against the source. */
+/** One list at one destination, compared with the source. */
 interface SinkComparison {
   /** Items of the source that are there. */
   readonly delivered: number;
-  /** What is there and should not be, or not so; a sentence each, without anyone's data. */
+  /** Unexpected or wrong records, a sentence each, without personal data. */
   readonly problems: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export interface TrueQuestion {
 
 /**
  * Each approved question must stand in the thread of its session once, with its present text and with its asker's name
- * where they may be shown; no other may show any text. Knows nothing of how the sink does it: messages are told apart
+ * where they may be shown; no other may show any text. Knows nothing of how the sink works: messages are distinguished
  * by what people read. Pure.
  */
 export function compareMessages(

@@ -49,7 +49,7 @@ function sourceLines({ source }: DemoView, columns: number): TextLine[] {
 function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
   const states = status.workspaces.map(({ state, reason, until }) => {
-    if (state === 'working') return fresh === null ? 'the first walk is under way' : 'up to date';
+    if (state === 'working') return fresh === null ? 'the first walk is in progress' : 'up to date';
     const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
     return `${state}${reason === null ? '' : `: ${reasonWords(reason)}`}${again}`;
   });
@@ -90,7 +90,7 @@ function listCells({ list, source, ledger }: ListLine, nameWidth: number, number
   ];
 }
 
-/** Where to look, and what is there as far as there is room beside it. */
+/** Formats the addresses, with a summary of their content if there is room. */
 function placeLines(places: DemoView['places'], columns: number): TextLine[] {
   const width = Math.max(labelWidth, ...places.map(({ label }) => label.length + 1));
   const placeWidth = Math.max(0, ...places.filter(({ holds }) => holds !== '').map(({ place }) => place.length));

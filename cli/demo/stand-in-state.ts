@@ -92,7 +92,7 @@ interface SlackThread extends ShownMessage {
   readonly replies: readonly ShownMessage[];
 }
 
-/** What stands where a message was taken back. */
+/** Text of a redacted message. */
 export const withdrawnText = 'This message has been withdrawn.';
 
 export async function slackState(slackUrl: string): Promise<SlackState> {

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 
-/** What was given on the command line; absent: to be asked. */
+/** Answers given as options; the others are asked for. */
 export interface InitFlags {
   readonly service?: string | undefined;
   readonly keyVariable?: string | undefined;

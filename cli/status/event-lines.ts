@@ -135,7 +135,7 @@ function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeVi
   );
 }
 
-/** What of the quota is used and left, until when, and what the next hour needs of it. */
+/** Formats the used and remaining quota, its reset, and the need of the next hour. */
 function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
   if (quota === null) return [];
   const { limit, used, left, reserved, nextHour } = quota;

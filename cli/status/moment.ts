@@ -44,7 +44,7 @@ export function itemLines(items: readonly ItemCount[] | null, workspace: string,
   );
 }
 
-/** What `status`, `status --watch` and the screen of `start` show of one instant. */
+/** Data of `status`, `status --watch` and the screen of `start`. */
 export interface Moment {
   readonly status: Status;
   readonly overview: Overview;
