@@ -15,15 +15,17 @@ import { Pigeonhole } from './pages/pigeonhole.js';
 import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
 import { Workspace } from './pages/workspace.js';
-import { ConnectionNote } from './parts/connection-note.js';
 import { Notices } from './parts/notices.js';
 import { QuestionDialog } from './parts/question-dialog.js';
 import { TokenDialog } from './parts/token-dialog.js';
 import { address, type Route } from './route.js';
 import { useRoute } from './use-route.js';
 import { counted } from './words.js';
+import { connection } from './asking/connection.js';
+import { useStore } from './asking/store.js';
+import { For } from './parts/time.js';
 
-/** The frame that every page stands in. */
+/** The frame around every page. */
 export function App() {
   const { route, hash } = useRoute();
   const { data: me } = useAsked<CallerView>('/api/caller', 60_000);
@@ -85,7 +87,7 @@ function Page({ route }: { readonly route: Route }) {
   }
 }
 
-/** What is another page, and not the same one with another part of it looked at. */
+/** Identity of a page, without the part of it that is shown. */
 function pageKey(route: Route): string {
   const { page, ...rest } = route;
   const { part: _, ...named } = rest as { readonly part?: unknown };
@@ -130,7 +132,7 @@ function skipTo(event: Event, main: HTMLElement | null): void {
   main?.focus();
 }
 
-/** Whoever hears the page instead of seeing it is told that it is another one now. */
+/** Announces a new page to screen readers. */
 function useFocusOnNewPage(hash: string) {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
@@ -160,4 +162,19 @@ function useKeys(): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+}
+
+/** Says that what is shown is old, at the edge, so that nothing moves. It disappears automatically. */
+export function ConnectionNote() {
+  const now = useStore(connection);
+  return (
+    <div class="connection" role="status">
+      {now.state === 'lost' ? (
+        <p>
+          <strong>pigeonpost does not answer</strong> for <For since={new Date(now.sinceMs).toISOString()} />: {now.why}
+          . What you see is from before; it is asked again all the time.
+        </p>
+      ) : null}
+    </div>
+  );
 }

@@ -1,4 +1,4 @@
-/** What names a dead letter, whatever its cause is by now. */
+/** Identity of a dead letter, independent of its cause. */
 export interface RedrivenChange {
   readonly workspace: string;
   readonly pigeonholeId: number;
@@ -7,7 +7,7 @@ export interface RedrivenChange {
   readonly revision: number;
 }
 
-/** What became of dead letters that were sent again. The three add up to what was redriven. */
+/** Outcomes of redriven dead letters; the three add up to the number that was redriven. */
 export interface RedriveOutcome {
   readonly done: number;
   readonly refusedAgain: number;

@@ -1,4 +1,4 @@
-/** How many rows were done when. */
+/** Number of settled rows at an instant. */
 export interface Progress {
   readonly atMs: number;
   readonly done: number;

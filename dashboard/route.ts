@@ -1,4 +1,4 @@
-/** What the page shows, as its address says it: the part behind `#`, which is never sent to a server. */
+/** The page that an address names: the part behind `#`, which is never sent to a server. */
 export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'workspace'; readonly name: string }

@@ -2,7 +2,7 @@ import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 import { counted } from './words.js';
 
-/** How a state is shown: by a word, and by a mark of another shape and colour, since some readers cannot tell colours apart. */
+/** Presentation of a state: by a word, and by a mark of another shape and colour, since some readers cannot tell colours apart. */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
 export type ToneAndWord = readonly [Tone, string];
 
@@ -51,7 +51,7 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[])
     : ['warning', counted(warnings, 'warning')];
 }
 
-interface SinkStanding {
+interface SinkStatus {
   readonly state: WorkState;
   readonly backlog: number;
   readonly withholding: readonly object[];
@@ -61,7 +61,7 @@ interface SinkStanding {
 }
 
 /** Returns how a sink is shown. Pure. */
-export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStanding): ToneAndWord {
+export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
   if (state !== 'working') return stateWords[state];
   if (observation !== null && approval === null) {

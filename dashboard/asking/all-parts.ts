@@ -1,22 +1,24 @@
 import { ask } from './ask.js';
+import { useRef, useState } from 'preact/hooks';
+import { type Asked, useAsking } from './use-asked.js';
 
 export interface Part<Item> {
   readonly items: readonly Item[];
-  /** Null: there are no more. */
+  /** Null after the last page. */
   readonly next: string | null;
 }
 
-/** Of one answer of the API. */
-const mostAtOnce = 500;
-/** More than anybody reads; whoever has more searches. */
-const mostOfAll = 4000;
+/** Maximum page size of the API. */
+const maxPageSize = 500;
+/** Nobody reads more than this; a search narrows the list. */
+const maxItems = 4000;
 
 /** The first `wanted` of a long list, in as many parts as that takes. */
 export async function firstOf<Item>(path: string, wanted: number, signal: AbortSignal): Promise<Part<Item>> {
   const items: Item[] = [];
   let next: string | null = null;
   do {
-    const limit = Math.min(mostAtOnce, wanted - items.length);
+    const limit = Math.min(maxPageSize, wanted - items.length);
     const query: string = `limit=${limit}${next === null ? '' : `&after=${encodeURIComponent(next)}`}`;
     // oxlint-disable-next-line no-await-in-loop -- where a part ends is known when it is there
     const found: Part<Item> = await ask<Part<Item>>(`${path}${path.includes('?') ? '&' : '?'}${query}`, { signal });
@@ -28,5 +30,19 @@ export async function firstOf<Item>(path: string, wanted: number, signal: AbortS
 
 /** A long list, part after part. */
 export async function allParts<Item>(path: string, signal: AbortSignal): Promise<readonly Item[]> {
-  return (await firstOf<Item>(path, mostOfAll, signal)).items;
+  return (await firstOf<Item>(path, maxItems, signal)).items;
+}
+
+/**
+ * The beginning of a long list, kept current, and longer when more is asked for. While the longer one is on its way the
+ * shorter one stays.
+ * @param path stays the same
+ * @param step how many at first, and how many more each time
+ */
+export function useParts<Item>(path: string, step: number): { asked: Asked<Part<Item>>; showMore: () => void } {
+  const [wanted, setWanted] = useState(step);
+  const asked = useAsking(`${path} ${wanted}`, (signal) => firstOf<Item>(path, wanted, signal));
+  const last = useRef<Part<Item> | undefined>(undefined);
+  last.current = asked.data ?? last.current;
+  return { asked: { ...asked, data: last.current }, showMore: () => setWanted(wanted + step) };
 }

@@ -1,8 +1,7 @@
-import { connection, noteLost, noteReached, noteTokenWanted } from './connection.js';
+import { connection, noteLost, noteReached, noteTokenWanted, storedToken, storeToken } from './connection.js';
 import { learnServerTime } from './server-clock.js';
-import { storedToken, storeToken } from './session.js';
 
-/** What the API refuses, in its own words. */
+/** A problem that the API reports. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -24,7 +23,7 @@ export interface Request {
   /** Sent as it is. */
   readonly file?: Blob;
   readonly signal?: AbortSignal;
-  /** Of an answer that goes on, or takes long; else half a minute. */
+  /** Timeout of the response; 30 s by default. */
   readonly patienceMs?: number;
 }
 

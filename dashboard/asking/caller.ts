@@ -1,7 +1,7 @@
 import type { CallerView } from '../../api/tokens.js';
 import { Store, useStore } from './store.js';
 
-/** Who the server takes this page for; null until it has said so. */
+/** The caller as the server knows it; null until the server has responded. */
 export const caller = new Store<CallerView | null>(null);
 
 export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';

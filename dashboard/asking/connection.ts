@@ -26,3 +26,18 @@ export function noteTokenWanted(refused: boolean): void {
   const now = connection.value;
   if (now.state !== 'token' || now.refused !== refused) connection.set({ state: 'token', refused });
 }
+
+/**
+ * The token that a person entered, for as long as this tab is open. A browser that a link has signed in needs none: it
+ * sends a cookie, which no script can read.
+ */
+const key = 'pigeonpost-token';
+
+export function storedToken(): string | null {
+  return sessionStorage.getItem(key);
+}
+
+export function storeToken(token: string | null): void {
+  if (token === null) sessionStorage.removeItem(key);
+  else sessionStorage.setItem(key, token);
+}

@@ -3,7 +3,7 @@ import { askFor, Problem } from './ask.js';
 import { EventParser } from './parse-events.js';
 
 interface Following {
-  /** Of the address, such as `list=questions`. */
+  /** Query of the address, such as `list=questions`. */
   readonly query: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onChanges: (changes: LiveChanges) => void;

@@ -1,6 +1,6 @@
 import { Store } from './store.js';
 
-/** What was done, or could not be, told at the edge of the page for some seconds. */
+/** Results of actions, shown at the edge of the page for some seconds. */
 export interface Notice {
   readonly id: number;
   readonly kind: 'done' | 'failed';

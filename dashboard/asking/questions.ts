@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { Store } from './store.js';
 
-/** What a person is asked before something is done. */
+/** A confirmation before an action. */
 export interface Question {
   readonly title: string;
   readonly body: ComponentChildren;
-  /** What the button says that does it. */
+  /** Label of the button that confirms. */
   readonly confirm: string;
   /** Cannot be undone from here. */
   readonly grave?: boolean;

@@ -10,7 +10,7 @@ export interface Asked<Answer> {
 
 const again = new EventTarget();
 
-/** Everything that is shown is asked anew: something was done. */
+/** Reloads everything that is shown, after an action. */
 export function askAgain(): void {
   again.dispatchEvent(new Event('again'));
 }

@@ -77,7 +77,7 @@ const causeWords: Readonly<Record<ConfigurationPlan['deliveries'][number]['cause
   'since-watermark': 'what it missed while it was left out',
 };
 
-/** What applying it sends, as a sentence; empty where it sends nothing. */
+/** Returns what applying it sends, as a sentence; empty if it sends nothing. */
 function sendsWords({ deliveries }: ConfigurationPlan): string {
   const sent = deliveries.filter(({ observed }) => !observed);
   const changes = sent.reduce((sum, { changes: n }) => sum + n, 0);

@@ -108,7 +108,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
   );
 }
 
-const mostKeys = 500;
+const maxKeys = 500;
 
 function Keys({ id, list, place }: { readonly id: number; readonly list: string; readonly place: string }) {
   const asked = useAsked<HeldDeletions>(`/api/deletions/${id}`, 10_000);
@@ -116,12 +116,12 @@ function Keys({ id, list, place }: { readonly id: number; readonly list: string;
     <AwaitAnswer asked={asked} lines={2}>
       {({ keys = [] }) => (
         <p class="keys">
-          {keys.slice(0, mostKeys).map((key) => (
+          {keys.slice(0, maxKeys).map((key) => (
             <a key={key} href={address.item(list, key, place)}>
               {key}
             </a>
           ))}
-          {keys.length > mostKeys ? <span class="dim">and {grouped(keys.length - mostKeys)} more</span> : null}
+          {keys.length > maxKeys ? <span class="dim">and {grouped(keys.length - maxKeys)} more</span> : null}
         </p>
       )}
     </AwaitAnswer>

@@ -6,7 +6,7 @@ import { useMay } from '../asking/caller.js';
 import { askPerson } from '../asking/questions.js';
 import { saveFile } from '../asking/save-file.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import { countOf, needsAPerson, outcomeWords, rowsDone } from '../import-standing.js';
+import { countOf, needsAPerson, outcomeWords, rowsDone } from '../import-state.js';
 import { type Progress, rowsPerSecond, secondsLeft, withProgress } from '../pace.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
 import { Button } from '../parts/button.js';
@@ -16,7 +16,7 @@ import { Fact, Facts, Panel } from '../parts/panel.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { capitalized, counted, grouped, spanInWords } from '../words.js';
 
-/** How far one import is, and what became of its rows. */
+/** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {
   const asked = useAsked<ImportView>(`/api/imports/${encodeURIComponent(id)}`, 1500);
   const { data } = asked;
@@ -185,7 +185,7 @@ function Rows({ view: { counts } }: { readonly view: ImportView }) {
   );
 }
 
-const mostListed = 100;
+const maxListed = 100;
 
 /** The rows that need a person. The report has all of them. */
 function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
@@ -195,7 +195,7 @@ function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
     async (signal) => {
       const text = await (await askFor(path, { signal, patienceMs: 120_000 })).text();
       const lines = text.split('\n').filter(Boolean);
-      return { all: lines.length, rows: lines.slice(0, mostListed).map((line) => JSON.parse(line) as ImportReportRow) };
+      return { all: lines.length, rows: lines.slice(0, maxListed).map((line) => JSON.parse(line) as ImportReportRow) };
     },
     60_000,
   );

@@ -1,6 +1,6 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { useMay } from '../asking/caller.js';
-import { useParts } from '../asking/use-parts.js';
+import { useParts } from '../asking/all-parts.js';
 import { AwaitAnswer } from '../parts/await-answer.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { PageHead } from '../parts/page-head.js';

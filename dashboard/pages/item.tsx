@@ -24,7 +24,7 @@ interface Named {
   readonly pigeonhole: string | null;
 }
 
-/** One item's timeline: where it was read, what each sink was told of it, or why nothing. */
+/** One item's timeline: where it was read, what each sink received, or why nothing was sent. */
 export function Item({ list, named, pigeonhole }: Named) {
   const query = new URLSearchParams({
     list: list ?? '',
@@ -232,7 +232,7 @@ function Told({ told: each }: { readonly told: WhySink }) {
   );
 }
 
-/** What the item says: only when a person asks for it, which is noted. */
+/** Content of the item, shown on request; the request is audited. */
 function Says({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
   const [data, setData] = useState<Readonly<Record<string, unknown>> | null | undefined>();
   const [refused, setRefused] = useState<string | null>(null);

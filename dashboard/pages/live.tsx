@@ -15,7 +15,7 @@ import { address } from '../route.js';
 import { capitalized, grouped } from '../words.js';
 
 /** More than a person reads, and few enough to be drawn at once. */
-const mostKept = 300;
+const maxKept = 300;
 
 type Change = LiveChanges['changes'][number];
 
@@ -105,7 +105,7 @@ function useChanges({ list, place, personal }: Choices, held: boolean): Followed
       onChanges: (found) =>
         change((before) => ({
           ...before,
-          changes: [...found.changes.toReversed(), ...before.changes].slice(0, mostKept),
+          changes: [...found.changes.toReversed(), ...before.changes].slice(0, maxKept),
           skipped: before.skipped + found.skipped,
         })),
       onState: (state, problem) => change((before) => ({ ...before, state, problem })),

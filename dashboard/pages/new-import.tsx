@@ -8,11 +8,10 @@ import { ask, askFor, Problem } from '../asking/ask.js';
 import { askPerson } from '../asking/questions.js';
 import { saveFile } from '../asking/save-file.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-wish.js';
+import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-options.js';
 import { Button } from '../parts/button.js';
 import { ColumnTable } from '../parts/column-table.js';
 import { CommittedInput } from '../parts/committed-input.js';
-import { DropZone } from '../parts/drop-zone.js';
 import { FileProblems, Planned, Target } from '../parts/import-check.js';
 import { ImportOptions } from '../parts/import-options.js';
 import { PageHead } from '../parts/page-head.js';
@@ -141,7 +140,7 @@ function useCheck(wish: ImportWish, file: File | null): Checked {
     };
     look().catch(() => undefined);
     return () => ended.abort();
-    // What is looked at is the file and the key.
+    // The key stands for every option that the check depends on.
   }, [file, key]);
   return checked;
 }
@@ -223,7 +222,7 @@ function useFieldNames(pigeonhole: string): readonly string[] {
   return [...new Set(['attendeeCode', 'Name', 'Email', ...seen.filter((field) => !own.has(field))])];
 }
 
-/** What the service says of an attendee, and no registrant is given. */
+/** Fields that the service reports of attendees and that an import cannot set. */
 const own: ReadonlySet<string> = new Set([
   'id',
   'registrantId',
@@ -233,3 +232,54 @@ const own: ReadonlySet<string> = new Set([
   'links',
   'anonymous',
 ]);
+
+interface Props {
+  readonly file: File | null;
+  readonly onFile: (file: File) => void;
+}
+
+/** A file that is chosen or dropped. */
+export function DropZone({ file, onFile }: Props) {
+  const [over, setOver] = useState(false);
+  const take = (files: FileList | null | undefined): void => {
+    const first = files?.[0];
+    if (first === undefined) return;
+    // A drop leaves the focus where it is: what is written there counts from now on, too.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    onFile(first);
+  };
+  return (
+    <label
+      class={over ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        take(event.dataTransfer?.files);
+      }}
+    >
+      <span>
+        {file === null ? (
+          <>
+            <b>Choose a file</b>, or drop it here
+          </>
+        ) : (
+          <>
+            <b>{file.name}</b> <u>Choose another</u>
+          </>
+        )}
+      </span>
+      <small>CSV, Excel (xlsx), JSON or NDJSON, one registrant a row</small>
+      <input
+        type="file"
+        class="unseen"
+        accept=".csv,.tsv,.txt,.xlsx,.json,.ndjson"
+        onChange={(event) => take(event.currentTarget.files)}
+      />
+    </label>
+  );
+}

@@ -73,7 +73,7 @@ function Flow({
   );
 }
 
-/** The one sentence for whoever has a second. */
+/** The state in one sentence. */
 function verdict({ troubles, settled, syncs }: OverviewAnswer): string {
   const heading = troubleHeading(troubles);
   if (heading !== null) return heading;

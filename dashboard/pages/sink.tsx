@@ -19,7 +19,7 @@ import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { counted, grouped } from '../words.js';
 
-/** How one destination stands. @param part which section the address leads to */
+/** The state of one sink. @param part which section the address leads to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
   const asked = useAsked<SinkDetails>(`/api/sinks/${encodeURIComponent(name)}`);
   const mayOperate = useMay('operate');

@@ -6,7 +6,7 @@ import { useAfter } from './time.js';
 interface Props<Answer> {
   readonly asked: Asked<Answer>;
   readonly children: (data: Answer) => ComponentChildren;
-  /** How high the answer will be, in lines, so that nothing jumps when it comes. */
+  /** Expected height in lines, so that nothing moves when the response arrives. */
   readonly lines?: number;
 }
 

@@ -14,7 +14,7 @@ export interface Check {
 
 const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
 
-/** What was looked at, the worst first. */
+/** A list of checks, the worst first. */
 export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   return (
     <ul class="checks">

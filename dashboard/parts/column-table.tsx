@@ -4,7 +4,7 @@ import { StateWord } from './state-word.js';
 
 interface Props {
   readonly columns: readonly ImportColumn[];
-  /** What was decided by hand and is still being looked at. */
+  /** Fields chosen by hand that the server is still checking. */
   readonly chosen: Readonly<Record<string, string | null>>;
   /** Fields that attendees there were seen to have. */
   readonly fields: readonly string[];
@@ -12,7 +12,7 @@ interface Props {
   readonly onField: (column: string, field: string | null) => void;
 }
 
-/** What becomes of each column, with the first row's value under it. */
+/** The field of each column, with the first row's value under it. */
 export function ColumnTable({ columns, chosen, fields, onField }: Props) {
   return (
     <div class="scrolls">

@@ -4,7 +4,7 @@ interface Props {
   readonly value: string;
   /** Told when the person is done: with Enter, with a choice from the list, or by going elsewhere. */
   readonly onCommit: (value: string) => void;
-  /** Where no label stands around it. */
+  /** Accessible name, if there is no label around it. */
   readonly label?: string;
   readonly hint?: string;
   /** The id of what may be chosen from. */

@@ -13,9 +13,9 @@ import { Panel } from './panel.js';
 import { type Redriven, RedriveOutcomes } from './redrive-outcomes.js';
 import { Ago, Sentence } from './time.js';
 
-/** What is fetched of single ones; the API shows no more at once. */
-const mostShown = 1000;
-const mostListed = 20;
+/** Maximum page size of the API. */
+const maxShown = 1000;
+const maxListed = 20;
 
 /** The dead letters of a sink by cause: what it means, what to do, and doing it. */
 export function DeadLetters({ sink }: { readonly sink: string }) {
@@ -129,7 +129,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   if (given === null) return;
   await carryOut(
     async () => {
-      const { items } = await ask<Items>(itemsPath(group, mostShown));
+      const { items } = await ask<Items>(itemsPath(group, maxShown));
       const answer = await ask<{ readonly changes: number }>('/api/dead-letters/redrive', {
         json: { sink, cause, list },
       });
@@ -141,7 +141,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
 }
 
 function Single({ group }: { readonly group: DeadLetterGroupView }) {
-  const asked = useAsked<Items>(itemsPath(group, mostListed), 5000);
+  const asked = useAsked<Items>(itemsPath(group, maxListed), 5000);
   return (
     <AwaitAnswer asked={asked} lines={3}>
       {({ items, more }) => (

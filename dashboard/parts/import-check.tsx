@@ -3,7 +3,7 @@ import { counted, grouped, rowsInWords } from '../words.js';
 import { Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
 
-/** Where the file goes, as the service says. */
+/** The target of the import, as the service describes it. */
 export function Target({ target }: { readonly target: ImportTarget }) {
   const { name, workspace, pigeonholeId, startDate, endDate, status, asOf } = target;
   return (
@@ -22,7 +22,7 @@ export function Target({ target }: { readonly target: ImportTarget }) {
   );
 }
 
-/** What would become of the rows. */
+/** Planned outcomes of the rows. */
 export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
   const { send, existing, conflict, rejected, elsewhere, invalid } = counts;
   return (
@@ -81,14 +81,14 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
   );
 }
 
-const mostListed = 20;
+const maxListed = 20;
 
-/** What is wrong with single rows: they are not sent, and the others are. */
+/** Problems of rows, which are not sent; the others are. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
   const { problems, problemsLeftOut, problemGroups, problemCounts, noteCounts } = check;
   if (problems.length === 0 && noteCounts.length === 0) return null;
   const all = problems.length + problemsLeftOut;
-  const shown = problemGroups.slice(0, mostListed);
+  const shown = problemGroups.slice(0, maxListed);
   const more = all - shown.reduce((sum, { rows }) => sum + rows, 0);
   return (
     <Panel title="What is wrong with rows" id="file-problems" aside={counted(all, 'problem')}>

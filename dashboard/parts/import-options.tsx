@@ -1,5 +1,5 @@
 import type { SavedMapping } from '../../importing/desk/import-views.js';
-import type { ImportWish } from '../import-wish.js';
+import type { ImportWish } from '../import-options.js';
 import { CommittedInput } from './committed-input.js';
 import { Choice } from './pigeonhole-table.js';
 
@@ -9,7 +9,7 @@ interface Props {
   readonly onChange: (part: Partial<ImportWish>) => void;
 }
 
-/** What most imports leave as it is. */
+/** Options that most imports leave unchanged. */
 export function ImportOptions({ wish, mappings, onChange }: Props) {
   return (
     <>

@@ -1,5 +1,5 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { needsAPerson, rowsDone } from '../import-standing.js';
+import { needsAPerson, rowsDone } from '../import-state.js';
 import { grouped } from '../words.js';
 import { StateWord } from './state-word.js';
 import type { Tone } from '../trouble-words.js';

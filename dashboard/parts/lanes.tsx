@@ -8,7 +8,7 @@ import { Panel } from './panel.js';
 import { StateWord } from './state-word.js';
 import { Ago } from './time.js';
 
-/** How far a sink has come in each pigeonhole. */
+/** The progress of a sink in each pigeonhole. */
 export function Lanes({ sink }: { readonly sink: string }) {
   const path = `/api/sinks/${encodeURIComponent(sink)}/lanes`;
   const asked = useAsking(path, (signal) => allParts<LaneView>(path, signal), 4000);

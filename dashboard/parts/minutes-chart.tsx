@@ -1,10 +1,10 @@
 import { grouped } from '../words.js';
 
-/** What is drawn of the last sixty minutes: bars, so that a single busy minute shows. */
+/** The last sixty minutes as bars, so that a single busy minute is visible. */
 interface Chart {
-  /** Oldest first; the last is the minute that is still going on. */
+  /** Oldest first; the last is the present minute. */
   readonly minutes: readonly number[];
-  /** What is counted, as "changes found". */
+  /** Name of the count, such as "changes found". */
   readonly of: string;
   /** Higher than a line of a table. */
   readonly large?: boolean;
@@ -41,7 +41,7 @@ export function MinutesChart({ minutes, of, large = false }: Chart) {
   );
 }
 
-/** Of the last whole minute; the present one has only begun. */
+/** Count of the last whole minute; the present one is incomplete. */
 export function perMinute(minutes: readonly number[]): number {
   return minutes.at(-2) ?? 0;
 }

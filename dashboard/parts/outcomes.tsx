@@ -17,7 +17,7 @@ export interface OutcomesAnswer {
   readonly outcomes: readonly Outcome[];
 }
 
-/** What was not sent, or not yet, and why. */
+/** Changes that were not sent, or not yet, and why. */
 export function Outcomes({ sink }: { readonly sink: string }) {
   const asked = useAsked<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, 4000);
   const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 
 interface Props {
   readonly title: string;
-  /** What it is part of, before the title. */
+  /** The parent page, before the title. */
   readonly kind: string;
   readonly note?: ComponentChildren;
-  /** What can be done about it. */
+  /** Actions. */
   readonly children?: ComponentChildren;
 }
 
-/** What the page is about, and what can be done. */
+/** The title of a page and its actions. */
 export function PageHead({ title, kind, note, children }: Props) {
   return (
     <div class="page-head">

@@ -9,7 +9,7 @@ interface Quotas {
   readonly workspaces: readonly { readonly workspace: string; readonly quota: QuotaView | null }[];
 }
 
-/** What a workspace's key may still ask of the service, and how long that lasts. */
+/** The remaining quota of a workspace's key, and how long it lasts. */
 export function QuotaPanel({ workspace }: { readonly workspace: string }) {
   const asked = useAsked<Quotas>('/api/quota', 5000);
   return (

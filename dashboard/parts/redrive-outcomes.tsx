@@ -13,11 +13,11 @@ export interface Redriven {
   readonly list: string;
   readonly cause: string;
   readonly changes: number;
-  /** Which they were, as far as the API shows single ones. */
+  /** The redriven dead letters, as far as the API lists them. */
   readonly shown: readonly DeadLetterView[];
 }
 
-/** What has become of them since. */
+/** Their outcomes since. */
 export function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
   const { at, sink, list, cause, changes } = redriven;
   const { data } = useAsking(`redriven ${at}`, (signal) => look(redriven, signal), 2000);

@@ -14,7 +14,7 @@ import { Ago } from './time.js';
 
 interface Props {
   readonly sink: string;
-  /** Replays under way. */
+  /** Replays in progress. */
   readonly open: SinkDetails['replays'];
 }
 

@@ -5,7 +5,7 @@ import { readingState, sinkState, type Tone } from '../trouble-words.js';
 
 interface StateWordProps {
   readonly tone: Tone;
-  /** Of several words, which a phone breaks. */
+  /** Several words, which wrap on a phone. */
   readonly long?: boolean;
   readonly children: string;
 }
@@ -25,7 +25,7 @@ interface ReadingProps {
   readonly troubles?: readonly Trouble[];
 }
 
-/** Of a sync, a workspace or a pigeonhole. */
+/** State of a sync, a workspace or a pigeonhole. */
 export function ReadingState({ state, gone = false, troubles = [] }: ReadingProps) {
   if (gone) return <StateWord tone="quiet">gone there</StateWord>;
   const [tone, word] = readingState(state, troubles);

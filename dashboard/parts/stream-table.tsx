@@ -10,7 +10,7 @@ import { Ago, Until } from './time.js';
 /** Lists that the service offers by themselves; the derived ones are swept with those that they come from. */
 const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 
-/** What is read as one: order, checkpoint, what is due when. @param name of the pigeonhole, as an action names it */
+/** The streams of a pigeonhole: order, checkpoint and next reads. @param name of the pigeonhole, as an action names it */
 export function StreamTable({ streams, name }: { readonly streams: readonly StreamView[]; readonly name: string }) {
   const mayOperate = useMay('operate');
   const [all, setAll] = useState(false);

@@ -23,7 +23,7 @@ export function useNow(): number {
   return serverNow();
 }
 
-/** "3 s ago", with the instant itself for whoever points at it. */
+/** "3 s ago", with the instant as a tooltip. */
 export function Ago({ at, never = '–' }: { readonly at: string | null | undefined; readonly never?: string }) {
   const now = useNow();
   if (at == null) return <span class="dim">{never}</span>;
@@ -45,7 +45,7 @@ export function Until({ at }: { readonly at: string | null | undefined }) {
   );
 }
 
-/** How long something lasts since then: "3 min". */
+/** Time since an instant: "3 min". */
 export function For({ since }: { readonly since: string }) {
   const now = useNow();
   return (

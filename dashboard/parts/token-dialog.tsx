@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connection, noteReached } from '../asking/connection.js';
-import { storeToken } from '../asking/session.js';
+import { connection, noteReached, storeToken } from '../asking/connection.js';
 import { useStore } from '../asking/store.js';
 import { askAgain } from '../asking/use-asked.js';
 

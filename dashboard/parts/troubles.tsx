@@ -10,7 +10,7 @@ import { For, Sentence } from './time.js';
 
 const atFirst = 6;
 
-/** What is wrong, in words, each with what helps. */
+/** The open problems, each with its remedy. */
 export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }) {
   const [all, setAll] = useState(false);
   if (troubles.length === 0) return null;

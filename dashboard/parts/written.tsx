@@ -1,4 +1,4 @@
-/** What an item says, field by field. What people have written is shown as text, whatever it looks like. */
+/** The content of an item, field by field. It is shown as text, whatever it looks like. */
 export function Written({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
   return (
     <dl class="written">

@@ -1,9 +1,9 @@
 import type { ImportCheck, SavedMapping } from '../importing/desk/import-views.js';
 
-/** How a person wants a file to be imported, as the form holds it. Empty texts say nothing. */
+/** Options of an import, as the form holds them. Empty texts are not set. */
 export interface ImportWish {
   readonly pigeonhole: string;
-  /** What was decided about columns by hand; null: the column is not sent. */
+  /** Fields chosen for columns; null: the column is not sent. */
   readonly columns: Readonly<Record<string, string | null>>;
   /** The name of a saved mapping. */
   readonly mapping: string;
@@ -68,7 +68,7 @@ export function neverSeen(columns: ImportCheck['columns']): string[] {
   return columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []));
 }
 
-/** How many rows would be sent now. Pure. */
+/** Returns the number of rows that would be sent now. Pure. */
 export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'canary'>): number {
   return canary === null ? counts.send : Math.min(canary, counts.send);
 }

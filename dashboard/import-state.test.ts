@@ -1,5 +1,5 @@
 import { importOutcomes } from '../importing/desk/import-views.js';
-import { needsAPerson, outcomeWords, rowsDone } from './import-standing.js';
+import { needsAPerson, outcomeWords, rowsDone } from './import-state.js';
 
 const none = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0])) as Record<
   (typeof importOutcomes)[number],

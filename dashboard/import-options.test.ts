@@ -1,5 +1,5 @@
 import type { ImportCheck } from '../importing/desk/import-views.js';
-import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-wish.js';
+import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-options.js';
 
 function queryOf(wish: Partial<ImportWish>, content?: string): Record<string, string> {
   const query = uploadQuery({ ...firstWish, pigeonhole: 'acme/101', ...wish }, 'people.csv', content);

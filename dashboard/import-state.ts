@@ -5,7 +5,7 @@ export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>):
   return rows - countOf(counts, 'waiting');
 }
 
-/** Rows that are not there as the file says, and that somebody has to look at. Pure. */
+/** Returns the number of rows that the operator must check. Pure. */
 export function needsAPerson(counts: ImportCounts): number {
   return (['conflict', 'rejected', 'invalid', 'unknown'] as const).reduce(
     (sum, outcome) => sum + countOf(counts, outcome),
@@ -17,7 +17,7 @@ export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
   return counts[outcome] ?? 0;
 }
 
-/** What an outcome is called, and what there is to do about it. */
+/** Names of outcomes, and what to do about them. */
 export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
   confirmed: { name: 'created, as was confirmed', todo: null },
