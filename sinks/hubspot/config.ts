@@ -207,3 +207,17 @@ function noteProblems(keys: RecordKeys): { path: Key; message: string }[] {
   }
   return problems;
 }
+
+/** Lists whose items are people, or not related to any. */
+const notDoneByPeople: ReadonlySet<string> = new Set([
+  'attendees',
+  'registrants',
+  'sessions',
+  'pigeonholes',
+  'subscriptions',
+]);
+
+/** Whether the items of a list are what people did, so that they can become anonymous. */
+export function isDoneByPeople(list: string): boolean {
+  return !notDoneByPeople.has(list);
+}

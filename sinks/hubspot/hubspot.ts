@@ -5,11 +5,11 @@ import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from 
 import { carryOut, createsNote } from './send.js';
 import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
-import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
+import { type HubSpotConfig, hubspotConfigSchema, isDoneByPeople } from './config.js';
 import { EventTimes } from './decide-writes.js';
 import { findNotes } from './find-notes.js';
 import type { HubSpotOperation } from './operation.js';
-import { isDoneByPeople, Planner } from './plan.js';
+import { Planner } from './plan.js';
 import { Task } from './task.js';
 
 /** Records of one call; HubSpot takes no more. */

@@ -18,7 +18,7 @@ import {
   type RemovalCause,
   removalOf,
 } from './operation.js';
-import type { RecordKeys } from './config.js';
+import { type RecordKeys, isDoneByPeople } from './config.js';
 
 /** An entry of `records`, with its name and path. */
 interface Entry {
@@ -26,20 +26,6 @@ interface Entry {
   readonly name: string;
   /** For messages, e.g. `crm.records[0]`. */
   readonly path: string;
-}
-
-/** Lists whose items are people, or not related to any. */
-const notDoneByPeople: ReadonlySet<string> = new Set([
-  'attendees',
-  'registrants',
-  'sessions',
-  'pigeonholes',
-  'subscriptions',
-]);
-
-/** Whether the items of a list are what people did, so that they can become anonymous. */
-export function isDoneByPeople(list: string): boolean {
-  return !notDoneByPeople.has(list);
 }
 
 /** Converts changes into operations. Pure: everything it uses is part of the subject. */
