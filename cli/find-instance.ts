@@ -2,15 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type InstanceFile, readInstanceFile } from '../worker/instance-file.js';
-import {
-  hashToken,
-  type InstanceAnswer,
-  isSameProof,
-  prove,
-  realPath,
-  storeName,
-  tokenIdOf,
-} from '../worker/instance-words.js';
+import type { InstanceAnswer } from '../worker/instance-words.js';
 import type { ClientConfig } from '../operations/load-process-config.js';
 import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -44,10 +36,10 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
   if (noted !== undefined && noted.url !== configured) {
     // After a kill the file is of a process that has ended, and the next one may listen where the configuration says.
     const found = await ask(noted.url, token).catch(() => undefined);
-    if (found !== undefined && isOwn(found, { noted, config, token })) return { url: noted.url, token };
+    if (found !== undefined && (await isOwn(found, { noted, config, token }))) return { url: noted.url, token };
   }
   const found = await ask(configured, token);
-  if (isOwn(found, { noted, config, token })) return { url: configured, token };
+  if (await isOwn(found, { noted, config, token })) return { url: configured, token };
   if (noted?.ledger === found.answer.ledger) throw tokenRefused(configured);
   throw new CommandError(
     ExitCode.Unreachable,
@@ -57,6 +49,7 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
 
 /** Makes sure that a pigeonpost which knows the token answers there. @throws {CommandError} as findInstance */
 export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
+  const { hashToken, isSameProof, prove } = await import('../worker/instance-words.js'); // loads the API's modules
   const { answer, challenge } = await ask(url, token);
   if (isSameProof(answer.proof, prove(hashToken(token), challenge, 'ledger', answer.ledger))) return { url, token };
   throw tokenRefused(url);
@@ -89,6 +82,7 @@ interface Found {
 }
 
 async function ask(url: string, token: string | undefined): Promise<Found> {
+  const { tokenIdOf } = await import('../worker/instance-words.js');
   const challenge = randomBytes(32).toString('base64url');
   const id = token === undefined ? undefined : tokenIdOf(token);
   const query = new URLSearchParams({ challenge, ...(id === undefined ? {} : { token: id }) });
@@ -107,10 +101,11 @@ async function ask(url: string, token: string | undefined): Promise<Found> {
   );
 }
 
-function isOwn(
+async function isOwn(
   { answer, challenge }: Found,
   { noted, config, token }: { noted: InstanceFile | undefined; config: InstanceConfig; token: string | undefined },
-): boolean {
+): Promise<boolean> {
+  const { hashToken, isSameProof, prove, realPath, storeName } = await import('../worker/instance-words.js');
   if (token === undefined || (noted !== undefined && noted.ledger !== answer.ledger)) return false;
   const key = hashToken(token);
   const is = (statement: 'ledger' | 'store' | 'file', value: string): boolean =>
