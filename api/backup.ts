@@ -36,8 +36,7 @@ export function serveBackup(app: ApiApp, { ledger, backup }: BackupSources): voi
     // The headers need no backup, and making one copies the whole store.
     if (c.req.method === 'HEAD' && backup !== null) return new Response(null, { headers }) as never;
     const bytes = await audited(c, ledger, { action: 'back-up', target: null }, async () => {
-      if (backup === null)
-        throw new Refused(409, 'the store is a PostgreSQL database: "pigeonpost backup" runs pg_dump');
+      if (backup === null) throw new Refused(409, 'the store is a PostgreSQL database: back it up with pg_dump');
       return await backup();
     });
     return new Response(streamOf(bytes), { headers }) as never;

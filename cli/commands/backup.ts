@@ -11,14 +11,14 @@ import { refusalOf } from '../api-client.js';
 import { type ApiAddress, nobodyAnswers, requestOf } from '../find-instance.js';
 
 const backupHelp = `
-A backup does not hold the ledger's key ("pigeonpost key
+For an embedded store; back a PostgreSQL database up with
+pg_dump. A backup does not hold the ledger's key ("pigeonpost key
 export"), without which it cannot be used; the configuration
 and the files that sinks write; or Temporal's data, which is
 not needed.
 
 Examples:
-  pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz       an embedded store
-  pigeonpost backup /backups/pigeonpost-$(date +%F).dump         PostgreSQL, by pg_dump
+  pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz
   pigeonpost backup /backups/pigeonpost.tar.gz.age --encrypt-to age1...`;
 
 /** Adds `pigeonpost backup`. */
@@ -34,42 +34,35 @@ export function addBackup(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost backup <file>`: the ledger as it is at one instant, while everything runs. An embedded store is asked of the
- * process that has it, or copied where none has; PostgreSQL's own tool dumps a database. Exit 0, 1 when it is not done.
- * @param asked.file `-` writes to standard output (only of an embedded store)
+ * `pigeonpost backup <file>`: copies an embedded store as it is at one instant, while everything runs: through the process
+ * that has it, or from its folder. Exit 0; 1 if it fails; 2 for a database, which PostgreSQL's own tools back up.
+ * @param asked.file `-` writes to standard output
  * @param asked.encryptTo recipients of age; none: the backup is not encrypted
  */
 export async function backup(
   context: Context,
   { file, encryptTo }: { file: string; encryptTo: readonly string[] },
 ): Promise<ExitCode> {
-  const { passOn } = await import('../../operations/backup/backup-store.js');
-  const { dumpPostgres, packUnusedStore, writeBackup } = await import('../../operations/backup/backup-store.js');
+  const { packUnusedStore, passOn, writeBackup } = await import('../../operations/backup/backup-store.js');
   const { encrypterTo } = await import('../../operations/backup/age.js');
   const { out } = context;
   const encrypt = encryptTo.length === 0 ? undefined : await encrypterTo(encryptTo);
   const { config, address } = await instanceOf(context);
-  const isElsewhere = config === undefined; // --url
   const { store } = config ?? { store: { kind: 'elsewhere' as const } };
-  if (file === '-' && (store.kind === 'postgres' || process.stdout.isTTY)) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'a backup is written to standard output of an embedded store, and never to a terminal: give a file',
-    );
+  if (file === '-' && process.stdout.isTTY) {
+    throw new CommandError(ExitCode.WrongUse, 'a backup is not written to a terminal: give a file, or a pipe');
   }
   const use = async (bytes: BackupBytes): Promise<void> =>
     file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
   switch (store.kind) {
     case 'unknown':
+    case 'postgres':
       throw new CommandError(
         ExitCode.WrongUse,
-        `a backup of a database needs its URL: set the environment variable that "store" of ${context.config} names`,
+        `the store of ${context.config} is a PostgreSQL database: back it up with PostgreSQL's own tools, pg_dump --format=custom --no-owner --no-privileges --file=${file} "$DATABASE_URL"`,
       );
     case 'elsewhere':
       await use(await askForBackup(await address()));
-      break;
-    case 'postgres':
-      await dumpPostgres(store, file, encrypt);
       break;
     case 'embedded':
       try {
@@ -79,7 +72,7 @@ export async function backup(
         await use(await askForBackup(await address()));
       }
   }
-  const what = store.kind === 'embedded' ? store.folder : isElsewhere ? context.url : 'the database';
+  const what = store.kind === 'embedded' ? store.folder : context.url;
   if (file !== '-') out.line(`${file} is a backup of ${what}`);
   out.note(
     encrypt === undefined

@@ -14,10 +14,10 @@ it would receive again what was sent after the backup.
 
 Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
-  pigeonpost restore pigeonpost.dump --erasures erasures.json
   pigeonpost restore backup.tar.gz --key-file /safe/ledger.key
   pigeonpost restore backup.tar.gz.age --identity /safe/identity.txt
-  pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery`;
+  pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery
+  pigeonpost restore --mark-only --erasures erasures.json`;
 
 /** Adds `pigeonpost restore`. */
 export function addRestore(program: Command, run: Run): void {
@@ -60,10 +60,10 @@ export interface RestoreArguments {
  * Exit 0, 1 when it is not done, 2 without an answer.
  */
 export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
-  const { markStoreRestored, restoreStore } = await import('../../operations/backup/restore-store.js');
   const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
-  const { readErasureListFile } = await import('../../operations/backup/restore-store.js');
+  const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');
+  const { restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
   const { file, markOnly, yes, json } = asked;
   if ((file === undefined) !== markOnly) {
     throw new CommandError(
@@ -77,6 +77,12 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     throw new CommandError(
       ExitCode.WrongUse,
       '--key-file is for a backup of an embedded store: give the key of a database as LEDGER_KEY',
+    );
+  }
+  if (file !== undefined && store.kind === 'postgres') {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `the store of ${config} is a PostgreSQL database: restore it with PostgreSQL's own tools, pg_restore --no-owner --no-privileges --single-transaction --dbname="$DATABASE_URL" ${file}, then run "pigeonpost restore --mark-only" before you start pigeonpost`,
     );
   }
   if (file !== undefined) await requireIdentity(file, asked.identity);
@@ -99,9 +105,13 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
     configuredKey: configuredKey(loaded),
     identityFile: asked.identity,
   };
-  const done =
-    file === undefined ? await markStoreRestored(store, mark, list) : await restoreStore(file, store, mark, terms);
-  const { facts, replaced = null, erasures, keyProblem = null } = done;
+  const restored =
+    file === undefined || store.kind === 'postgres'
+      ? undefined
+      : await restoreEmbedded(file, store.folder, mark, terms);
+  const { erasures, keyProblem } =
+    restored === undefined ? await markStoreRestored(store, mark, terms) : { ...restored, keyProblem: null };
+  const { facts, replaced = null } = restored ?? {};
   if (json) {
     out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures, keyProblem }));
     return ExitCode.Done;

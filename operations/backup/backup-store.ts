@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, dirname, resolve } from 'node:path';
-import type { Config } from '../../config/config.js';
-import { type Environment, processEnvironment } from '../../config/environment.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { BackupError } from './backup-error.js';
 import { packStore, withoutTar } from './pack-store.js';
-import { postgresTool } from './restore-postgres.js';
-import { runTool, type RunningTool } from './run-tool.js';
+import { runTool } from './run-tool.js';
 import { open, rename, rm } from 'node:fs/promises';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 
@@ -74,41 +71,6 @@ async function* readAlong(bytes: BackupBytes): BackupBytes {
     await reading.done;
   } finally {
     reading.child.kill();
-  }
-}
-
-/**
- * Backs up a store in PostgreSQL by its own tool, while everything runs: a snapshot of one instant.
- * @throws {BackupError} kind `tool`, with the command for a machine that has it
- */
-export async function dumpPostgres(
-  store: Extract<Config['store'], { kind: 'postgres' }>,
-  file: string,
-  encrypt?: Encrypt,
-  environment: Environment = processEnvironment(),
-): Promise<void> {
-  const { url, variables } = postgresTool(store.url.reveal(), environment);
-  await writeWhole(file, async (part) => {
-    const target = encrypt === undefined ? [`--file=${part}`] : [];
-    const dump = runTool({
-      command: 'pg_dump',
-      args: ['--format=custom', '--no-owner', '--no-privileges', ...target, `--dbname=${url}`],
-      environment: variables,
-      stdio: ['ignore', encrypt === undefined ? 'ignore' : 'pipe', 'pipe'],
-      otherwise: `install PostgreSQL's client programs, or run where they are: pg_dump --format=custom --no-owner --no-privileges --file=${file} "$DATABASE_URL"`,
-    });
-    if (encrypt !== undefined) await writeBytes(part, encrypt(outputOf(dump)));
-    await dump.done;
-  });
-}
-
-/** Returns the output of a program. The stream ends with a BackupError if the program fails. */
-async function* outputOf({ child, done }: RunningTool): BackupBytes {
-  try {
-    for await (const piece of child.stdout!) yield piece as Uint8Array;
-    await done;
-  } finally {
-    child.kill();
   }
 }
 

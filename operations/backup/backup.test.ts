@@ -7,7 +7,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -25,11 +24,12 @@ import { readErasureList, takeOverErasures } from '../../people/forget/erasure-l
 import { noteCleared } from '../../people/forget/note-erasure.js';
 import { requestErasure } from '../../people/forget/request-erasure.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
-import { dumpPostgres, packUnusedStore, writeBackup } from './backup-store.js';
+import { packUnusedStore, writeBackup } from './backup-store.js';
 import { packStore } from './pack-store.js';
-import { postgresTool } from './restore-postgres.js';
-import { readErasureListFile, markStoreRestored, restoreStore } from './restore-store.js';
+import { restoreEmbedded } from './restore-embedded.js';
+import { markStoreRestored, readErasureListFile } from './restore-store.js';
 
+const noTerms = { erasures: null, otherLedger: false };
 const terms = { erasures: null, otherLedger: false, configuredKey: testLedgerKey };
 const mark = { sinks: ['archive', 'younger'], by: "o'brien", requestId: 'request-1' };
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-backup-'));
@@ -114,7 +114,7 @@ describe('a backup of an embedded store', () => {
   const source = join(folder, 'source');
   const file = join(folder, 'store.tar.gz');
   const used = join(folder, 'used');
-  const store = (name: string) => ({ kind: 'embedded', folder: join(folder, name) }) as const;
+  const folderOf = (name: string): string => join(folder, name);
 
   beforeAll(async () => {
     const db = await openEmbedded({ folder: source });
@@ -131,7 +131,7 @@ describe('a backup of an embedded store', () => {
 
   it('is for its owner alone, and holds what was committed when it was asked for', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { facts } = await restoreStore(file, store('used'), mark, terms);
+    const { facts } = await restoreEmbedded(file, folderOf('used'), mark, terms);
     expect(facts?.format).toBe('pigeonpost-backup/1');
     const db = await openEmbedded({ folder: used });
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
@@ -146,12 +146,12 @@ describe('a backup of an embedded store', () => {
   });
 
   it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
-    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBeNull();
+    expect((await restoreEmbedded(file, folderOf('since'), mark, terms)).erasures).toBeNull();
     const since = join(folder, 'since');
     const there = await openEmbedded({ folder: since });
     await forgetSomebody(await openLedger(there, testKey));
     await there.close();
-    expect((await restoreStore(file, store('since'), mark, terms)).erasures).toBe(1);
+    expect((await restoreEmbedded(file, folderOf('since'), mark, terms)).erasures).toBe(1);
     const db = await openEmbedded({ folder: since });
     await expectForgotten(await openLedger(db, testKey));
     expect(await takeOverErasures(db, await readErasureList(db))).toBe(0);
@@ -164,25 +164,27 @@ describe('a backup of an embedded store', () => {
     await openLedger(db, testKey);
     await db.query('update ledger set id = $1', [randomUUID()]);
     await db.close();
-    await expect(restoreStore(file, store('another'), mark, terms)).rejects.toMatchObject({ kind: 'otherLedger' });
+    await expect(restoreEmbedded(file, folderOf('another'), mark, terms)).rejects.toMatchObject({
+      kind: 'otherLedger',
+    });
     expect(readdirSync(other).toSorted()).toEqual(['lock', 'postgres']);
-    const { erasures } = await restoreStore(file, store('another'), mark, { ...terms, otherLedger: true });
+    const { erasures } = await restoreEmbedded(file, folderOf('another'), mark, { ...terms, otherLedger: true });
     expect(erasures).toBeNull();
   });
 
   it('is of no use without the key of its ledger, which is not in it', async () => {
     const keyless = { erasures: null, otherLedger: false };
-    await expect(restoreStore(file, store('keyless'), mark, keyless)).rejects.toMatchObject({
+    await expect(restoreEmbedded(file, folderOf('keyless'), mark, keyless)).rejects.toMatchObject({
       kind: 'key',
       message: expect.stringContaining('--key-file'),
     });
     const other = { ...keyless, key: LedgerKey.generate() };
-    await expect(restoreStore(file, store('keyless'), mark, other)).rejects.toMatchObject({ kind: 'key' });
+    await expect(restoreEmbedded(file, folderOf('keyless'), mark, other)).rejects.toMatchObject({ kind: 'key' });
     expect(readdirSync(join(folder, 'keyless'))).toEqual(['lock']);
-    await restoreStore(file, store('keyless'), mark, { ...keyless, key: testLedgerKey });
+    await restoreEmbedded(file, folderOf('keyless'), mark, { ...keyless, key: testLedgerKey });
     const kept = join(folder, 'keyless/ledger.key');
     expect([readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777]).toEqual([testLedgerKey.reveal(), 0o600]);
-    await restoreStore(file, store('keyless'), mark, keyless); // by now it is there
+    await restoreEmbedded(file, folderOf('keyless'), mark, keyless); // by now it is there
     expect(readdirSync(join(folder, 'keyless')).filter((name) => name.startsWith('ledger.key'))).toEqual([
       'ledger.key',
     ]);
@@ -202,7 +204,7 @@ describe('a backup of an embedded store', () => {
     await db.close();
     const archive = join(folder, 'old.tar.gz');
     await packUnusedStore(old, (bytes) => writeBackup(archive, bytes));
-    await restoreStore(archive, store('from-old'), mark);
+    await restoreEmbedded(archive, folderOf('from-old'), mark, noTerms);
     expect(readFileSync(join(folder, 'from-old/ledger.key'), 'utf8')).toBe(inside.reveal());
     const restored = await openEmbedded({ folder: join(folder, 'from-old') });
     expect(await restored.query('select hash_key, subject_key, fingerprint_key from ledger')).toEqual([
@@ -243,7 +245,7 @@ describe('a backup of an embedded store', () => {
     mkdirSync(unpacked);
     execFileSync('tar', ['-C', unpacked, '-xzf', archive]);
     expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', unpacked])).toThrow(); // grep ends with 1: nothing found
-    await restoreStore(archive, store('erased-restored'), mark, terms);
+    await restoreEmbedded(archive, folderOf('erased-restored'), mark, terms);
     const restored = await openEmbedded({ folder: join(folder, 'erased-restored') });
     expect(await restored.query('select count(*)::int as n from items')).toEqual([{ n: 2000 }]);
     await restored.close();
@@ -252,7 +254,7 @@ describe('a backup of an embedded store', () => {
   it('is neither made nor restored where another process has the store', async () => {
     const holder = await openEmbedded({ folder: source });
     await expect(packUnusedStore(source, async () => undefined)).rejects.toMatchObject({ kind: 'locked' });
-    await expect(restoreStore(file, store('source'), mark)).rejects.toMatchObject({ kind: 'locked' });
+    await expect(restoreEmbedded(file, folderOf('source'), mark, noTerms)).rejects.toMatchObject({ kind: 'locked' });
     await holder.close();
   });
 
@@ -275,7 +277,9 @@ describe('a backup of an embedded store', () => {
     const other = join(folder, 'other.tar.gz');
     execFileSync('tar', ['-C', folder, '-czf', other, 'source/lock']);
     for (const unusable of [cut, other]) {
-      await expect(restoreStore(unusable, store('untouched'), mark)).rejects.toMatchObject({ name: 'BackupError' });
+      await expect(restoreEmbedded(unusable, folderOf('untouched'), mark, noTerms)).rejects.toMatchObject({
+        name: 'BackupError',
+      });
     }
     expect(readdirSync(join(folder, 'untouched'))).toEqual(['lock']);
   });
@@ -315,7 +319,9 @@ describe('a backup of an embedded store', () => {
     execFileSync('tar', ['-C', unpacked, '-P', ...more, '-czf', hostile, 'backup.json', 'postgres']);
     rmSync(unpacked, { recursive: true });
     const before = readdirSync(folder);
-    await expect(restoreStore(hostile, store(`into-${name}`), mark)).rejects.toMatchObject({ kind: 'unusable' });
+    await expect(restoreEmbedded(hostile, folderOf(`into-${name}`), mark, noTerms)).rejects.toMatchObject({
+      kind: 'unusable',
+    });
     expect(readdirSync(join(folder, `into-${name}`))).toEqual(['lock']);
     expect(readdirSync(folder)).toEqual([...before, `into-${name}`].toSorted());
   });
@@ -333,19 +339,21 @@ describe('a backup of an embedded store', () => {
     };
     writeFileSync(join(newer, 'backup.json'), JSON.stringify(facts));
     execFileSync('tar', ['-C', newer, '-czf', `${newer}.tar.gz`, 'backup.json', 'postgres']);
-    await expect(restoreStore(`${newer}.tar.gz`, store('older'), mark)).rejects.toThrow(/made by pigeonpost 9\.9\.9/);
+    await expect(restoreEmbedded(`${newer}.tar.gz`, folderOf('older'), mark, noTerms)).rejects.toThrow(
+      /made by pigeonpost 9\.9\.9/,
+    );
     expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
   });
 
   it('that was copied back by hand is marked automatically', async () => {
-    await markStoreRestored(store('source'), mark);
+    await markStoreRestored({ kind: 'embedded', folder: source }, mark, noTerms);
     const db = await openEmbedded({ folder: source });
     await expectMarked(db);
     await db.close();
   });
 });
 
-(hasPostgres() ? describe : describe.skip)('a backup of a PostgreSQL store', () => {
+(hasPostgres() ? describe : describe.skip)('a PostgreSQL store that was restored by pg_restore', () => {
   let postgres: TestPostgres;
   const file = join(folder, 'database.dump');
   const storeAt = (url: string) => ({ kind: 'postgres', url: new Secret(url) }) as const;
@@ -354,104 +362,59 @@ describe('a backup of an embedded store', () => {
     postgres = (await startPostgres())!;
     const db = await openPostgres({ url: postgres.url });
     await fill(db);
-    await dumpPostgres(storeAt(postgres.url), file);
+    execFileSync('pg_dump', [...asDocumented, '--format=custom', `--file=${file}`, postgres.url]);
     await db.close();
   });
   afterAll(async () => {
     await postgres.stop();
   });
+  const asDocumented = ['--no-owner', '--no-privileges'];
+  async function restoredDatabase(name: string): Promise<string> {
+    const url = await postgres.createDatabase(name);
+    execFileSync('pg_restore', [...asDocumented, '--single-transaction', `--dbname=${url}`, file]);
+    return url;
+  }
 
-  it('is restored into an empty database, with every sink paused', async () => {
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const url = await postgres.createDatabase('restored');
-    const { keyProblem } = await restoreStore(file, storeAt(url), mark, terms);
-    expect(keyProblem).toBeNull();
+  it('is marked, with every sink paused', async () => {
+    const url = await restoredDatabase('restored');
+    expect(await markStoreRestored(storeAt(url), mark, terms)).toEqual({ erasures: null, keyProblem: null });
     const db = await openPostgres({ url });
     expect(await db.query('select name from workspaces')).toEqual([{ name: 'before' }]);
     await expectMarked(db);
     await db.close();
   });
 
-  it('is restored with a list of who was forgotten since, and with none of another ledger', async () => {
+  it('is marked without its key or with another one, and says that it needs it', async () => {
+    const url = await restoredDatabase('without_key');
+    const without = await markStoreRestored(storeAt(url), mark, { erasures: null });
+    expect(without.keyProblem).toMatch(/set LEDGER_KEY before you start/);
+    const other = await markStoreRestored(storeAt(url), mark, { erasures: null, configuredKey: LedgerKey.generate() });
+    expect(other.keyProblem).toMatch(/LEDGER_KEY is not the key of the restored ledger/);
+  });
+
+  it('is marked with a list of people who were erased since, and with none of another ledger', async () => {
     const db = await openPostgres({ url: postgres.url });
     await forgetSomebody(await openLedger(db, testKey));
     const list = join(folder, 'erasures.json');
     writeFileSync(list, JSON.stringify(await readErasureList(db)));
     await db.close();
     const erasures = await readErasureListFile(list);
-    const url = await postgres.createDatabase('restored_later');
-    const { erasures: carried } = await restoreStore(file, storeAt(url), mark, { ...terms, erasures });
-    expect(carried).toBe(1);
+    const url = await restoredDatabase('restored_later');
+    expect(await markStoreRestored(storeAt(url), mark, { ...terms, erasures })).toMatchObject({ erasures: 1 });
     const restored = await openPostgres({ url });
     await expectForgotten(await openLedger(restored, testKey));
     await restored.close();
-    const strange = { ...erasures, ledger: randomUUID() };
+    const strange = { ...terms, erasures: { ...erasures, ledger: randomUUID() } };
     await expect(markStoreRestored(storeAt(url), mark, strange)).rejects.toMatchObject({ kind: 'otherLedger' });
     writeFileSync(list, '{"ledger":"none"}');
     await expect(readErasureListFile(list)).rejects.toMatchObject({ kind: 'unusable' });
   });
 
-  it('is refused where there are tables, and where pigeonpost runs', async () => {
-    await expect(restoreStore(file, storeAt(postgres.url), mark)).rejects.toMatchObject({ kind: 'inUse' });
+  it('is refused while pigeonpost runs on it', async () => {
     const url = await postgres.createDatabase('busy');
     const running = await openPostgres({ url });
     await running.query('select 1');
-    await expect(restoreStore(file, storeAt(url), mark)).rejects.toThrow(/pigeonpost runs on this database/);
+    await expect(markStoreRestored(storeAt(url), mark, terms)).rejects.toThrow(/pigeonpost runs on this database/);
     await running.close();
   });
-
-  it('that was cut short leaves the database empty', async () => {
-    const cut = join(folder, 'cut.dump');
-    writeFileSync(cut, readFileSync(file));
-    truncateSync(cut, Math.floor(statSync(cut).size * 0.8));
-    const url = await postgres.createDatabase('cut');
-    await expect(restoreStore(cut, storeAt(url), mark)).rejects.toMatchObject({ name: 'BackupError' });
-    const db = await openPostgres({ url });
-    expect(await db.query(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
-    await db.close();
-  });
-
-  it('needs the programs of PostgreSQL, and says which command they would run', async () => {
-    await expect(
-      dumpPostgres(storeAt(postgres.url), join(folder, 'none.dump'), undefined, { PATH: folder }),
-    ).rejects.toMatchObject({
-      kind: 'tool',
-      message: expect.stringContaining('pg_dump --format=custom'),
-    });
-    const url = await postgres.createDatabase('without_tools');
-    await expect(restoreStore(file, storeAt(url), mark, undefined, { PATH: folder })).rejects.toMatchObject({
-      kind: 'tool',
-      message: expect.stringContaining('--mark-only'),
-    });
-  });
-});
-
-describe("a store's URL for PostgreSQL's programs", () => {
-  it.each([
-    [
-      'postgres://app:p%40ss@db.example.com:5432/pigeonpost?sslmode=no-verify',
-      'postgres://app@db.example.com:5432/pigeonpost?sslmode=require',
-      'p@ss',
-    ],
-    [
-      'postgres://db.example.com/pigeonpost?user=app&password=secret&sslmode=disable',
-      'postgres://db.example.com/pigeonpost?user=app&sslmode=disable',
-      'secret',
-    ],
-    ['postgres://app@127.0.0.1/pigeonpost', 'postgres://app@127.0.0.1/pigeonpost', undefined],
-  ])('%s has its password in the environment alone', (given, url, password) => {
-    const tool = postgresTool(given, { PATH: '/bin', HOOK_SECRET: 'whsec_x' });
-    expect(tool.url).toBe(url);
-    expect(tool.variables).toEqual(password === undefined ? { PATH: '/bin' } : { PATH: '/bin', PGPASSWORD: password });
-  });
-
-  // Their own default, "prefer", takes any server, or one that does not encrypt.
-  it.each(['', '?sslmode=require', '?sslmode=verify-full', '?ssl=true'])(
-    'has them check the server as strictly as the store is: %s',
-    (parameters) => {
-      const { searchParams } = new URL(postgresTool(`postgres://app@db.example.com/pigeonpost${parameters}`, {}).url);
-      expect([...searchParams.keys()].toSorted()).toEqual(['sslmode', 'sslrootcert']);
-      expect(searchParams.get('sslmode')).toBe('verify-full');
-    },
-  );
 });

@@ -14,15 +14,13 @@ export interface RunningTool {
 export interface Tool {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that it is given of the environment: a password never stands on a command line, where others see it. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly stdio: StdioOptions;
   /** Advice if the program is not installed. */
   readonly otherwise: string;
 }
 
-export function runTool({ command, args, environment, stdio, otherwise }: Tool): RunningTool {
-  const child = spawn(command, args, { stdio, ...(environment !== undefined && { env: { ...environment } }) });
+export function runTool({ command, args, stdio, otherwise }: Tool): RunningTool {
+  const child = spawn(command, args, { stdio });
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 4096) said += text;
