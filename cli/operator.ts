@@ -18,7 +18,7 @@ export function operatorName(): string | undefined {
  */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) {
-    throw new CommandError(ExitCode.WrongUse, 'there is no terminal to confirm at: add --yes');
+    throw new CommandError(ExitCode.WrongUse, `${question} There is no terminal to confirm at: add --yes`);
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -76,7 +76,7 @@ describe('pigeonpost apply', () => {
     const command = await commandOn(stage);
     const dry = await command.run({ dryRun: true, yes: false });
     expect([dry.code, dry.lines.at(-1)]).toEqual([0, '4 to be created']);
-    await expect(command.run({ yes: false })).rejects.toThrow('there is no terminal to ask at: add --yes');
+    await expect(command.run({ yes: false })).rejects.toThrow('There is no terminal to confirm at: add --yes');
     expect(await posts(stage)).toEqual([]);
   });
 

@@ -65,7 +65,10 @@ describe('a newcomer', () => {
     expect(ready.out).toMatch(/\nready: /);
 
     const unasked = await run('ready', '101', '--canary');
-    expect([unasked.code, unasked.errors]).toEqual([2, expect.stringContaining('add --yes to send canaries')]);
+    expect([unasked.code, unasked.errors]).toEqual([
+      2,
+      expect.stringContaining('There is no terminal to confirm at: add --yes'),
+    ]);
     const canaries = await run('ready', '101', '--canary', '--yes');
     expect([canaries.code, canaries.errors]).toEqual([0, '']);
     expect(canaries.out).toMatch(/^ok +Canary through archive \(file\): "pigeonpost canary \d{15}"/m);
