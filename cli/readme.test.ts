@@ -10,6 +10,8 @@ import { momentOf, workspaceOf } from './status/status.test-kit.js';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
+const operations = readFileSync(join(__dirname, '../docs/operations.md'), 'utf8');
+
 const shownYaml = /```yaml\n([^]*?)```/.exec(readme)![1]!.replaceAll(/^ {3}/gm, '');
 
 /** Loads a configuration from a folder of its own, with the variables that the README's names. */
@@ -51,6 +53,14 @@ describe('the README', () => {
     expect(temporal.address).toBe('127.0.0.1:7233');
   });
 
+  it('links to files that are there', () => {
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!);
+    expect(links.length).toBeGreaterThan(3);
+    for (const path of links) expect(() => readFileSync(join(__dirname, '..', path))).not.toThrow();
+  });
+});
+
+describe('the guide to operations', () => {
   it.each<[ProblemCode, AlertFacts]>([
     ['quota-short', { waits: 1 }],
     ['workspace-paused', { pausedBy: 'cause', cause: 'credential' }],
@@ -60,20 +70,14 @@ describe('the README', () => {
     ['dead-letters', { letters: 7, mapping: 7 }],
   ])('quotes the problem %s (%j) as status prints it', (code, facts) => {
     const { title } = problemWords(code, 'NAME', facts);
-    expect(readme).toContain(`\`${title.replace(/ since .*/, ' since …').replace(' 7 ', ' N ')}\``);
+    expect(operations).toContain(`\`${title.replace(/ since .*/, ' since …').replace(' 7 ', ' N ')}\``);
   });
 
   it('quotes a wait for the quota as status prints it', () => {
-    const [, quoted] = /^\| `(waiting.*?)`/m.exec(readme)!;
+    const [, quoted] = /^\| `(waiting.*?)`/m.exec(operations)!;
     const waiting = workspaceOf({ state: 'waiting', reason: 'quota', until: '2026-11-21T11:30:00.000Z' });
     const now = new Date('2026-11-21T09:30:00.000Z');
     const [line] = formatStatus(momentOf({ workspaces: [waiting] }), { now, columns: 80, colours: false, page: '' });
     expect(line).toBe(`workspace acme: ${quoted}`);
-  });
-
-  it('links to files that are there', () => {
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!);
-    expect(links.length).toBeGreaterThan(3);
-    for (const path of links) expect(() => readFileSync(join(__dirname, '..', path))).not.toThrow();
   });
 });
