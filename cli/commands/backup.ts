@@ -11,11 +11,10 @@ import { refusalOf } from '../api-client.js';
 import { type ApiAddress, nobodyAnswers, requestOf } from '../find-instance.js';
 
 const backupHelp = `
-For an embedded store; back a PostgreSQL database up with
-pg_dump. A backup does not hold the ledger's key ("pigeonpost key
-export"), without which it cannot be used; the configuration
-and the files that sinks write; or Temporal's data, which is
-not needed.
+For an embedded store; use pg_dump for a PostgreSQL store.
+A backup contains neither the ledger's key, without which it
+cannot be restored ("pigeonpost key export"), nor the
+configuration, nor the files that sinks write.
 
 Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz

@@ -48,14 +48,14 @@ describe('the line of a canary', () => {
       { sent: { kind: 'rejected', cause: 'http:422', detail: 'HTTP 422' }, withdrawal: none },
       'failed',
       /was refused: HTTP 422$/,
-      /mend/,
+      /fix|correct/,
     ],
     [
       'it was refused after a part was made',
       { sent: { kind: 'rejected', cause: 'http:422', detail: 'HTTP 422' } },
       'failed',
       /HTTP 422; what had arrived was taken back/,
-      /mend/,
+      /fix|correct/,
     ],
     [
       'the destination knows no invented person',
@@ -73,14 +73,14 @@ describe('the line of a canary', () => {
       { sent: { kind: 'pause', cause: 'credential', detail: 'revoked' }, withdrawal: none },
       'failed',
       /takes nothing: revoked/,
-      /mend/,
+      /fix|correct/,
     ],
     [
       'nobody answered',
       { sent: { kind: 'unknown', detail: 'no answer' } },
       'failed',
       /did not get through: no answer; what had arrived was taken back/,
-      /mend/,
+      /fix|correct/,
     ],
     ['it got no turn', { sent: { kind: 'unsent' }, withdrawal: none }, 'unknown', /got no turn/, /in a minute/],
     [
@@ -88,7 +88,7 @@ describe('the line of a canary', () => {
       { sent: { kind: 'unplannable', cause: 'x', detail: 'no number' }, withdrawal: none },
       'failed',
       /mapping fails: no number/,
-      /mend/,
+      /fix|correct/,
     ],
     [
       'the mapping makes nothing',

@@ -79,7 +79,7 @@ describe('the configuration of hubspot', () => {
     ],
     [
       { records: [{ ...contacts, properties: { email: 'item.(' } }] },
-      /^records\.0\.properties\.email: is no expression/,
+      /^records\.0\.properties\.email: is not a usable expression/,
     ],
     [
       { records: [{ ...contacts, properties: { email: { value: 'item.Email', write: 'never' } } }] },

@@ -68,9 +68,7 @@ describe('the trace of an item of which the mapping makes nothing now', () => {
     const planner = plannerOf({ email: '$uppercase(attendee)' });
     expect(await planner.trace(question({ status: 'hidden' }))).toMatchObject({
       kind: 'unplannable',
-      detail: expect.stringMatching(
-        /^a note may have been created, and cannot be looked for \(.*\): look at the contact/,
-      ),
+      detail: expect.stringMatching(/^a note may have been created and cannot be looked up \(.*\): check the contact/),
     });
   });
 });
