@@ -4,44 +4,44 @@ import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { redriveLane } from '../ledger/dead-letters.js';
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
 
-/** Why something is not sent that was due when the sink was still sent its list. */
+/** The reason for withholding a change of a list that the sink no longer receives. */
 export const listNotWanted = 'list-not-wanted';
 
 export interface LaneWishes {
   readonly configuration: number;
-  /** The lists that the sink wants now. */
+  /** The lists that the sink receives now. */
   readonly lists: readonly string[];
-  /** Reasons of withholding that no longer hold. */
+  /** Withholding reasons that no longer apply. */
   readonly released: readonly string[];
-  /** Reasons of withholding that other settings may cure. */
+  /** Withholding reasons that other settings may resolve. */
   readonly curable: readonly string[];
-  /** Keyed fingerprint of the sink's settings: what another setting refused or withheld is tried again under this one. */
+  /** Keyed fingerprint of the sink's settings. If it changes, rejected and withheld changes are tried again. */
   readonly settings: string | null;
 }
 
-/** Items, or deliveries, that one transaction reads: the lane's other work, and status, wait for no longer. */
+/** Maximum number of rows per transaction, so that status and the lane's other work do not wait long. */
 const atOnce = 500;
 
 /**
- * Brings a lane under another configuration. What the watermark has passed because nobody wanted it, and what was
- * withheld for a reason that is gone, is due now, and so are dead letters when the sink's settings have changed; whether
- * it is sent is decided anew, as for everything that is due.
- * So is what a mapping withheld for want of a value or by its condition: the other one may find it.
- * Of a list that is wanted for the first time each item's last change is taken, as a new sink would: as far back as its
- * `history` reaches. Of one that was wanted before, also what has become of the items that were sent then. Of what was withheld from a replay nothing is released: the change itself is.
+ * Applies a new configuration to a lane. These changes become due, and are decided again like all due changes:
+ * - the last change of each item in an added list, as far back as the sink's `history` reaches, and the deletions of
+ *   items that the sink received earlier;
+ * - changes withheld for a reason that no longer applies;
+ * - if the sink's settings changed, dead letters and what the mapping withheld: the new mapping may find a value.
+ * Withheld rows of replays are not released, because the change itself is.
  *
- * A list may be long, so this works in slices, each a transaction of its own under the lane's lease. The lane is under
- * the new configuration with the last of them: after a crash, the next holder starts again and finds what is done.
- * @throws {LedgerError} kind `stale` when the lane was taken over meanwhile
+ * A list may be long, so each slice has its own transaction under the lane's lease. The last transaction stores the
+ * new configuration. After a crash, the next holder starts again and skips what exists already.
+ * @throws {LedgerError} kind `stale` if another process took over the lane
  */
 export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneWishes): Promise<void> {
   const added = lease.configuration === null ? [] : wishes.lists.filter((list) => !lease.lists.includes(list));
   for (const list of added) {
-    // oxlint-disable-next-line no-await-in-loop -- slice after slice
+    // oxlint-disable-next-line no-await-in-loop -- one slice after another
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wishes });
   }
   const isAnother = lease.settings !== null && lease.settings !== wishes.settings;
-  // Most of it is withheld again where the mapping is the same: that is decided when it is planned.
+  // If the mapping itself is unchanged, planning withholds most of these again.
   const cured = isAnother ? wishes.curable : [];
   const released = [...new Set([...wishes.lists, ...lease.lists])].flatMap((list) =>
     [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted, ...cured] : [])].map((reason) => ({
@@ -62,9 +62,9 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
 }
 
 /**
- * Takes in the next items of a list, by key. A tombstone is of interest where the sink was sent the item before: its
- * changes are followed back, each by the primary key, until one was delivered.
- * @returns the key behind which the next slice begins; null: this was the last one
+ * Adds deliveries for the next items of a list, by key. A tombstone is added only if the sink received the item: the
+ * statement follows its changes back, each by the primary key, until it finds a delivered one.
+ * @returns the key after which the next slice starts; null after the last slice
  */
 async function addSlice(
   ledger: Ledger,
@@ -120,7 +120,7 @@ async function insertWanted(
   );
 }
 
-/** Makes the next deliveries due that were withheld for these reasons. @returns whether there may be more */
+/** Makes the next deliveries due that were withheld for these reasons. @returns true if there may be more */
 async function releaseSlice(
   ledger: Ledger,
   lease: LaneLease,
@@ -140,13 +140,13 @@ async function releaseSlice(
   });
 }
 
-/** Why a sink was not given the record of a pigeonhole that none of its syncs had selected. */
+/** The reason for withholding a pigeonhole's record that none of the sink's syncs selected. */
 export const notSelected = 'not-selected';
 
 /**
- * Releases the records of pigeonholes that were withheld from a sink before one of its syncs selected them. Made to be
- * run before every turn of the sink: what is released is withheld no more.
- * @param workspaceRef the row that stands for the workspace's lists
+ * Releases the records of pigeonholes that were withheld from a sink before one of its syncs selected them. Runs before
+ * every cycle of the sink; a second run finds nothing to release.
+ * @param workspaceRef the row of the workspace's own lists
  */
 export async function releaseSelected(
   ledger: Ledger,
@@ -155,7 +155,7 @@ export async function releaseSelected(
   const values = [sinkId, workspaceRef, selected, notSelected];
   const released = `sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
     and reason = $4 and key = any($3::text[])`;
-  // Asked at every turn, so nothing is locked and nothing written when nothing is left.
+  // Runs in every cycle: if nothing is left, it must neither lock nor write.
   const left = await ledger.db.query(`select 1 from deliveries where ${released} limit 1`, values);
   if (left.length === 0) return;
   await ledger.db.transaction(async (tx) => {

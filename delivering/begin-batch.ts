@@ -20,7 +20,7 @@ export type Decision =
   | { readonly kind: 'send'; readonly identity: boolean }
   | { readonly kind: 'withhold'; readonly reason: string }
   | { readonly kind: 'supersede' }
-  /** A dead letter: a person has to look before it is sent. */
+  /** Becomes a dead letter: an operator has to check it before it is sent. */
   | { readonly kind: 'park'; readonly cause: string; readonly detail: string };
 
 export interface BatchRequest {
@@ -28,37 +28,37 @@ export interface BatchRequest {
   readonly order: 'item' | 'pigeonhole';
   readonly size: number;
   readonly configuration: number;
-  /** The sink wants only the latest revision: what a person did is sent again when they may be shown, or no more. */
+  /** The sink receives only the latest revision: if an identity becomes visible or hidden, the person's items are sent again. */
   readonly onlyLatest: boolean;
-  /** Nothing has passed lately: what has failed goes behind what was not tried, so that it cannot keep that back. */
+  /** The lane or the sink fails: deliveries that failed go after untried ones, so that they cannot block them. */
   readonly failedLast: boolean;
-  /** Consent states of people who may be shown. */
+  /** Consent states that make an identity visible. */
   readonly accepts: ReadonlySet<Consent>;
-  /** A decision for each, in their order, by what the transaction shows. */
+  /** Returns a decision for each candidate, in their order, from what the transaction sees. */
   readonly decide: (tx: Queryable, candidates: readonly Candidate[]) => Promise<readonly Decision[]>;
 }
 
 export interface Batch {
-  /** To be sent, in sequence, each with whether the person may be shown; already committed as being sent. */
+  /** Changes to send, by sequence, already committed as `sending`; `identity`: the person's identity is visible. */
   readonly sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[];
   readonly withheld: number;
-  /** Their deliveries are not written yet: to be given to `finishBatch`. Undefined: they are. */
+  /** The batch, if its deliveries are not written yet: `finishBatch` writes them. */
   readonly begun?: BegunBatch;
-  /** There was nothing to look at: the lane is done for now. */
+  /** The lane has nothing left to do now. */
   readonly empty: boolean;
 }
 
 /**
- * Takes the next changes of a lane, decides on each, and commits that: rows that wait for an earlier revision of
- * their item, that are withheld, and that are being sent from now on. The watermark moves with it. What a replay
- * emits again comes last: it never goes before what is found now, nor before anything unsettled of its item.
+ * Takes the next changes of a lane, decides on each, and commits the decisions and the new watermark: `waiting` for an
+ * earlier revision of the item, `withheld`, `superseded`, `dead` or `sending`. Replayed changes come last: after all new
+ * changes, and after everything unsettled of their item.
  */
 export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const failedLast = request.failedLast && request.order === 'item';
-      // In one flight: what is due first is mostly nothing, and then the whole batch is new.
+      // Pipelined: mostly nothing is due, and then the whole batch is new.
       const [open, isHeld, next] = await Promise.all([
         dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
@@ -87,18 +87,18 @@ export async function beginBatch(ledger: Ledger, lease: LaneLease, request: Batc
         await noteBegunBatch(tx, lease, begun);
         return { sending, withheld, begun, empty: false };
       }
-      const opened = new Set(open.map(nameOf));
+      const opened = new Set(open.map(keyText));
       const inserting = insertRows(tx, lease, request.configuration, [
         ...added
           .filter((row) => row.held)
           .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
-        ...decided.filter(({ candidate }) => !opened.has(nameOf(candidate))).map(newRow),
+        ...decided.filter(({ candidate }) => !opened.has(keyText(candidate))).map(newRow),
       ]);
       const updating = updateRows(
         tx,
         lease,
         request.configuration,
-        decided.filter(({ candidate }) => opened.has(nameOf(candidate))).map(newRow),
+        decided.filter(({ candidate }) => opened.has(keyText(candidate))).map(newRow),
       );
       const watermark = fresh.reached;
       if (request.onlyLatest) {
@@ -124,8 +124,9 @@ interface Decided {
 }
 
 /**
- * Whether the deliveries of a batch are written with their outcomes: of a sink of every revision, where all of the batch is
- * new and nothing in it waits, and something is sent. Removals are always written as deliveries, because an erasure ends when those rows are settled.
+ * Returns true if the deliveries of a batch are written together with their outcomes: the sink receives every revision,
+ * all changes are new, none waits, and at least one is sent. Removals are always written as deliveries first, because an
+ * erasure ends when those rows are settled.
  */
 function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
   return (
@@ -163,38 +164,38 @@ function begunBatch(configuration: number, fresh: FoundChanges, decided: readonl
 }
 
 /**
- * Whose own record is looked at: who may be shown from now on, or no more, stands wrongly at the sink with what they
- * did. While their record waits for an earlier state of itself they may only be hidden.
+ * Returns the people whose own record is in this batch: if their visibility changes, the sink has to correct their items.
+ * `mayShow` is false while their record waits for an earlier revision: identities may then be hidden, but not shown.
  */
 function peopleAmong(
   added: readonly CandidateRow[],
   decided: readonly { readonly candidate: Candidate }[],
 ): Map<string, { mayShow: boolean }> {
   const waiting = added.filter((row) => row.list === 'attendees' && row.held).map(({ key }) => key);
-  const looked = decided
+  const checked = decided
     .filter(({ candidate }) => candidate.list === 'attendees')
     .map(({ candidate }) => candidate.key);
-  return new Map([...looked.map((key) => entry(key, true)), ...waiting.map((key) => entry(key, false))]);
+  return new Map([...checked.map((key) => entry(key, true)), ...waiting.map((key) => entry(key, false))]);
 }
 
 function entry(key: string, mayShow: boolean): [string, { mayShow: boolean }] {
   return [key, { mayShow }];
 }
 
-/** A delivery's place in its lane: a replay of a change comes behind the change itself. */
-type Place = Pick<Candidate, 'sequence' | 'replay'>;
+/** Identifies a delivery in its lane, and orders it: a replay of a change comes after the change itself. */
+type DeliveryKey = Pick<Candidate, 'sequence' | 'replay'>;
 
-function nameOf({ sequence, replay }: Place): string {
+function keyText({ sequence, replay }: DeliveryKey): string {
   return `${sequence} ${replay}`;
 }
 
-function inOrder(a: Place, b: Place): number {
+function inOrder(a: DeliveryKey, b: DeliveryKey): number {
   return a.sequence - b.sequence || a.replay - b.replay;
 }
 
 /**
- * Changes that are on their way and have to be settled: those that an earlier holder of the lane left, and those whose
- * time to be looked up has come.
+ * Returns changes in flight that have to be settled: those that an earlier holder of the lane left, and those whose
+ * look-up is due.
  */
 export async function inFlight(
   ledger: Ledger,
@@ -215,8 +216,8 @@ export async function inFlight(
 }
 
 /**
- * What the holder before left on its way is looked up no sooner than so long after it was sent; meanwhile the lane
- * goes on with other items.
+ * Postpones the look-up of what the previous holder left in flight to `afterMs` after it was sent. Meanwhile the lane
+ * continues with other items.
  */
 export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
   await ledger.db.query(
@@ -227,10 +228,10 @@ export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: n
 }
 
 /**
- * Open deliveries whose time has come and that nothing earlier holds. What was put off on purpose (`waiting`, due later)
- * holds nothing where only the latest revision is wanted: it is superseded when its time comes.
- * @param which `untried`: less those that failed, and less what such a one stands before; `failed`: those alone, and
- *   first what was not tried for longest
+ * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest revision,
+ * a delivery postponed on purpose (`waiting`, due later) blocks nothing: it is superseded when it becomes due.
+ * @param which `untried`: without those that failed, and those that a failed one blocks; `failed`: only those that
+ *   failed, the least recently tried first
  */
 async function dueDeliveries(
   tx: Queryable,
@@ -250,7 +251,7 @@ async function dueDeliveries(
   return stop === -1 ? rows : rows.slice(0, stop);
 }
 
-/** The columns of an open delivery; `d` the delivery. */
+/** The columns of an open delivery `d`. */
 const openColumns = `${candidateColumns}, d.identity, d.attempts,
   d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at as failed_alone,
   false as held, d.replay, r.id as replay_id`;
@@ -260,7 +261,7 @@ const itsChange = `cross join lateral (select * from changes where ref = d.ref a
 const openJoins = `${itsChange} ${candidateJoins}
   left join lateral (select id from replays where number = d.replay limit 1) r on true`;
 
-/** One behind the other: what is sent, or waits, holds everything behind it. */
+/** One order for the lane: a delivery that is being sent or waits blocks all later ones. */
 const firstOpen = `select ${openColumns},
     coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
       where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
@@ -269,8 +270,8 @@ const firstOpen = `select ${openColumns},
   order by d.sequence, d.replay limit $3`;
 
 /**
- * One behind the other of its item. A text for each of three: a plan that has to serve all sorts everything that is due.
- * What holds an item is asked by a scalar, since the planner may turn `not exists` into a join.
+ * One order per item. Three statement texts, because one plan for all three would sort everything that is due. A scalar
+ * subquery finds the blocking delivery, since the planner may turn `not exists` into a join.
  */
 const openItems = {
   all: itemsOpen('true', 'false', ''),
@@ -394,9 +395,8 @@ async function updateRows(
 }
 
 /**
- * Only the latest revision is of interest: an earlier one that was withheld is superseded once a later one is looked at,
- * so what is withheld counts once an item. What took nothing back from the sink (`identity` false) stays as it is: it
- * says what the sink holds.
+ * Supersedes the withheld earlier revision of an item, for sinks that receive only the latest, so that an item counts as
+ * withheld once. A removal that the sink skipped (`identity` false) stays: it records what the sink holds.
  */
 async function supersedeWithheld(tx: Queryable, lease: LaneLease, added: readonly CandidateRow[]): Promise<void> {
   const later = added.filter(({ revision, replay }) => revision > 1 && replay === 0);

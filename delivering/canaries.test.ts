@@ -38,7 +38,7 @@ describe.each(kinds)('a canary on %s', (kind) => {
     expect(await beginCanary(ledger, canary(elsewhere), one)).toMatchObject(elsewhere);
   });
 
-  it('makes room for the next once it is settled, and once a person was told to remove it', async () => {
+  it('allows the next one once it is settled or left to an operator', async () => {
     const ledger = await open();
     for (const state of ['settled', 'left'] as const) {
       const begun = (await beginCanary(ledger, canary(), one))!;
@@ -46,10 +46,10 @@ describe.each(kinds)('a canary on %s', (kind) => {
       expect(await canariesLeft(ledger, place)).toHaveLength(state === 'left' ? 1 : 0);
     }
     expect(await beginCanary(ledger, canary(), one)).toBeDefined();
-    expect(await canariesLeft(ledger, place)).toEqual([]); // somebody is at it
+    expect(await canariesLeft(ledger, place)).toEqual([]); // its lease is held
   });
 
-  it('is taken over once nobody is at it, with what the sink has made of it, and by one process alone', async () => {
+  it('is taken over by one process after its lease expires, with the object that the sink created', async () => {
     const ledger = await open();
     const begun = (await beginCanary(ledger, canary(), one))!;
     const standing = {

@@ -4,28 +4,28 @@ import { LedgerError } from '../ledger/ledger-error.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * How far a canary is. `sending`: it may or may not have arrived; `standing`: it has, and is to be taken back;
- * `settled`: nothing of it is to be taken back; `left`: a person has to remove it.
+ * The state of a canary. `sending`: it may or may not have arrived; `standing`: it arrived and must be removed;
+ * `settled`: nothing is left to remove; `left`: an operator has to remove it.
  */
 export type CanaryState = 'sending' | 'standing' | 'settled' | 'left';
 
-/** An invented item that is sent to one sink to try it. */
+/** An invented item that is sent to one sink to test it. */
 export interface Canary {
   readonly number: number;
-  /** Stands in every id and text of the item: no real one has it. */
+  /** The digits that all ids and texts of the item contain, and no real item does. */
   readonly mark: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly sink: string;
   readonly list: string;
   readonly state: CanaryState;
-  /** Of the change that sends it; a repeat has the same. */
+  /** Id of the change that creates it; a repeat has the same id. */
   readonly changeId: string;
   readonly withdrawalId: string;
   readonly begunAt: Date;
-  /** What the sink has made of it; null: nothing, or not known. */
+  /** The object that the sink created; null if there is none, or it is unknown. */
   readonly object: Fields | null;
-  /** What the sink asked to have remembered. */
+  /** The sink's memory for this canary. */
   readonly memory: Fields;
   readonly detail: string | null;
 }
@@ -35,7 +35,7 @@ export type NewCanary = Pick<
   'mark' | 'workspace' | 'pigeonholeId' | 'sink' | 'list' | 'changeId' | 'withdrawalId'
 >;
 
-/** Who is at it, and for how long nobody else may be. */
+/** The process that handles a canary, and the length of its lease. */
 export interface CanaryClaim {
   readonly owner: string;
   readonly leaseMs: number;
@@ -49,8 +49,8 @@ const columns = `number, mark, workspace, pigeonhole_id as "pigeonholeId", sink,
 type Row = Omit<Canary, 'object' | 'memory'> & { readonly object: string | null; readonly memory: string };
 
 /**
- * Notes that a canary is about to be sent, in the place of those before it that are over.
- * @returns undefined while another one of the sink and pigeonhole is still to be taken back
+ * Records that a canary is about to be sent, and deletes finished ones of the same sink and pigeonhole.
+ * @returns undefined while another canary of that sink and pigeonhole has not been removed
  */
 export async function beginCanary(
   ledger: Ledger,
@@ -77,8 +77,8 @@ export async function beginCanary(
 }
 
 /**
- * Notes how far a canary is, and keeps it for as long again.
- * @throws {LedgerError} kind `stale` when another process has taken it since: nothing of it may be sent then
+ * Stores the state of a canary and renews its lease.
+ * @throws {LedgerError} kind `stale` if another process took it over: nothing more may be sent then
  */
 export async function noteCanary(
   ledger: Ledger,
@@ -104,7 +104,7 @@ export async function noteCanary(
   }
 }
 
-/** Nobody is at it any more: whoever looks next takes it back. */
+/** Ends the lease, so that the next process to check removes the canary. */
 export async function releaseCanary(ledger: Ledger, number: number, owner: string): Promise<void> {
   await ledger.db.query(`update canaries set leased_until = clock_timestamp() where number = $1 and owner = $2`, [
     number,
@@ -112,7 +112,7 @@ export async function releaseCanary(ledger: Ledger, number: number, owner: strin
   ]);
 }
 
-/** Takes over the canaries that nobody is at and that are still to be taken back. @param place null: everywhere */
+/** Takes over canaries whose lease has expired and that must be removed. @param place null: in all pigeonholes */
 export async function takeAbandonedCanaries(
   ledger: Ledger,
   place: CanaryPlace | null,
@@ -128,7 +128,7 @@ export async function takeAbandonedCanaries(
   return rows.map(toCanary);
 }
 
-/** Canaries of a pigeonhole that nobody is at and that may stand somewhere: to be taken back, or by hand. */
+/** Returns the canaries of a pigeonhole that may still exist at a sink and whose lease has expired. */
 export async function canariesLeft(ledger: Ledger, { workspace, pigeonholeId }: CanaryPlace): Promise<Canary[]> {
   const rows = await ledger.db.query<Row>(
     `select ${columns} from canaries
@@ -139,7 +139,7 @@ export async function canariesLeft(ledger: Ledger, { workspace, pigeonholeId }: 
   return rows.map(toCanary);
 }
 
-/** No other process is there: whoever was at a canary has ended. */
+/** Ends the leases of all canaries. Only for a process that is certainly the only one. */
 export async function endCanaryLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update canaries set leased_until = now() where leased_until > now()');
 }

@@ -4,7 +4,7 @@ import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility
 import { byItem } from '../ledger/addressed-indexes.js';
 import { questionFlags, sessionSettings } from '../ledger/place-items.js';
 
-/** A change that may be sent now, with what the decision depends on, from current rows. */
+/** A change that may be sent now, with the facts that decide it, read from current rows. */
 export interface Candidate {
   readonly sequence: number;
   readonly id: string;
@@ -18,25 +18,25 @@ export interface Candidate {
   readonly payload: string | null;
   /** No later change of the item exists. */
   readonly latest: boolean;
-  /** As judged when the change was found, tightened by what is known now; null: not a matter of this list. */
+  /** The stricter of the visibility when the change was found and now; null for lists without visibility. */
   readonly visibility: EffectiveVisibility | null;
-  /** What the attendee behind it has said; for an attendee's own record, too. Null: that record was not read yet. */
+  /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
   readonly consent: Consent | null;
-  /** Of a person's own record: what was sent to this sink last, or may have been, said something of them. */
+  /** For a person's own record: this sink received it, or may have, and still holds data about the person. */
   readonly toldBefore: boolean;
   /**
-   * Its person was erased. `told`: this sink was told of the item, or may have been, and has to be told that it is gone;
-   * `untold`: it was not. Null: it was not erased.
+   * Set if the item's person was erased. `told`: this sink received the item, or may have, and must receive its
+   * removal; `untold`: it did not.
    */
   readonly erased: 'told' | 'untold' | null;
-  /** An earlier attempt went out with, or without, the person; null: there was none. */
+  /** Whether an earlier attempt contained the person's identity; null if there was no earlier attempt. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
-  /** It has failed before, and others of its lane have passed since: it is not the sink that fails. */
+  /** It failed, and other changes of its lane were delivered since: the failure is not the sink's. */
   readonly failedAlone: boolean;
-  /** The number of the replay that emits it again; 0: it is delivered by itself. */
+  /** The number of the replay that emits it again; 0 for the change's own delivery. */
   readonly replay: number;
-  /** The id under which that replay is known to receivers; null: none. */
+  /** The replay's id as receivers see it; null if there is none. */
   readonly replayId: string | null;
 }
 
@@ -66,8 +66,8 @@ export interface CandidateRow {
 }
 
 /**
- * What the last delivery of a person's own record (ownRecords) before this change was, of those for which a condition
- * holds. By an index of such deliveries alone (migration 0027), whose condition is repeated here.
+ * Returns SQL that reads a value of the last delivery of a person's own record (ownRecords) before this change that
+ * meets a condition. The planner uses the partial index of migration 0027 only if its condition is repeated here.
  */
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
@@ -79,15 +79,15 @@ function ofRecordsBefore(what: string, where: string): string {
 }
 
 /**
- * A removal counts once it has passed, or the sink has found nothing to remove: one that failed, or whose place a later
- * change took, took nothing back.
+ * A removal counts if it was delivered, or if the sink found nothing to remove. A failed or superseded removal removed
+ * nothing.
  */
 const toldOrTakenBack = `t.identity
   or (t.identity is false and (t.state = 'delivered' or (t.state = 'withheld' and t.reason not like 'consent-%')))`;
 
 /**
- * What the person behind an item has said, as an SQL expression: `i` the item, `a` the attendee's record. A registrant
- * who has not signed in has said nothing: their own row tells so.
+ * SQL expression for the consent of an item's person: `i` is the item, `a` the attendee's record. Registrants who have
+ * not signed in have no attendee record, so their own row is used.
  */
 export const consentBehind = `case when i.list = 'attendees' or (i.list = 'registrants' and i.attendee_id is null)
   then i.consent else a.consent end`;
@@ -103,13 +103,13 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
 
-/** `lateral` with a limit makes each one look-up by the primary key, whatever the planner thinks of the tables. */
+/** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
 export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
     limit 1) i
   left join lateral (select * from items where ref = c.ref and list = 'attendees' and key = i.attendee_id::text
     and payload is not null and i.list <> 'attendees' limit 1) a on true`;
 
-/** An unsettled change of the item holds its later ones. */
+/** An unsettled change of an item blocks its later changes. */
 const heldByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
   and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
 
@@ -117,28 +117,28 @@ export interface LaneRange {
   readonly sinkId: number;
   readonly ref: number;
   readonly lists: readonly string[];
-  /** Behind this sequence, up to and including `newest`. */
+  /** Exclusive lower bound; `newest` is the inclusive upper bound. */
   readonly after: number;
   readonly newest: number;
-  /** Up to here only each item's last change counts, and none of an item that is deleted: the sink was not there yet. */
+  /** The sink was added at this sequence: up to here, only the last change of each existing item counts. */
   readonly historyUntil: number;
-  /** And of these only what was found since; null: all. */
+  /** Up to `historyUntil`, only changes found since then; null: all. */
   readonly historySince: Date | null;
 }
 
-/** Changes that are looked at in one statement: those of lists that the sink does not want count as well. */
-const mostLookedAt = 20_000;
+/** Maximum number of sequences per statement, including lists that the sink does not receive. */
+const maxSequencesPerRead = 20_000;
 
-/** Some of a range, in the order of the changes. */
+/** Changes of a range, by sequence. */
 export interface FoundChanges {
   readonly rows: CandidateRow[];
-  /** Everything up to here has been looked at. */
+  /** The range has been read up to this sequence. */
   readonly reached: number;
 }
 
-/** The next changes that a lane has not looked at yet. */
+/** Returns the next changes after a lane's watermark. */
 export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<FoundChanges> {
-  const until = Math.min(range.newest, range.after + mostLookedAt);
+  const until = Math.min(range.newest, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
        case when c.previous_sequence is null then false else ${heldByOpen} end as held, 0 as replay,
@@ -159,18 +159,18 @@ export interface ReplayRange {
   readonly lists: readonly string[];
   readonly after: number;
   readonly until: number;
-  /** Only what was found since; null: all. */
+  /** Only changes found since then; null: all. */
   readonly from: Date | null;
   readonly replay: number;
   readonly replayId: string;
 }
 
 /**
- * What a replay emits next: items whose last change stands in the range. One that has changed since goes out by that
- * change, whose revision is a later one.
+ * Returns the changes that a replay emits next: the last change of each item, if it is in the range. An item that
+ * changed since the replay was requested is delivered by that change.
  */
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
-  const until = Math.min(range.until, range.after + mostLookedAt);
+  const until = Math.min(range.until, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
        ${heldByOpen} as held, $7::int4 as replay,
@@ -184,7 +184,7 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
 
-/** Judges anonymity from current rows, so that no change goes out named because its item's own row is late to follow. */
+/** Converts rows. Judges anonymity from current settings too, because an item's own row may lag behind them. */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
   const judged = rows.filter((row) => judgedLists.has(row.list));
   const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.item_session_id))]);

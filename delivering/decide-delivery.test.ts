@@ -71,7 +71,7 @@ describe('what happens with a change at a sink', () => {
       { kind: 'send', identity: true },
     ],
     [
-      'the deleted record of a person that it was told of, and who has refused since',
+      'the deletion of a record that it received, after the person withdrew consent',
       { ...person, kind: 'deleted', payload: null, consent: 'refused', toldBefore: true },
       { kind: 'send', identity: false },
     ],

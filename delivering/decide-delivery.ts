@@ -11,20 +11,20 @@ export interface DecidingSink {
   readonly revisions: 'every' | 'latest';
   /** Keys of the pigeonholes that its syncs have selected. */
   readonly selected: ReadonlySet<string>;
-  /** What becomes of what was sent of someone who refuses now. */
+  /** Treatment of data that was sent before a person withdrew consent. */
   readonly onConsentWithdrawn: 'keep' | 'forget';
-  /** Spends one of the withdrawals that need no person's word; false: there are none left. */
+  /** Uses one of the removals allowed without an operator's confirmation; false if none is left. */
   readonly mayForget: () => boolean;
 }
 
 /**
- * What happens with a change at a sink. Pure; judged at the moment of sending, from current rows. A person's own
- * record is withheld where the sink does not accept their consent; what they did goes out, without them. What was sent
- * of someone who then refuses is taken back where the sink is to forget: that goes out without identity.
+ * Decides whether a sink receives a change. Pure; evaluated at the moment of sending, from current rows. If the sink
+ * does not accept the person's consent, their own record is withheld and their other items are sent without identity.
+ * If they withdrew consent after their record was sent and `onConsentWithdrawn` is `forget`, a removal is sent.
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
-  // Its text is gone (removed on purpose), and a `created` without data would say something else.
+  // The stored data was removed on purpose, and receivers would misread a `created` without data.
   if (candidate.payload === null && candidate.kind !== 'deleted') return { kind: 'supersede' };
   if (candidate.erased !== null) return takeBackErased(candidate);
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
@@ -32,7 +32,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   if (ownRecords.has(candidate.list)) {
-    // A deletion holds nothing of the person. Where they were never told of, that they existed is not told either.
+    // A deletion contains no personal data. A sink that never received the person must not learn that they existed.
     if (candidate.kind === 'deleted' && candidate.toldBefore) return { kind: 'send', identity: false };
     if (accepted) return { kind: 'send', identity: true };
     return isWithdrawn(candidate, sink)
@@ -40,20 +40,20 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
       : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
   }
   if (candidate.visibility === null) return { kind: 'send', identity: true };
-  // A repeat may take the person away from what an earlier attempt showed, and never add it.
+  // A repeat may remove the identity that an earlier attempt contained, but never add it.
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };
 }
 
-/** That an item is gone is told to whoever was told of it, whatever was configured since; no one else hears that it was. */
+/** Sends the removal of an erased item to sinks that received it, whatever the configuration is now, and to no others. */
 function takeBackErased({ erased }: Candidate): Decision {
   return erased === 'told' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };
 }
 
-/** Why nothing was said of an erased item: nothing had been said before. */
+/** The reason for withholding the removal of an erased item from a sink that never received it. */
 export const erasedReason = 'erased';
 
-/** The person has said no, and the sink, which is to forget then, holds what was sent of them. */
+/** Returns true if the person withdrew consent and the sink holds their data and has to forget it. */
 export function isWithdrawn(
   candidate: Candidate,
   { onConsentWithdrawn }: Pick<DecidingSink, 'onConsentWithdrawn'>,
@@ -69,32 +69,32 @@ export function isWithdrawn(
   );
 }
 
-/** Many at once are rather a mistake at the source: they wait for a person, who redrives them. */
+/** Sends a removal, or parks it: an unusual number of withdrawals may be a mistake at the source. */
 function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
-  // begun before, or a person has said so; what is counted of somebody follows their record, which is counted here
-  const isUnderWay = sentWithIdentity === false || list === engagementList;
-  if (isUnderWay || mayForget()) return { kind: 'send', identity: false };
+  // An earlier attempt started the removal, or an operator confirmed it. Engagement counts follow the person's record.
+  const isInProgress = sentWithIdentity === false || list === engagementList;
+  if (isInProgress || mayForget()) return { kind: 'send', identity: false };
   return {
     kind: 'park',
     cause: withdrawalsHeld,
     detail:
-      'so many people have withdrawn consent at once that a person has to look: redrive these to have them removed',
+      'an unusually large number of people withdrew consent at once: check the source, then redrive these to remove them',
   };
 }
 
-/** Why a person's own record is withheld: what they said is not what the sink accepts. */
+/** The reason for withholding a person's own record when the sink does not accept their consent state. */
 export function consentReason(consent: Consent): string {
   return `consent-${consent}`;
 }
 
-/** A record that was not read yet may say anything: only who accepts everything may go on without it. */
+/** An attendee record that has not been read yet may have any consent state, so the sink must accept all of them. */
 function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
   return consentStates.every((state) => accepts.has(state));
 }
 
 /**
- * Reasons under which a sink's mapping makes nothing of an item because a value is missing. A changed mapping may cure
- * them; consent, an unchanged record or a deletion is none of them.
+ * Reasons for which a mapping produces nothing because a value is missing. A different mapping may resolve them;
+ * consent, unchanged records and deletions are not among them.
  */
 const lacking: ReadonlySet<string> = new Set([
   'no-match',
@@ -110,10 +110,10 @@ const lacking: ReadonlySet<string> = new Set([
   'no-value',
 ]);
 
-/** True for reasons that mean: the mapping found no value where it needs one. */
+/** Returns true if the mapping produced nothing because a value was missing. */
 export function isLacking(reason: string): boolean {
   return lacking.has(reason);
 }
 
-/** Reasons that the mapping of a sink decides, so that another mapping may decide otherwise. */
+/** Reasons that depend on a sink's mapping, so that another mapping may decide otherwise. */
 export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-record'];

@@ -26,7 +26,7 @@ export interface LaneTurn {
   delivered: number;
   withheld: number;
   failed: number;
-  /** The sink is paused: nothing would pass on its other lanes either. */
+  /** The sink is paused, so its other lanes stop too. */
   paused: boolean;
 }
 
@@ -35,14 +35,15 @@ export interface LanePlan {
   readonly place: PigeonholeName;
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
-  /** So many people may withdraw at once before a person has to look. */
+  /** Removals after withdrawn consent that need no operator's confirmation, as a share and as a number. */
   readonly withdrawals: { readonly share: number; readonly items: number };
 }
 
 /**
- * Sends on one lane until it is empty, fails, or the turn is over. Safe to run twice, also at once: the lane has one
- * holder, what is being sent is committed before it is sent, and a new holder first settles what an old one left.
- * @param until by `performance.now()`; after it which no further batch is begun
+ * Delivers batches of one lane until it is empty, fails, or the cycle ends. A batch: take changes, decide on each,
+ * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, also concurrently: a lane has one
+ * holder, and a new holder first settles the batch that the previous one left.
+ * @param until no batch starts after this `performance.now()` time
  */
 export async function deliverLane(
   to: Collaborators,
@@ -82,13 +83,13 @@ export async function deliverLane(
   return turn;
 }
 
-/** `unsettled`: something may or may not have been sent, and has to be looked up before anything else goes out. */
+/** `unsettled`: operations with an unknown outcome have to be looked up before the lane sends anything else. */
 type LaneState = 'more' | 'done' | 'unsettled';
 
-/** A change that is on its way, or about to be. */
+/** A change that is being sent. */
 type Sent = { readonly candidate: Candidate; readonly identity: boolean };
 
-/** A lane that is one line is settled as a whole. */
+/** Limit for lanes that deliver in one order: everything in flight is settled together. */
 const wholeLane = 100_000;
 
 class LaneSender {
@@ -103,7 +104,7 @@ class LaneSender {
   readonly #breaker: SinkBreaker;
   #failingForMs: number;
   #recent: RecentByList;
-  /** So many more people may be forgotten in this turn; undefined: not counted yet. */
+  /** Removals still allowed in this cycle without confirmation; undefined until counted. */
   #withdrawalsLeft: number | undefined;
 
   constructor(
@@ -140,24 +141,24 @@ class LaneSender {
     };
   }
 
-  /** Takes up what the holder before left, should it have ended in the middle. */
+  /** Settles the batch that the previous holder left, if the lane was taken over. */
   async begin(): Promise<LaneState> {
     const { ledger } = this.#to;
     const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await putOffLookUps(ledger, this.#lease, lookUpAfterMs);
-    // Also with nothing on its way: what a sink remembers may have to be brought in line with its destination.
+    // Also with nothing in flight: the sink may have to reconcile its memory with the destination.
     return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
   }
 
-  /** The next step: what is to be looked up comes first. */
+  /** Runs one batch. Pending look-ups come first. */
   async goOn(): Promise<LaneState> {
     const { order, batchSize } = this.#plan.sink.sink.traits;
     const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
   }
 
-  /** A sink that can tell what became of these is asked first; for others a repeat is harmless. */
+  /** Settles changes that an earlier attempt may have sent: the sink looks them up if it can; otherwise they are sent again. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
     const subjects = await this.#subjects(sent);
     const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#held);
@@ -165,7 +166,7 @@ class LaneSender {
     return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
   }
 
-  /** What is found to have arrived with a person who may be shown no more is sent again without them. */
+  /** If a change arrived with an identity that is no longer visible, sends it again without the identity. */
   #unlessHidden({ candidate, identity }: Sent, settlement: Settlement): Settlement {
     if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
     if (this.#plan.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
@@ -199,7 +200,7 @@ class LaneSender {
     );
   }
 
-  /** Once a turn, and only where somebody has withdrawn: it reads all that was delivered of people's records. */
+  /** Counts once per cycle, and only if a person withdrew consent: it reads all delivered records of people. */
   async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
     if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
     this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
@@ -267,7 +268,7 @@ class LaneSender {
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
 
-  /** What the latest decisions come to with these; undefined: they add nothing. */
+  /** Returns the lane's recent decisions with these added; undefined if unchanged. */
   #remember(sent: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
     const decided = settled.map(({ state, reason }, index) => ({ list: sent[index]!.candidate.list, state, reason }));
     const after = remember(this.#recent, decided);
@@ -277,8 +278,8 @@ class LaneSender {
   }
 
   /**
-   * The lane has failed before, and hardly anything is left on it while others pass elsewhere, or at the whole sink for
-   * days: then it is what is left that fails.
+   * Returns true if the few changes left are at fault, not the sink: the lane has failed before and has few open
+   * deliveries while other lanes pass, or the whole sink has had few for days.
    */
   async #failsAlone(): Promise<boolean> {
     const { failsAlone } = this.#work;
@@ -288,19 +289,19 @@ class LaneSender {
   }
 
   /**
-   * Says whether the sink has accepted changes before and hardly any are open on all its lanes. Read only where a batch
-   * was refused without a success beside it.
-   * @param begun whose deliveries are not written yet, so that the ledger does not count them as open
+   * Returns true if the sink has accepted changes before and few deliveries are open on all its lanes. Reads the ledger
+   * only if the batch had a rejection and no success.
+   * @param intents the batch whose deliveries are not written yet, so that the ledger does not count them as open
    */
-  async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], begun: Batch['begun']): Promise<boolean> {
+  async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], intents: Batch['begun']): Promise<boolean> {
     const kinds = new Set(sent.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
     if (!this.#work.hasPassed && this.#turn.delivered === 0) return false;
     const { sinkId } = this.#lease;
-    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (intents?.sent.length ?? 0));
   }
 
-  /** One line when something passed, and one when it stops passing: an outage is not a line per try. */
+  /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
   #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
     const { workspace, pigeonholeId } = this.#work;
     const line = { sink: this.#plan.sink.name, workspace, pigeonhole: pigeonholeId };

@@ -22,9 +22,9 @@ const lane = (more: Partial<ErasingLane>): ErasingLane => ({
 
 describe('what has become of a person at a sink', () => {
   it.each<[string, Partial<ErasingLane>, string]>([
-    ['that has taken all back', {}, 'erased'],
-    ['that passes on what it is told', { type: 'webhook' }, 'told'],
-    ['that still has some to take back', { open: 1 }, 'waiting'],
+    ['that removed everything', {}, 'erased'],
+    ['that forwards changes', { type: 'webhook' }, 'told'],
+    ['with an open removal', { open: 1 }, 'waiting'],
     ['that had made nothing', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
     ['that had nothing standing', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
     ['that keeps some', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],

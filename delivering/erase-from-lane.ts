@@ -7,9 +7,9 @@ import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
 
 /**
- * Has a sink that keeps files take a person out of them. Under the lane's lease, so that nothing is appended meanwhile; a
- * lane whose last holder ended in the middle is left to its successor, who settles that first.
- * @param verdict what was delivered there said
+ * Removes a person from the files that a sink keeps, under the lane's lease so that nothing is appended meanwhile. If the
+ * previous holder left an unsettled batch, the next delivery cycle settles it first.
+ * @param verdict the receipt as judged from the lane's deliveries
  */
 export async function eraseFromLane(
   to: Collaborators,
@@ -34,7 +34,7 @@ export async function eraseFromLane(
     await releaseLane(to.ledger, lease, sink.sink.traits.order);
     if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
     if (result.missing > 0) {
-      const todo = `${result.missing} files are not where sink ${lane.sink} wrote them: take the person out of them where they are now`;
+      const todo = `${result.missing} files are not where sink ${lane.sink} wrote them: remove the person from them where they are now`;
       return { ...verdict, count: result.count, outcome: 'by-hand', detail: 'files-moved', todo };
     }
     return { ...verdict, count: result.count };
@@ -67,7 +67,7 @@ async function eraseHeld(
   return await sink.erase!(await erasedOfLane(ledger, lease), lane, signal);
 }
 
-/** Reasons for which a sink does nothing because nothing of the person is there. */
+/** Reasons for which a sink skips a removal because it holds no data about the person. */
 const nothingThere: ReadonlySet<string> = new Set([
   'erased',
   'never-sent',
@@ -78,25 +78,25 @@ const nothingThere: ReadonlySet<string> = new Set([
   'no-actor',
 ]);
 
-/** Sinks that pass on what they are told, and cannot take anything back themselves. */
+/** Sink types that forward changes and cannot remove data from the receivers themselves. */
 const tellOthers: ReadonlySet<string> = new Set(['webhook']);
 
 export interface LaneConditions {
-  /** Some sync still gives the sink this pigeonhole. */
+  /** At least one sync still delivers this pigeonhole to the sink. */
   readonly served: boolean;
-  /** Why the sink sends nothing at present, as a sentence for a person; null: it sends. */
+  /** Why the sink sends nothing now, as a sentence for the operator; null if it sends. */
   readonly stopped: string | null;
 }
 
 /**
- * What has become of a person at a sink, in one pigeonhole. Pure. What is still to be sent is waited for as long as the
- * sink is in use, whatever its state: a person sees it in the receipt.
+ * Judges the progress of an erasure at one sink and pigeonhole. Pure. Open removals keep it `waiting` as long as the sink
+ * is in use, whatever its state; the receipt shows the reason.
  */
 export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneConditions): Receipt {
   const place = `sink:${lane.sink} ${lane.workspace}/${lane.pigeonholeId}`;
   const facts = { place, count: lane.items };
   if (lane.open > 0 && (lane.archived || !served)) {
-    const todo = `sink ${lane.sink} is sent nothing of this pigeonhole any more: remove the person there by hand`;
+    const todo = `sink ${lane.sink} no longer receives this pigeonhole: remove the person there by hand`;
     return { ...facts, outcome: 'by-hand', detail: 'not-served', todo };
   }
   if (lane.open > 0) return { ...facts, outcome: 'waiting', detail: `${lane.open} open`, todo: stopped };
@@ -108,18 +108,18 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
   }
   if (lane.delivered === 0) return { ...facts, outcome: 'nothing', detail: null, todo: null };
   if (tellOthers.has(lane.type)) {
-    const todo = 'who receives these was told that the items are deleted, and removes what it keeps itself';
+    const todo = 'the receiver was notified that the items are deleted, and removes its own copies';
     return { ...facts, outcome: 'told', detail: null, todo };
   }
   return { ...facts, outcome: 'erased', detail: null, todo: null };
 }
 
-/** Whether a sink that does nothing about a removal means that nothing is there, and not that something stays. Pure. */
+/** Returns true if the reason for skipping a removal means that the sink holds nothing to remove. Pure. */
 export function saysNothingThere(reason: string): boolean {
   return nothingThere.has(reason) || isRemovalWord(reason);
 }
 
-/** A sink that has nothing standing there gives back why it was asked. */
+/** A sink that holds nothing returns the reason for the removal. */
 function isRemovalWord(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }

@@ -5,9 +5,9 @@ import { type BegunBatch, endBegunBatch, type FirstDelivery, writeFirstDeliverie
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
 
 /**
- * What became of one delivery. `waiting`: not sent, due again at once; `retry`: due again in `retryInMs`; `sending`:
- * nobody knows yet, to be looked up (in `retryInMs`, or as soon as the lane is taken over); `withheld`: the sink had
- * nothing to do.
+ * The result of one delivery. `waiting`: not sent, due again immediately; `retry`: due again after `retryInMs`;
+ * `sending`: outcome unknown, looked up after `retryInMs` or when the lane is taken over; `withheld`: the sink had nothing
+ * to do.
  */
 export interface Settled {
   readonly sequence: number;
@@ -18,7 +18,7 @@ export interface Settled {
   readonly detail: string | null;
   readonly attempts: number;
   readonly retryInMs: number | null;
-  /** What the sink has made of the item, where that has changed; value null: nothing is left. */
+  /** The object at the destination, if it changed; value null: nothing is left there. */
   readonly object?: {
     readonly list: string;
     readonly key: string;
@@ -27,23 +27,23 @@ export interface Settled {
 }
 
 export interface LaneOutcome {
-  /** Replaces what the sink had remembered; undefined: unchanged. */
+  /** Replaces the sink's memory; undefined: unchanged. */
   readonly memory: Readonly<Record<string, unknown>> | undefined;
-  /** Nothing passes: why, and when to try again. Null: it does. Undefined: nothing was tried, and all stays as it was. */
+  /** The lane fails: the reason, and the wait before the next attempt. Null: it works. Undefined: unchanged. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
-  /** The sink wants only the latest revision: an older one that it refused is of no interest once a later one has passed. */
+  /** The sink receives only the latest revision: a delivered revision supersedes dead letters of older ones. */
   readonly onlyLatest: boolean;
   /** Deliveries that the destination accepted, those of replays included. */
   readonly delivered: number;
-  /** The batch, where its deliveries are not written yet. */
+  /** The batch, if its deliveries are not written yet. */
   readonly begun?: BegunBatch | undefined;
-  /** Replaces what the lane knows of its latest decisions; undefined: unchanged. */
+  /** Replaces the lane's recent decisions; undefined: unchanged. */
   readonly recent?: string | undefined;
 }
 
 /**
  * Commits the outcomes of a batch.
- * @throws {LedgerError} kind `stale` when the lane was taken over meanwhile
+ * @throws {LedgerError} kind `stale` if another process took over the lane
  */
 export async function finishBatch(
   ledger: Ledger,
@@ -58,7 +58,7 @@ export async function finishBatch(
       const { begun } = lane;
       await lockLane(tx, lease); // before the row of the batch, which an erasure locks in this order
       const isBegun = begun !== undefined && (await endBegunBatch(tx, lease));
-      // Sent together: none needs another's result.
+      // Pipelined: none needs another's result.
       await Promise.all([
         (isBegun
           ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
@@ -101,7 +101,7 @@ async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly 
   ]);
 }
 
-/** Most of most batches: found by the index of what is being sent, in two thirds of the time. */
+/** The common case: finds rows by the index of `sending` deliveries, in two thirds of the time. */
 async function writeDelivered(
   tx: Queryable,
   { sinkId, ref }: LaneLease,
@@ -125,9 +125,9 @@ async function writeDelivered(
 }
 
 /**
- * Writes outcomes one by one. If an item was erased while this change of it was being sent, its row ends as
- * `forgetDeliveries` leaves the others: without the destination's words, and not to be sent again. The change that
- * takes the item back is its last one and keeps its outcome.
+ * Writes outcomes of all kinds. If the item was erased while this change was being sent, its row ends as
+ * `forgetDeliveries` leaves the others: without the destination's text, and never sent again. The item's last change
+ * is its removal and keeps its outcome.
  */
 async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(
@@ -161,7 +161,7 @@ async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Sett
   );
 }
 
-/** An older revision that the sink refused is of no interest once a later one has passed. */
+/** Supersedes dead letters of older revisions after a later one was delivered. */
 async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: readonly number[]): Promise<void> {
   if (delivered.length === 0) return;
   await tx.query(
@@ -179,12 +179,12 @@ async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: readonl
   );
 }
 
-/** Why a change counts as delivered that was not delivered by its own delivery. */
+/** The reason of a delivery that counts as delivered because a replay delivered its change. */
 export const byReplay = 'by-replay';
 
 /**
- * A change that was withheld or refused, and that a replay has delivered since, is delivered: as the replay showed it,
- * with the person or without. So it counts once, and nothing sends it again when its cause is gone.
+ * Marks withheld and dead deliveries as delivered if a replay delivered their change, with or without identity as in the
+ * replay. The change then counts once, and is not sent again when the cause is resolved.
  */
 async function settleReplayed(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   const delivered = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
@@ -231,7 +231,7 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
   );
 }
 
-/** The last word counts where an item was settled twice in a batch. */
+/** Stores the sink's objects. If an item was settled twice in a batch, the last object counts. */
 async function keepObjects(
   tx: Queryable,
   { sinkId, ref }: LaneLease,

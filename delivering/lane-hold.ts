@@ -4,21 +4,21 @@ import { type LaneLease, renewLane, takeLane } from '../ledger/lanes.js';
 import { LeaseWatch } from '../work/lease-watch.js';
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
-/** How long a lane stays taken after its holder was last heard of: what a killed process delays its sink. */
+/** Length of a lane's lease: a killed process delays its lanes by this time. */
 export const leaseMs = 20_000;
 const renewEveryMs = 5000;
-const lookEveryMs = 1000;
-/** Of a lease that could not be renewed, the time after which the holder stops; the rest is for clocks. */
+const checkEveryMs = 1000;
+/** The holder stops this long after its last renewal; the rest of the lease allows for clock differences. */
 const usableMs = leaseMs * 0.8;
 
 /**
- * Keeps a lane's lease alive while something is sent on it. The signal is aborted when the lease was lost, or could
- * not be renewed for so long that a successor may soon take it: open calls end before it does. Timers may not have run
- * while the machine was suspended, so each call confirms the lease first (`confirm`).
+ * Renews a lane's lease while its holder sends. Aborts the signal if the lease was lost, or is about to expire without a
+ * renewal, so that open calls end before another process takes the lane. Timers do not run while the machine is
+ * suspended, so each call confirms the lease first (`confirm`).
  */
 export class LaneHold {
   readonly #stop = new AbortController();
-  readonly #looks: NodeJS.Timeout;
+  readonly #checks: NodeJS.Timeout;
   readonly #watch: LeaseWatch;
 
   private constructor(
@@ -28,7 +28,7 @@ export class LaneHold {
     takenAt: Stopwatch,
   ) {
     this.#watch = new LeaseWatch(() => this.#renew(), clocks, takenAt);
-    this.#looks = setInterval(() => this.#look(), lookEveryMs);
+    this.#checks = setInterval(() => this.#check(), checkEveryMs);
   }
 
   /** @returns undefined while another attempt holds the lane */
@@ -48,7 +48,7 @@ export class LaneHold {
 
   /**
    * Confirms before a call that the lane is still held.
-   * @returns undefined when it certainly is; else a promise that rejects when it is not
+   * @returns undefined if it certainly is; otherwise a promise that rejects if it is not
    */
   readonly confirm = (): Promise<void> | undefined => {
     if (this.#stop.signal.aborted) return Promise.reject(this.#lost());
@@ -56,12 +56,12 @@ export class LaneHold {
   };
 
   end(): void {
-    clearInterval(this.#looks);
+    clearInterval(this.#checks);
   }
 
-  #look(): void {
+  #check(): void {
     const elapsedMs = this.#watch.elapsedMs();
-    // While the store fails, or answers late, the lease that stands decides.
+    // If the ledger fails or responds late, the current lease decides.
     if (elapsedMs >= renewEveryMs) this.#watch.confirmNow().catch(() => elapsedMs >= usableMs && this.#stop.abort());
     if (this.#watch.monotonicMs() >= usableMs) this.#stop.abort();
   }

@@ -5,12 +5,12 @@ import { derivedLists, type SentListName } from '../work/derived-lists.js';
 import { sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** What a sink is sent of one pigeonhole, or (pigeonhole id 0) of a workspace's own lists. */
+/** The lists that a sink receives of one pigeonhole, or (pigeonhole id 0) of a workspace itself. */
 export interface PlannedLane {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly lists: readonly SentListName[];
-  /** Of a workspace's own lists: the keys of the pigeonholes that the sink's syncs have chosen. */
+  /** For a workspace's own lists: the keys of the pigeonholes that the sink's syncs selected. */
   readonly selected: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function syncsTo(config: Pick<Config, 'syncs'>, sink: string): string[] {
 
 /**
  * The sink's lanes: the pigeonholes that its syncs selected, and the own lists of their workspaces. Pure.
- * @param selected by these syncs, each with those of them that selected it
+ * @param selected the pigeonholes that these syncs selected, each with the syncs that selected it
  */
 export function plannedLanes(
   config: Config,
@@ -50,7 +50,7 @@ export function plannedLanes(
   return [...lanes, ...own];
 }
 
-/** A lane as the ledger has it, of a sink that is configured or was. */
+/** A lane in the ledger; its sink may no longer be configured. */
 export interface KnownLane {
   readonly sink: string;
   readonly sinkId: number;
@@ -59,7 +59,7 @@ export interface KnownLane {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly watermark: number;
-  /** Null: it was never sent on. */
+  /** Null if nothing was ever sent on it. */
   readonly configuration: number | null;
   readonly lists: readonly string[];
 }
@@ -96,7 +96,7 @@ export async function knownLanes(ledger: Ledger, sinks: readonly string[]): Prom
   }));
 }
 
-/** Changes of these lists behind a watermark, by list. */
+/** Counts the changes of these lists after a watermark, by list. */
 export async function countChangesBehind(
   ledger: Ledger,
   lane: { ref: number; watermark: number; lists: readonly string[] },
@@ -108,7 +108,7 @@ export async function countChangesBehind(
   );
 }
 
-/** What is withheld from a sink in a pigeonhole, by list and reason. */
+/** Counts the changes withheld from a sink in a pigeonhole, by list and reason. */
 export async function countWithheld(
   ledger: Ledger,
   {

@@ -21,17 +21,11 @@ function sinkThat(planned: Planned, trace: Planned | undefined, found: Outcome, 
 
 describe('a change that may have been sent, and of which the present mapping makes nothing', () => {
   it.each<[string, Planned, Planned | undefined, Outcome, Settlement]>([
-    ['nothing of it stands there', condition, traced, { kind: 'unsent' }, condition],
-    ['nothing of it stands there, and its mapping fails', failed, traced, { kind: 'unsent' }, failed],
-    ['it stands there', condition, traced, { kind: 'unsent', object }, { kind: 'unsent', object }],
+    ['nothing was created', condition, traced, { kind: 'unsent' }, condition],
+    ['nothing was created, and its mapping fails', failed, traced, { kind: 'unsent' }, failed],
+    ['an object exists', condition, traced, { kind: 'unsent', object }, { kind: 'unsent', object }],
     ['it arrived', failed, traced, { kind: 'delivered', object }, { kind: 'unsent', object }],
-    [
-      'nothing stands there any more',
-      condition,
-      traced,
-      { kind: 'unsent', object: null },
-      { kind: 'unsent', object: null },
-    ],
+    ['its object was removed', condition, traced, { kind: 'unsent', object: null }, { kind: 'unsent', object: null }],
     ['nobody can tell yet', condition, traced, { kind: 'unknown', detail: 'd' }, { kind: 'unknown', detail: 'd' }],
     ['looking failed', failed, traced, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
     ['none can have been made', condition, condition, { kind: 'unsent' }, condition],

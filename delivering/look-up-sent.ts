@@ -3,9 +3,9 @@ import type { Planned, Sink, Subject } from '../sinks/sink.js';
 import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 
 /**
- * What became of changes that an earlier attempt may have sent. One of which the present plan makes nothing (its
- * mapping or what stands around it has changed since) may stand at the destination all the same: the sink's `trace` is
- * looked for before the change is dropped, and what is found is planned anew, as something that stands there.
+ * Finds out what happened to changes that an earlier attempt may have sent. If the mapping or related items have changed
+ * since and the plan now sends nothing, the earlier attempt may still have created an object: the sink looks for it by
+ * its `trace` plan before the change is dropped. If it finds the object, the change is planned again with that object.
  */
 export async function lookUpSent(sink: Sink, subjects: readonly Subject[], held: HeldLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
@@ -22,13 +22,13 @@ export async function lookUpSent(sink: Sink, subjects: readonly Subject[], held:
   };
 }
 
-/** None where the sink has no traces: then a repeat is harmless, or the sink finds what it has made by other means. */
+/** Returns none if the sink has no `trace`: a repeat is harmless, or the sink finds its objects by other means. */
 async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
   if (sink.traits.repeats !== 'lookUp' || sink.trace === undefined || subjects.length === 0) return [];
   return [...(await sink.trace(subjects))];
 }
 
-/** Nothing of it stands there: as planned. Pure. */
+/** Returns the present plan's settlement if the earlier attempt left nothing at the destination. Pure. */
 function settleTrace(found: Settlement, planned: Planned): Settlement {
   if (planned.kind === 'send') return found;
   switch (found.kind) {

@@ -1,20 +1,20 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** What an observing sink would have done by now, in one pigeonhole. */
+/** Counts of what an observing sink would have sent in one pigeonhole. */
 export interface ObservedLane {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Changes behind the newest; not looked at yet. */
+  /** Changes that have not been observed yet. */
   readonly behind: number;
   readonly wouldSend: number;
-  /** And these without the person who did it. */
+  /** Would be sent without the person's identity. */
   readonly wouldSendAnonymously: number;
   /** By reason. */
   readonly wouldWithhold: Readonly<Record<string, number>>;
 }
 
-/** The lanes that are being observed, or were until their sink was approved. */
+/** Returns the lanes that are observed, or were until their sink was approved. */
 export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
   const lanes = await ledger.db.query<{
     sink_id: number;

@@ -12,18 +12,18 @@ import type { Decision } from './begin-batch.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { addLane } from '../ledger/lanes.js';
 
-/** Looked at in one transaction: as many as a sink that writes files takes at once. */
+/** Changes per transaction; equals the batch size of sinks that write files. */
 const sliceSize = 500;
 
 /**
- * What a sink would do with what its lanes hold, decided and planned as for sending, counted, and not sent.
- * @param mayGoOn asked before each slice
- * @returns false when there is more to look at
+ * Decides and plans the changes of a sink's lanes as for sending, and counts the results without sending.
+ * @param mayContinue called before each slice
+ * @returns false if changes are left
  */
 export async function observeLanes(
   to: Collaborators,
   plans: ReadonlyMap<number, LanePlan>,
-  mayGoOn: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<boolean> {
   const [first] = plans.values();
   if (first === undefined) return true;
@@ -33,7 +33,7 @@ export async function observeLanes(
   for (const ref of lanes) {
     const { lists, selected, place } = plans.get(ref)!;
     for (let more = true; more;) {
-      if (!mayGoOn()) return false;
+      if (!mayContinue()) return false;
       ({ more } = await observeLane(to.ledger, {
         sinkId: sink.id,
         ref,
@@ -81,10 +81,10 @@ export interface Observation {
   readonly ref: number;
   readonly lists: readonly string[];
   readonly configuration: number;
-  /** Most changes looked at. */
+  /** Maximum number of changes. */
   readonly size: number;
   readonly decide: (candidate: Candidate) => Decision;
-  /** Of what the sink would be given: why it would do nothing about it, in their order; null: it would. */
+  /** Returns the sink's reason for no call for each change, in their order; null if it would send. */
   readonly withheld: (
     tx: Queryable,
     sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
@@ -101,10 +101,10 @@ interface LaneRow {
 }
 
 /**
- * Looks at the next changes of a lane as if they were to be sent, and counts. The position is the observation's own:
- * the watermark stays, so that what was observed is sent once the sink may. Another configuration counts anew. Two at
- * once take turns at the lane's row; no lease is taken, since nothing leaves.
- * @returns how many changes were looked at, and whether there are more
+ * Counts what would happen to the next changes of a lane. Observation has its own position and leaves the watermark, so
+ * that observed changes are sent once the sink is approved. A new configuration restarts the counts. Nothing is sent,
+ * so no lease is needed: the row lock serializes concurrent observers.
+ * @returns the number of changes observed, and whether there are more
  */
 export async function observeLane(ledger: Ledger, asked: Observation): Promise<{ looked: number; more: boolean }> {
   const { sinkId, ref } = asked;
@@ -117,9 +117,9 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
       [sinkId, ref],
     );
     const { watermark, newest, history_until: historyUntil, history_since: historySince } = lane!;
-    const goesOn = lane!.observed !== null && lane!.observed_configuration === asked.configuration;
-    if (!goesOn) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
-    const after = goesOn ? Math.max(lane!.observed!, watermark) : watermark;
+    const continues = lane!.observed !== null && lane!.observed_configuration === asked.configuration;
+    if (!continues) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
+    const after = continues ? Math.max(lane!.observed!, watermark) : watermark;
     const range = { sinkId, ref, lists: asked.lists, after, newest, historyUntil, historySince };
     const { rows, reached } = await newChanges(tx, range, asked.size);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
@@ -164,7 +164,7 @@ function outcomeOf(
   if (reason !== null) return { outcome: 'withhold', reason };
   switch (decision.kind) {
     case 'send':
-      // What belongs to nobody goes out as it is; what somebody did goes out with them, or without.
+      // A null visibility means that the item has no person.
       return {
         outcome: decision.identity || candidate.visibility === null ? 'send' : 'send-anonymous',
         reason: '',
@@ -189,7 +189,7 @@ function countBy(all: readonly Counted[]): (Counted & { changes: number })[] {
   return [...counts.values()];
 }
 
-/** Pigeonholes of a sink in which there is something that it has not observed under this configuration. */
+/** Returns the pigeonholes with changes that the sink has not observed under this configuration. */
 export async function unobservedLanes(
   ledger: Ledger,
   { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },

@@ -1,16 +1,16 @@
 import type { Lane, Operation, Outcome, Planned, SendResult, Sink } from '../sinks/sink.js';
 import { type ConfirmHeld, whileHeld } from '../sinks/while-held.js';
 
-/** The lane as its holder has it. */
+/** A lane under its holder's lease. */
 export interface HeldLane {
   readonly lane: Lane;
   /** Aborted when the lane is lost, or the process ends. */
   readonly signal: AbortSignal;
-  /** Asked before each call. */
+  /** Called before each call to the destination. */
   readonly confirm: ConfirmHeld;
 }
 
-/** What became of a planned change: the sink's outcome, or why it was not handed over. */
+/** The result for one planned change: the sink's outcome, or the plan's reason for no call. */
 export type Settlement = Outcome | Exclude<Planned, { kind: 'send' }>;
 
 export interface Settlements {
@@ -19,7 +19,7 @@ export interface Settlements {
 }
 
 /**
- * Hands over what was planned to be sent, and answers for everything that was planned, in its order.
+ * Passes the planned operations to the sink. Returns a settlement for every planned change, in their order.
  * @param how `recover`: an earlier attempt may have sent it
  */
 export async function sendPlanned(

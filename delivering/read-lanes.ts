@@ -1,30 +1,30 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
 
-/** So many changes behind a watermark are looked at for one that the sink wants; the next counts as one. */
-const mostLookedAt = 5000;
+/** Maximum number of changes searched after a watermark for one that the sink receives; the next one counts as found. */
+const maxChangesSearched = 5000;
 
-/** How far a sink has come in one pigeonhole. */
+/** The progress of a sink in one pigeonhole. */
 export interface LaneState {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Every change up to here has its delivery row, or is of no interest. */
+  /** Every change up to here has a delivery, or needs none. */
   readonly watermark: number;
-  /** Of the newest change. */
+  /** Sequence of the newest change. */
   readonly newest: number;
-  /** Deliveries begun and not settled. */
+  /** Deliveries that are not settled. */
   readonly open: number;
   readonly delivered: number;
   readonly deliveredAt: Date | null;
-  /** When the oldest change that is not settled was found; null: there is none. */
+  /** Time at which the oldest unsettled change was found; null if there is none. */
   readonly undeliveredSince: Date | null;
   /**
-   * Since when a change waits for longer than its sink takes: as `undeliveredSince`, but while the lane is being filled,
-   * when the sink last made progress, or began to fail. Null: nothing waits.
+   * Start of the delay: `undeliveredSince`, or, while the lane is being filled, the time at which the sink last made
+   * progress or started to fail, if later. Null if nothing waits.
    */
   readonly waitsSince: Date | null;
-  /** What was said of the oldest delivery that is begun and not settled; null: nothing, or there is none. */
+  /** Detail of the oldest unsettled delivery; null if it has none. */
   readonly waitsFor: string | null;
   readonly failure: string | null;
   readonly failingSince: Date | null;
@@ -37,8 +37,8 @@ export interface LanePosition {
 }
 
 /**
- * The lanes of one sink, or of all, by sink and pigeonhole; of sinks that are not archived.
- * @param after the last one that was shown, of a single sink; null: from the first
+ * Returns the lanes of one sink or of all sinks that are not archived, by sink and pigeonhole.
+ * @param after the last lane of the previous page, for a single sink; null: from the first
  */
 export async function laneStates(
   ledger: Ledger,
@@ -70,10 +70,10 @@ export async function laneStates(
        join progress on progress.sink_id = l.sink_id
        cross join lateral (select least(
          (select c.found_at from changes c where c.ref = l.ref and c.sequence > l.watermark
-            and c.sequence <= l.watermark + ${mostLookedAt}
+            and c.sequence <= l.watermark + ${maxChangesSearched}
             and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) order by c.sequence limit 1),
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}),
-         (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${mostLookedAt} + 1)
+         (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${maxChangesSearched} + 1)
        ) as found_at) oldest
      where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
        and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
@@ -82,16 +82,16 @@ export async function laneStates(
   );
 }
 
-/** Changes of one list that a sink has not been sent, or not yet, for one reason. */
+/** Number of undelivered changes of one list with one state and reason. */
 export interface OutcomeCount {
   readonly list: string;
   readonly state: string;
-  /** Null: of those on their way. */
+  /** Null for changes that are not settled. */
   readonly reason: string | null;
   readonly changes: number;
 }
 
-/** Changes of a sink that are on their way, withheld or dead letters, by list, state and reason; most first. */
+/** Counts a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first. */
 export async function outcomeCounts(
   ledger: Ledger,
   { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
@@ -115,7 +115,7 @@ export async function outcomeCounts(
   );
 }
 
-/** What became of one change at one sink. */
+/** The delivery of one change to one sink. */
 export interface DeliveryState {
   readonly sequence: number;
   readonly replay: number;
@@ -131,7 +131,7 @@ export interface DeliveryState {
   readonly updatedAt: Date;
 }
 
-/** What a sink was told of one pigeonhole, newest change first. @param before the last one that was shown */
+/** Returns deliveries of one pigeonhole to a sink, newest change first. @param before the last one of the previous page */
 export async function deliveryStates(
   ledger: Ledger,
   asked: {
@@ -163,8 +163,8 @@ export async function deliveryStates(
 }
 
 /**
- * Whether no more than so many deliveries of a lane, or (`ref` null) of all lanes of a sink, are unsettled. What was not
- * looked at yet does not count: it is within a turn.
+ * Returns true if at most `few` deliveries of a lane, or (`ref` null) of all lanes of a sink, are unsettled. Changes after
+ * the watermark do not count: they get their deliveries within a cycle.
  */
 export async function hasFewOpen(
   ledger: Ledger,

@@ -1,6 +1,6 @@
 import { isLacking } from './decide-delivery.js';
 
-/** What the latest decisions about a list came to, weighted: older ones fade as newer ones arrive. */
+/** Weighted counts of the recent decisions about a list: older decisions lose weight as newer ones arrive. */
 export interface Recent {
   /** Sent, whether the destination accepted it or not. */
   readonly sent: number;
@@ -11,7 +11,7 @@ export interface Recent {
 /** By list. */
 export type RecentByList = Readonly<Record<string, Recent>>;
 
-/** About this number of decisions is remembered. */
+/** Approximate number of decisions that the counts cover. */
 const remembered = 200;
 
 /** A settled change. */

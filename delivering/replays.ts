@@ -5,22 +5,22 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { type CandidateRow, replayedChanges } from './candidates.js';
 
 export interface ReplayRequest {
-  /** A UUID that whoever asks has made, so that asking twice is one replay; it stands in the envelope of what is emitted. */
+  /** UUID chosen by the requester, so that a repeated request is one replay; part of each emitted change envelope. */
   readonly id: string;
-  /** Where it is emitted: each sink in each of its pigeonholes. */
+  /** The lanes to emit it on: each sink in each of its pigeonholes. */
   readonly lanes: readonly { readonly sinkId: number; readonly ref: number }[];
-  /** Null: all that the sink wants. */
+  /** Null: all lists that the sink receives. */
   readonly lists: readonly string[] | null;
-  /** Only items whose last change was found since; null: all. */
+  /** Only items whose last change was found since then; null: all. */
   readonly from: Date | null;
   readonly by: string | null;
   readonly reason: string | null;
 }
 
 /**
- * Asks for stored items to be sent again, as they stand behind everything that was found by now. What changes later
- * goes out by its own change. Committed when it returns: the sinks' turns carry it out, whatever is killed meanwhile.
- * @returns false when this id was asked for before: nothing is changed then
+ * Requests that stored items be sent again, in their state as of the newest change. Later changes are delivered on their
+ * own. The request is committed when this returns, and the sinks' delivery cycles carry it out.
+ * @returns false if a replay with this id exists: nothing is changed then
  */
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
@@ -42,14 +42,14 @@ export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Prom
   });
 }
 
-/** A replay that is not over: rows are still to be made, or to be delivered. */
+/** A replay that still has items to emit or to deliver. */
 export interface OpenReplay {
   readonly id: string;
   readonly sink: string;
   readonly requestedAt: Date;
   readonly requestedBy: string | null;
   readonly reason: string | null;
-  /** Items taken by now, and of these still on their way. */
+  /** Items emitted so far; `open` of them are not settled. */
   readonly taken: number;
   readonly open: number;
 }
@@ -89,10 +89,10 @@ export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
 }
 
 /**
- * Moves the oldest unfinished replay of a lane on, within the lane's lock and behind its watermark.
- * @param lists that the sink wants now: of others nothing is emitted, whatever was asked for
- * @param limit most rows
- * @returns `done`: this replay has looked at everything here
+ * Emits the next items of a lane's oldest unfinished replay, in the transaction that locks the lane.
+ * @param lists the lists that the sink receives now; a replay emits no others, whatever was requested
+ * @param limit maximum number of rows
+ * @returns `done` if this replay has emitted all its items on the lane
  */
 export async function continueReplay(
   tx: Queryable,

@@ -73,7 +73,7 @@ describe('the outcomes of a batch', () => {
     expect(states(settle([rejected], { holdsAll: true }))).toEqual(['dead 1']);
   });
 
-  it('count against a record that fails while others pass, which then waits by itself', () => {
+  it('count against a record that fails while others pass, and only that record waits', () => {
     const verdict = settle([delivered, retry], {}, [0, 2]);
     expect(states(verdict)).toEqual(['delivered 1', 'retry 3']);
     expect(verdict.settled[1]!.retryInMs).toBe(40_000);
@@ -163,7 +163,7 @@ describe('the outcomes of a batch', () => {
     expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
   });
 
-  it('make a lane wait half as long again as it has failed, at most five minutes, or as long as it was told', () => {
+  it('make a lane wait for half the duration of its failure, at most 5 min, or as long as the destination requested', () => {
     const wait = (failingForMs: number, outcome: Outcome = retry) =>
       settle([outcome], { failingForMs }).failing!.retryInMs;
     expect([wait(0), wait(60_000), wait(3_600_000)]).toEqual([1000, 30_000, 300_000]);

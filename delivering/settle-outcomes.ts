@@ -4,35 +4,39 @@ import type { Settled } from './finish-batch.js';
 import type { Outcome } from '../sinks/sink.js';
 import type { Settlement } from './plan-and-send.js';
 
-/** A record that fails while others pass is tried this often (about two days), then parked. */
-const mostAttempts = 20;
-/** A record that is refused while there are no others that could pass is tried this often (about an hour), then parked. */
+/** A record that fails while others pass is parked after this number of attempts (about two days). */
+const maxAttempts = 20;
+/** A record that is rejected while no other record could pass is parked after this number of attempts (about an hour). */
 const maxRefusals = 16;
-/** More records than this that fail together, with none that passes, are rather the sink's fault than theirs. */
+/** If more records than this fail together and none passes, the sink is taken to be at fault. */
 export const fewRecords = 10;
-/** When so little is left at a sink that fails for so long, it is taken for the fault of what is left (decision 0078). */
+/** If a sink with few records left fails for longer than this, the records are taken to be at fault (decision 0078). */
 export const loneAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
-/** An operation may show at its destination only some time after it was sent. */
+/** Delay before a look-up: an operation may become visible at its destination only after some time. */
 export const lookUpAfterMs = minuteMs;
 const longestWaitMs = 4 * 60 * minuteMs;
-/** Shorter than for other failures: a refused record is often corrected, and its correction must not wait long. */
+/** Shorter than for other failures: a rejected record is often corrected, and its correction must not wait long. */
 const longestRefusalWaitMs = 5 * minuteMs;
 
-export interface LaneStanding {
+export interface LaneStatus {
+  /** Time since the lane last delivered anything; 0 if it works. */
   readonly failingForMs: number;
-  /** Others pass on the sink's other lanes, or (`loneAfterMs`) there has been nothing else that could. */
+  /** The sink's other lanes deliver, or (`loneAfterMs`) had nothing to deliver for days: failures here are the records'. */
   readonly failsAlone: boolean;
-  /** The sink has accepted changes before, and almost nothing is left there that could pass. */
+  /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
   readonly fewLeft: boolean;
+  /** The lane delivers in one order: a record that waits blocks all later ones. */
   readonly holdsAll: boolean;
+  /** An operation with an unknown outcome stays `sending` until the sink has looked it up. */
   readonly lookUp: boolean;
+  /** These outcomes come from a look-up: one that failed is repeated. */
   readonly lookedUp: boolean;
 }
 
 export interface BatchVerdict {
   readonly settled: readonly Settled[];
-  /** Nothing passes: a sentence, and when the lane may try again. Null: it does. Undefined: nothing says either. */
+  /** The lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
   /** Replays included. */
@@ -40,30 +44,23 @@ export interface BatchVerdict {
 }
 
 /**
- * What the outcomes of a batch mean for its deliveries. Pure. A failure counts against a record only when others
- * passed beside it, or have before, or pass on other lanes: when nothing passes it is the sink that fails, and no record
- * uses up its attempts.
- * A few that failed while others passed go on failing on their own account, and hold nobody back, also when nothing
- * else is left (promises: nothing stops for one, and no backlog is lost to an outage).
+ * Decides the next state of each delivery in a batch from the outcomes. Pure. A failure counts against a record only if
+ * other records passed: in the same batch, earlier, or on other lanes. If nothing passes, the sink is at fault and no
+ * record uses up its attempts. A few records that failed while others passed keep failing on their own account and block
+ * no others, even when nothing else is left (promises: nothing stops for one, and no backlog is lost to an outage).
  *
- * A refusal is judged in the same way (decision 0078). It parks its record if another record passed beside it or has
- * passed since it was first refused. Otherwise the destination may refuse everything: the record is tried again.
- * @param failingForMs since when nothing has passed on this lane; 0 when something had
- * @param failsAlone the sink takes what comes from elsewhere, so that a few records here fail on their own account
- * @param fewLeft so that a refusal counts against its record although nothing passes
- * @param holdsAll the lane is one line: a record that has to wait makes all behind it wait
- * @param lookUp what may or may not have been sent stays in flight, until the sink has said what became of it
- * @param lookedUp these are answers to that question: one that the destination did not let the sink find is asked again
+ * A rejection is judged in the same way (decision 0078). It parks its record if another record passed in the same batch,
+ * or has passed since the first rejection. Otherwise the destination may reject everything: the record is tried again.
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp }: LaneStanding,
+  { failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
   random: number,
 ): BatchVerdict {
-  const tried = sent.filter(({ outcome }) => saysSomethingOfTheSink(outcome));
+  const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const isJudged = failsAlone || holdsAll || lookedUp; // a refusal here is certainly the record's
+  const isJudged = failsAlone || holdsAll || lookedUp; // a rejection here is certainly the record's
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
     outcome.kind === 'rejected' && !isAboutTheRecord(outcome) && !(isAnyDelivered || isJudged || candidate.failedAlone);
   const passed = isAnyDelivered || (isJudged && tried.some(({ outcome }) => outcome.kind === 'rejected'));
@@ -80,7 +77,7 @@ export function settleOutcomes(
       }));
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const counts = waits.length > 0 && !stuck;
-  const most = failingForMs > 0 && !failsAlone ? Infinity : mostAttempts; // while nothing else passes nothing is parked
+  const most = failingForMs > 0 && !failsAlone ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   const settled = sent.map((each) => {
     const { candidate, outcome } = each;
@@ -93,7 +90,7 @@ export function settleOutcomes(
     const rules = { counts, laneWaitMs, random, most, isDoubted: isDoubted(each) };
     return withObject(settle(candidate, outcome, rules), candidate, outcome);
   });
-  // What kept the lane failing is parked: nothing is left that fails.
+  // The records that kept the lane failing are parked, so nothing is left that fails.
   const areParked = counts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
   const isBack = failingForMs > 0 && isOnlyHeldBack(sent);
   return {
@@ -109,13 +106,13 @@ export function settleOutcomes(
 }
 
 /**
- * Says whether the destination answered only that it refuses this kind of record. Then the sink does not fail, although
- * nothing was delivered: a failure that ended with these answers must not keep its reason and its small batches.
+ * Returns true if the destination only refused this kind of record. The sink then counts as working although nothing was
+ * delivered: an earlier failure must not keep its reason and its small batches.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (
     sent.some(({ outcome }) => outcome.kind === 'unsent' && outcome.detail !== undefined) &&
-    !sent.some(({ outcome }) => saysSomethingOfTheSink(outcome))
+    !sent.some(({ outcome }) => showsSinkState(outcome))
   );
 }
 
@@ -127,13 +124,13 @@ interface Tried {
 type Refused = Extract<Outcome, { kind: 'rejected' }>;
 type Waiting = Extract<Outcome, { kind: 'retry' | 'unknown' | 'pause' }>;
 
-/** Nothing was sent, or the sink knows that the record alone is at fault: says nothing of the destination. */
-function saysSomethingOfTheSink(outcome: Settlement): boolean {
+/** Returns false if nothing was sent or only the record is at fault: such outcomes do not show the sink's state. */
+function showsSinkState(outcome: Settlement): boolean {
   if (outcome.kind === 'rejected') return !isAboutTheRecord(outcome);
   return !['unsent', 'nothing', 'unplannable'].includes(outcome.kind);
 }
 
-/** What may have arrived is never sent again without a person's word, whatever becomes of others. */
+/** An operation that may have arrived is never sent again without an operator's decision. */
 function isAboutTheRecord({ about, cause }: Refused): boolean {
   return about === 'record' || cause === outcomeUnknown;
 }
@@ -142,13 +139,13 @@ function isWaiting(outcome: Settlement): outcome is Waiting {
   return outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause';
 }
 
-/** Returns a sentence for the problem. A failure that is no refusal comes first: it is certainly the sink's. */
+/** Returns the reason of the failure. Failures other than rejections come first: they are certainly the sink's. */
 function failureOf(waits: readonly (Waiting | Refused)[]): string {
   const first = waits.find(({ kind }) => kind !== 'rejected') ?? waits[0]!;
   return first.kind === 'rejected' ? `${first.detail}; every change is refused` : first.detail;
 }
 
-/** As long as the destination said, else half as long again as it has failed by now: a second, up to five minutes. */
+/** The wait that the destination requested, or half the duration of the failure: 1 s to 5 min, with jitter. */
 function laneWait(waits: readonly Settlement[], failingForMs: number, random: number): number {
   const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
   const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
@@ -156,9 +153,9 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 }
 
 /**
- * To be looked up: by whoever takes the lane next, where the lane is one line; else when its time has come, while
- * other items go on. What no look-up finds out is a matter for a person in the end. A look-up that could not be made
- * is none.
+ * Keeps a delivery `sending` until it is looked up: by the lane's next holder if the lane delivers in one order, otherwise
+ * after a delay while other items continue. After the last attempt, an unknown outcome becomes a dead letter. A look-up
+ * that failed does not count as an attempt.
  */
 function inFlight(
   { sequence, replay, attempts }: Candidate,
@@ -179,16 +176,16 @@ function inFlight(
 interface SettleRules {
   /** Failures count against their records. */
   readonly counts: boolean;
-  /** How long the lane waits. */
+  /** The wait of the whole lane. */
   readonly laneWaitMs: number;
   readonly random: number;
   /** Attempts after which a record is parked. */
   readonly most: number;
-  /** Nothing tells whether the record or the destination is at fault. */
+  /** Either the record or the destination may be at fault. */
   readonly isDoubted: boolean;
 }
 
-/** Adds what the sink has created for the item, where the outcome says. */
+/** Adds the destination's object if the outcome contains one. */
 function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlement): Settled {
   if (!('object' in outcome) || outcome.object === undefined) return settled;
   return { ...settled, object: { list, key, value: outcome.object } };

@@ -32,7 +32,7 @@ describe('the breaker of a sink', () => {
     expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
   });
 
-  it('waits half as long again as the sink has failed, though the lane that tried it has only begun to', () => {
+  it('waits for half the duration of the sink’s failure, even if the lane that tried it has just started to fail', () => {
     const breaker = new SinkBreaker({ ...down, failingForMs: 240_000 }, 100);
     breaker.failed(1000, false);
     expect(breaker.verdict).toEqual({ retryInMs: 120_000, ramp: null });
@@ -50,7 +50,7 @@ describe('the breaker of a sink', () => {
     expect(breaker.verdict).toEqual({ retryInMs: 30_000, ramp: null });
   });
 
-  it('drains the backlog at a ramp that goes on with the next turn, until batches are whole again', () => {
+  it('increases batches over several cycles until they are full again', () => {
     const first = new SinkBreaker(down, 10);
     const sizes: number[] = [];
     for (let batch = 0; batch < 3; batch += 1) {

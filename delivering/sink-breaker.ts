@@ -2,16 +2,15 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 
 const lanesAtOnce = 4;
-/** So many lanes that fail one after the other, with none that passes, are the sink's fault and not theirs. */
+/** After this number of failing lanes in a row, the sink is taken to be at fault. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
-/** A sink that has taken so many at once after an outage takes whole batches again. */
+/** Once a batch of this size passes after an outage, full batches are sent again. */
 const rampedUp = 64;
 
 /**
- * One for a turn of a sink: whether its lanes may go on. A sink none of whose lanes passes is tried by one lane with
- * one change, and not by each of them for itself; once that passes, twice as many are sent each time, so that a
- * backlog does not fell what has just come back. Pure but for what it counts.
+ * Circuit breaker for one cycle of a sink. If no lane passes, one lane tries the sink with one change. Once that change
+ * passes, each batch doubles in size, so that the backlog does not overload a destination that just recovered.
  */
 export class SinkBreaker {
   #ramp: number | null;
@@ -19,30 +18,30 @@ export class SinkBreaker {
   #passed = false;
   #retryInMs: number | null = null;
 
-  /** @param fullBatch of the sink: a ramp that has reached it is over */
+  /** @param fullBatch the sink's batch size: the ramp ends when it is reached */
   constructor(
-    private readonly before: Omit<SinkStanding, 'triedNowAtMs'>,
+    private readonly before: Omit<SinkHealth, 'triedNowAtMs'>,
     private readonly fullBatch: number,
   ) {
     this.#ramp = before.failingForMs > 0 ? 1 : before.ramp;
   }
 
-  /** Nothing may be sent now. */
+  /** True if nothing may be sent now. */
   get isOpen(): boolean {
     return this.#retryInMs !== null || (this.before.failingForMs > 0 && !this.#passed && this.before.retryInMs > 0);
   }
 
-  /** Pigeonholes that may be sent to at once. */
+  /** Maximum number of lanes that send concurrently. */
   get lanesAtOnce(): number {
     return this.#ramp === null ? lanesAtOnce : 1;
   }
 
-  /** Changes that may be sent at once. */
+  /** Maximum number of changes in a batch. */
   get batchSize(): number {
     return this.#ramp ?? this.fullBatch;
   }
 
-  /** Not all that may be sent at other times. */
+  /** True if batches are smaller than usual, because the sink recovers. */
   get isRamping(): boolean {
     return this.#ramp !== null;
   }
@@ -55,9 +54,9 @@ export class SinkBreaker {
   }
 
   /**
-   * A lane found that nothing passes.
-   * @param retryInMs when it will try again
-   * @param failsAlone it did so before while others passed: that says nothing of the sink
+   * Records that a lane failed.
+   * @param retryInMs the wait before the lane tries again
+   * @param failsAlone the lane already failed while other lanes passed, which does not count against the sink
    */
   failed(retryInMs: number, failsAlone: boolean): void {
     if (failsAlone) return;
@@ -68,7 +67,7 @@ export class SinkBreaker {
     this.#retryInMs = Math.max(this.#retryInMs ?? 0, retryInMs, own);
   }
 
-  /** What is to be stored at the end of the turn; undefined: nothing has changed. */
+  /** The state to store at the end of the cycle; undefined if unchanged. */
   get verdict(): { readonly retryInMs: number | null; readonly ramp: number | null } | undefined {
     if (this.#retryInMs !== null) return { retryInMs: this.#retryInMs, ramp: null };
     if (!this.#passed) return undefined;
@@ -77,19 +76,19 @@ export class SinkBreaker {
   }
 }
 
-/** How a sink as a whole stands, over all its lanes. */
-export interface SinkStanding {
-  /** Since when nothing has passed anywhere; 0: something does. */
+/** The health of a sink over all its lanes. */
+export interface SinkHealth {
+  /** Time since any lane last passed; 0 if the sink works. */
   readonly failingForMs: number;
-  /** Until it is tried again; 0 or less: now. */
+  /** Time until the next attempt; 0 or less: now. */
   readonly retryInMs: number;
-  /** It has begun to pass again: so many changes at once. Null: as many as it takes. */
+  /** Maximum batch size while the sink recovers; null: full batches. */
   readonly ramp: number | null;
-  /** When an operator last asked to try the sink now, in epoch ms; null: never. */
+  /** Time of the operator's last request to try the sink now, in epoch ms; null: never. */
   readonly triedNowAtMs: number | null;
 }
 
-export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<SinkStanding> {
+export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<SinkHealth> {
   const [row] = await ledger.db.query<{
     failing_ms: number;
     retry_ms: number;
@@ -105,7 +104,7 @@ export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<Sink
   return { failingForMs: row!.failing_ms, retryInMs: row!.retry_ms, ramp: row!.ramp, triedNowAtMs: row!.tried_ms };
 }
 
-/** @param retryInMs null: it passes */
+/** @param retryInMs null if the sink works */
 export async function saveSinkStanding(
   ledger: Ledger,
   sinkId: number,
@@ -121,9 +120,9 @@ export async function saveSinkStanding(
 }
 
 /**
- * An operator says that the cause is gone: the sink, its lanes and the deliveries that failed are due now, whatever they
- * wait for. Lanes keep their order, a millisecond apart: with one instant for all, each try would begin with the same lane,
- * and one that always fails would keep the others waiting. Every process also forgets how long the destination asked it to wait.
+ * Makes the sink, its lanes and its failed deliveries due now, because an operator resolved the cause. Lanes keep their
+ * order, a millisecond apart: with the same instant for all, every attempt would start with the same lane, and one that
+ * always fails would block the others. Every process also drops the waits that the destination requested.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {

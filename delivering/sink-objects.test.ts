@@ -6,8 +6,8 @@ import { objectsOfSink } from './sink-objects.js';
 
 const databases = useBothDatabases();
 
-describe.each(kinds)('what a sink has made of items, on %s', (kind) => {
-  it('is told of all its lanes, each item once, however many there are, and of no other sink', async () => {
+describe.each(kinds)('the objects of a sink, on %s', (kind) => {
+  it('are read from all its lanes, each item once, and from no other sink', async () => {
     const db = databases.of(kind);
     const ledger = await openLedger(db, testKey);
     const sink = { type: 'file', historyMs: null, observing: false };

@@ -2,14 +2,14 @@ import type { Ledger } from '../ledger/ledger.js';
 
 const pageSize = 2000;
 
-/** What a sink has made of items, over all its lanes, as it last said; in no order that means anything. A page at a time. */
+/** Yields the objects of a sink's last outcomes over all its lanes, in no particular order. Reads page by page. */
 export async function* objectsOfSink(
   ledger: Ledger,
   sinkId: number,
 ): AsyncGenerator<Readonly<Record<string, unknown>>, void> {
   let after: { ref: number; list: string; key: string } = { ref: 0, list: '', key: '' };
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before ended
+    // oxlint-disable-next-line no-await-in-loop -- each page starts where the previous one ended
     const rows = await ledger.db.query<{ ref: number; list: string; key: string; object: string }>(
       `select ref, list, key, object from sink_objects where sink_id = $1 and (ref, list, key) > ($2, $3, $4)
        order by ref, list, key limit $5`,

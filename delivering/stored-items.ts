@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
 
 export interface StoredItemsAsked {
-  /** 0: none that the ledger knows. */
+  /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
   readonly ref: number;
   readonly lists: readonly string[];
@@ -14,7 +14,7 @@ export interface StoredItemsAsked {
   readonly withheldFor?: readonly string[] | null;
 }
 
-/** The last change of stored items, newest first, each as if it were to be sent to the sink now. */
+/** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
 export async function storedItems(tx: Queryable, asked: StoredItemsAsked, limit: number): Promise<Candidate[]> {
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone, false as held, 0 as replay,

@@ -1,15 +1,15 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Candidate } from './candidates.js';
 
-/** What stands around a change, as the ledger has it now. Texts are canonical JSON; null: there is none. */
+/** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
 export interface Surroundings {
-  /** The item at its change before. */
+  /** The item at its previous change. */
   readonly previous: string | null;
-  /** The record of the person whose item it is, whether or not they may be shown. */
+  /** The record of the item's attendee, whether or not the identity is visible. */
   readonly attendee: string | null;
   readonly session: string | null;
   readonly pigeonhole: string | null;
-  /** What the sink has made of the item before. */
+  /** The item's object from the sink's last outcome. */
   readonly object: string | null;
 }
 
@@ -17,7 +17,7 @@ interface SurroundingsRow extends Surroundings {
   n: number;
 }
 
-/** Around each of these changes, in their order: one statement for all of them, one look-up each (decision 0038). */
+/** Returns the related items of each change, in their order: one statement, one look-up per row (decision 0038). */
 export async function surroundingsOf(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },

@@ -6,7 +6,7 @@ import type { PigeonholeName } from '../work/turns.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 
-/** For a sink that looks at nothing but the change. */
+/** For sinks that plan from the change only. */
 export const nothingAround: Surroundings = {
   previous: null,
   attendee: null,
@@ -15,7 +15,7 @@ export const nothingAround: Surroundings = {
   object: null,
 };
 
-/** A change with what stands around it, less the person where they may not be shown. */
+/** Builds the subject of a change. If the identity is not visible, it contains nothing of the person. */
 export function toSubject(
   candidate: Candidate,
   around: Surroundings,
@@ -46,8 +46,8 @@ function parsed(payload: string | null): Fields | null {
 }
 
 /**
- * Builds the envelope of a change. Deterministic: a repeat gives the same bytes, unless the person may no longer be
- * shown. A replayed change has its own id, so that a receiver that remembers ids accepts it again.
+ * Builds the envelope of a change. Deterministic: a repeat has the same bytes, unless the identity is no longer visible.
+ * A replayed change has its own id, so that a receiver that remembers ids accepts it again.
  */
 export function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
   const isRemoval = takesBack(candidate, identity);
@@ -72,12 +72,12 @@ export function toChange(candidate: Candidate, identity: boolean, place: Pigeonh
   };
 }
 
-/** Returns the JSON text of the change's `data` where it is the stored text, without the person taken out. */
+/** Returns the stored JSON text of the change's `data` if it is sent as stored, with the identity. */
 export function storedData(candidate: Candidate, identity: boolean): string | undefined {
   return identity && candidate.payload !== null ? candidate.payload : undefined;
 }
 
-/** A person's own record goes out without them only when they have withdrawn consent: the sink is told to forget them. */
+/** A person's own record is sent without identity only after they withdrew consent, as a removal. */
 export function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
   return ownRecords.has(list) && kind !== 'deleted' && !identity;
 }

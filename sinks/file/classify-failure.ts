@@ -7,15 +7,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EACCES: 'the file system does not permit writing: give this user the right to write there',
   EPERM: 'the file system does not permit writing: give this user the right to write there',
   EROFS: 'the file system is read-only: mount it for writing',
-  EIO: 'the disk reports an error: look at the system log',
+  EIO: 'the disk reports an error: check the system log',
   EFBIG: 'the file has reached the largest size that is allowed there: raise the limit',
   EMFILE: 'this process has too many files open: raise its limit',
   ENFILE: 'the machine has too many files open: raise its limit',
 };
 
 /**
- * What a failed call to the file system means for the operations: `retry` for a state that passes or that a person
- * mends on the machine, `pause` where the folder or a file is not what this sink left. Nothing is lost by either.
+ * Classifies a failed file-system call: `retry` for a condition that passes or that an operator fixes on the machine,
+ * `pause` if the folder or a file is not as this sink left it. Neither loses a change.
  */
 export function classifyFailure(error: unknown, folder: string): Extract<Outcome, { kind: 'retry' | 'pause' }> {
   if (error instanceof DestinationChanged) return { kind: 'pause', cause: 'destination', detail: error.message };

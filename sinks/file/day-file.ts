@@ -161,7 +161,7 @@ export class DayFile {
   private async requireCommittedPart(): Promise<void> {
     const where = join(this.root, this.path);
     const status = await this.handle.stat();
-    if (!status.isFile()) throw new DestinationChanged(`${where} is not a file: remove what stands in its place`);
+    if (!status.isFile()) throw new DestinationChanged(`${where} is not a file: remove what is in its place`);
     if (this.committedLength === 0) return;
     if (status.size < this.committedLength) {
       throw new DestinationChanged(
@@ -195,7 +195,7 @@ async function reachFolders(root: string, path: string, mayMake: boolean, access
       if (errorCode(error) === 'ENOENT') return false;
       throw error;
     }
-    throw new DestinationChanged(`${folder} is not a folder: remove what stands in its place`);
+    throw new DestinationChanged(`${folder} is not a folder: remove what is in its place`);
   }
   return true;
 }

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** What a lane remembers is committed at once, and outlives whoever holds it. */
+/** A lane whose memory is committed immediately and survives its holder. */
 const lane = (): Lane => ({
   workspace: 'acme',
   pigeonholeId: 101,
@@ -54,8 +54,8 @@ const idsIn = (path: string): string[] =>
     .slice(0, -1)
     .map((line) => (JSON.parse(line) as Change).id);
 
-describe('files without a person who is forgotten', () => {
-  it('go where they held nothing else, with their folders, and are begun anew', async () => {
+describe('files of a forgotten person', () => {
+  it('are deleted with their folders if nothing else is left, and start again', async () => {
     const sink = sinkWith();
     const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
     Object.assign(memory, result.memory);
@@ -107,7 +107,7 @@ describe('files without a person who is forgotten', () => {
     expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 1, missing: 1 });
   });
 
-  it('pause the sink when somebody else has cut them', async () => {
+  it('pause the sink when another program has truncated them', async () => {
     await write();
     writeFileSync(join(base, 'archive', QUESTIONS), 'x\n');
     expect(await sinkWith().erase!(erased, lane(), live)).toMatchObject({ kind: 'pause', cause: 'destination' });
@@ -116,7 +116,7 @@ describe('files without a person who is forgotten', () => {
 
 describe('a line', () => {
   it.each<[string, object, string, boolean]>([
-    ['of somebody else', others, 'questions', true],
+    ['of another person', others, 'questions', true],
     ['of another list under the same key', { ...theirs, list: 'answers', type: 'answers.created' }, 'answers', true],
     ['that says that the item is gone', gone, 'questions', true],
     ['of who is forgotten', theirs, 'questions', false],

@@ -10,9 +10,9 @@ import { confirmHeld } from '../while-held.js';
 const pieceBytes = 1024 * 1024;
 
 /**
- * Rewrites the files of a lane without what was erased. Each is written anew beside the old one and made durable; then
- * the lane remembers its new length and that it takes the old one's place, and only then it does: whoever holds the
- * lane next finishes that first (`finishErasing`), so no moment leaves a file that is other than the lane remembers.
+ * Removes erased data from the files of a lane. Each file is written again beside the old one and made durable. Then the
+ * lane remembers the new length and the pending replacement, and only then the new file replaces the old one. The next
+ * holder of the lane completes a pending replacement first (`finishErasing`), so a file always matches the lane's memory.
  * A file in which nothing is found stays as it is. A line that the sink has not committed is none.
  */
 export async function eraseFiles(
@@ -101,7 +101,7 @@ async function eraseFile(
   return changed;
 }
 
-/** Where a lane remembers the file that is about to take the place of another: no path is called so. */
+/** Key in the lane's memory for a pending replacement. No file path can have this name. */
 export const pendingKey = 'erasing';
 
 /** The name of what is to take a file's place: none that is taken for a file of lines. */
@@ -110,9 +110,9 @@ export function withEnding(place: string): string {
 }
 
 /**
- * Puts a rewritten file into its place, where the lane remembers that this was about to happen: the length that it
- * remembers is the new file's already. One in which nothing is left goes, with the folders that held nothing else. Does
- * nothing when it is done; whoever takes the lane does it before anything else.
+ * Completes a replacement that the lane's memory marks as pending: moves the rewritten file to its place, or deletes an
+ * empty one with its empty folders. The remembered length is already that of the new file. A second run does nothing.
+ * The lane's next holder runs this first.
  */
 export async function finishErasing(root: string, lane: Lane, access: FileAccess): Promise<void> {
   const path = lane.memory[pendingKey];
@@ -124,7 +124,7 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
     try {
       await access.rename(withEnding(place), place);
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error; // it stands in its place: only the memory is behind
+      if (errorCode(error) !== 'ENOENT') throw error; // already replaced: only the memory is behind
     }
     await syncFolder(dirname(place), access);
   }

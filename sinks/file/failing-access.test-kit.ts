@@ -9,13 +9,13 @@ export interface Fault {
   readonly code: string;
   /** Calls of this kind that still succeed before. */
   readonly after?: number;
-  /** Of a failing write, so many bytes get into the file before it fails. */
+  /** Number of bytes that a failing write stores before it fails. */
   readonly partialBytes?: number;
   /** Only files whose path contains this. */
   readonly path?: string;
 }
 
-/** The real file system, but for the faults that are set. Folders are synced as usual. */
+/** The real file system with the given faults. Folders are synced as usual. */
 export function failingAccess(): { access: FileAccess; faults: Fault[] } {
   const faults: Fault[] = [];
   const callsBefore = new Map<Fault, number>();

@@ -17,7 +17,7 @@ export interface FileAccess {
 
 export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs };
 
-/** What audiences say and who they are is for the owner and the group to read (a umask may take away more). */
+/** Personal data: readable by the owner and the group only (a umask may restrict it further). */
 export const FILE_MODE = 0o640;
 export const FOLDER_MODE = 0o750;
 

@@ -337,7 +337,7 @@ describe('recovery after an attempt that died', () => {
     expect(readdirSync(base)).toEqual([]);
   });
 
-  it('stays unknown while the folder cannot be looked at, and pauses when it is another one', async () => {
+  it('stays unknown while the folder cannot be read, and pauses if it is a different folder', async () => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
     const operations = await operationsFor(sink, [changeOf('questions', 1), changeOf('questions', 2)]);

@@ -56,7 +56,7 @@ export function createFileSink(
         return await recoverBatch(folder, operations, lane, access);
       } catch (error) {
         const failure = classifyFailure(error, folder);
-        // What cannot be looked at for now is looked at again before anything is sent.
+        // If the folder cannot be read now, recovery is repeated before anything is sent.
         return {
           outcomes: operations.map(() =>
             failure.kind === 'pause' ? failure : { kind: 'unknown', detail: failure.detail },

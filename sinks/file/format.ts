@@ -18,12 +18,12 @@ export function toFileOperation({ change, dataJson }: Subject): FileOperation {
   };
 }
 
-/** What is written for an operation. */
+/** Returns the bytes of an operation's line. */
 export function lineBytes(operation: FileOperation): Buffer {
   return linesBytes([operation]);
 }
 
-/** What is written for operations that follow each other in one file. */
+/** Returns the bytes of consecutive lines in one file. */
 export function linesBytes(operations: readonly FileOperation[]): Buffer {
   return Buffer.from(`${operations.map(({ line }) => line).join('\n')}\n`);
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DestinationChanged } from './classify-failure.js';
 import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
 
-/** Stands in the sink's folder and says whose it is. */
+/** A file in the sink's folder that names its owner. */
 export const MARKER_FILE = '.pigeonpost-ledger';
 
 /** Beside these a folder counts as empty: what file systems and file managers put there by themselves. */
@@ -54,7 +54,7 @@ export async function inspectFolder(
 /**
  * Makes sure that the folder is this sink's, marking a fresh one. A second call changes nothing; one that was
  * interrupted is finished.
- * @throws {DestinationChanged} when the folder is somebody else's or not what it was
+ * @throws {DestinationChanged} if the folder belongs to another owner or is not the one that was used before
  */
 export async function claimFolder(
   folder: string,

@@ -8,8 +8,8 @@ import { lineBytes, type FileOperation, isSafePath } from './format.js';
  * Settles what an attempt that died may have written: lines beyond the committed lengths that are exactly the lines of
  * these operations, in their order and without a gap, count as delivered; all else beyond is cut.
  *
- * Cut are: a torn line; lines after the first operation that is not found, so that order within the pigeonhole holds;
- * a line whose operation has changed since (identity forbidden or erased), which is written anew as it is now; and
+ * Cuts a torn line; lines after the first operation that is not found, so that order within the pigeonhole holds;
+ * a line whose operation has changed since (identity forbidden or erased), which is written again in its present form; and
  * lines of no given operation. The ledger counts none of them as delivered and gives all that is in flight, so it
  * sends again whatever of them is still wanted, and keeping them would double it. Recovering twice gives the same.
  *

@@ -37,6 +37,6 @@ function lineFor(host: string, status: number): CheckLine {
       text: `${host} redirects (HTTP ${status}), which is not followed: put the final address into "url"`,
     };
   }
-  if (status >= 500) return { ok: false, text: `${host} is reached but answers HTTP ${status}: look at the receiver` };
+  if (status >= 500) return { ok: false, text: `${host} is reached but answers HTTP ${status}: check the receiver` };
   return { ok: true, text: `${host} is reached; its signature check shows with the first change` };
 }

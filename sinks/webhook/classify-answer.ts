@@ -31,8 +31,8 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
     case 401:
     case 403:
     case 407:
-      // Not a pause for the credential: that ends with other credentials of ours, but the receiver may as well mend
-      // its own secret, its clock or its firewall.
+      // Not a pause for the credential, which ends only when our credentials change: the receiver may also fix its own
+      // secret, clock or firewall.
       return retry(`the receiver refused the request (HTTP ${status}): compare "secret" and the clocks of both sides`);
     case 404:
     case 405:

@@ -40,7 +40,7 @@ describe('the configuration of a webhook', () => {
     expect(problemsOf({ secret: [secretOf(32), secret] })[0]).toMatch(/^secret\.1: /);
   });
 
-  it('refuses a secret that stands in the file itself', () => {
+  it('rejects a secret written in the file itself', () => {
     expect(problemsOf({ secret: secretOf(32).reveal() })).toEqual([
       expect.stringMatching(/^secret: a secret must not be in this file/),
     ]);

@@ -7,7 +7,7 @@ import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 export interface WebhookConfig {
   /** May carry a token in its path or query, so no log or error shows more of it than the host. */
   readonly url: string;
-  /** One, or two while it is being changed: each one signs, so that a receiver can change over at its own time. */
+  /** One secret, or two during a rotation: both sign, so that the receiver can switch at any time. */
   readonly secret: readonly Secret[];
   readonly allowPrivateAddresses: boolean;
 }
@@ -15,8 +15,8 @@ export interface WebhookConfig {
 const ONE_SECRET = `${signingSecretForm}, written as \${NAME} or \${file:/path}`;
 
 /**
- * One secret or a list, always given back as a list. Not a union: of a malformed secret that would say that it is
- * neither shape, and the loader would take it for a text at the wrong key.
+ * One secret or a list, always returned as a list. Not a union: its error for a malformed secret would only say that no
+ * shape matches, and the loader would report it at the wrong key.
  */
 const signingSecrets = z
   .unknown()

@@ -8,12 +8,12 @@ import { deliver, REQUEST_TIMEOUT_MS, type Endpoint } from './deliver.js';
 import { Signer } from './sign.js';
 import { toWebhookOperation, type WebhookOperation } from './format.js';
 
-/** Requests under way at once, and connections held to the receiver. */
+/** Maximum number of concurrent requests and of connections to the receiver. */
 const CONCURRENCY = 16;
-/** Taken and settled together: two commits for so many requests. */
+/** Maximum number of requests between two commits. */
 const BATCH_SIZE = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** After this time a `send` begins no further request: a slow receiver must not keep a lane's turn for minutes. */
+/** After this time a `send` starts no further request: a slow receiver must not occupy a lane for minutes. */
 const START_WINDOW_MS = 30_000;
 
 export interface WebhookTuning {
@@ -48,7 +48,7 @@ export function createWebhookSink(
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
       canary: {
-        stays: 'the receiver was told twice, that the item is there and that it is deleted; what it keeps is up to it',
+        stays: 'the receiver was sent the item and its deletion; pigeonpost cannot remove what it keeps',
       },
     },
     check: (signal) => checkReceiver(endpoint, signal),
