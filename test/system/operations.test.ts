@@ -145,7 +145,10 @@ describe('a running pigeonpost', () => {
     );
     expect(await bare('pause', 'archiv')).toMatchObject({ code: 2, errors: expect.stringContaining('is unknown') });
     const wrong = await bare('pause', '--reson', 'x');
-    expect(wrong).toMatchObject({ code: 2, errors: expect.stringContaining('(pigeonpost pause --help shows') });
+    expect(wrong).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('(run pigeonpost pause --help for its usage)'),
+    });
   });
 
   it('is not steered by the command line of another folder, unless its address and token are given', async () => {
@@ -331,7 +334,7 @@ describe('a running pigeonpost', () => {
     expect(toSend).not.toBeNull();
     expect(await run('config', 'apply')).toMatchObject({
       code: 2,
-      errors: expect.stringContaining(`applying it sends ${toSend![1]} changes to sinks`),
+      errors: expect.stringContaining(`sends ${toSend![1]} changes to sinks?`),
     });
     expect((await run('config', 'apply', '--yes')).code).toBe(0);
     const sent = Number(toSend![1]);
