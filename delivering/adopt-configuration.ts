@@ -7,7 +7,7 @@ import { type LaneLease, lockLane } from '../ledger/lanes.js';
 /** The reason for withholding a change of a list that the sink no longer receives. */
 export const listNotWanted = 'list-not-wanted';
 
-export interface LaneWishes {
+export interface LaneConfiguration {
   readonly configuration: number;
   /** The lists that the sink receives now. */
   readonly lists: readonly string[];
@@ -34,7 +34,7 @@ const atOnce = 500;
  * new configuration. After a crash, the next holder starts again and skips what exists already.
  * @throws {LedgerError} kind `stale` if another process took over the lane
  */
-export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneWishes): Promise<void> {
+export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneConfiguration): Promise<void> {
   const added = lease.configuration === null ? [] : wishes.lists.filter((list) => !lease.lists.includes(list));
   for (const list of added) {
     // oxlint-disable-next-line no-await-in-loop -- one slice after another
@@ -69,7 +69,7 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
 async function addSlice(
   ledger: Ledger,
   lease: LaneLease,
-  { list, after, wishes }: { readonly list: string; readonly after: string; readonly wishes: LaneWishes },
+  { list, after, wishes }: { readonly list: string; readonly after: string; readonly wishes: LaneConfiguration },
 ): Promise<string | null> {
   return await ledger.db.transaction(async (tx) => {
     const { watermark } = await lockLane(tx, lease);

@@ -23,7 +23,7 @@ export interface Candidate {
   /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
   readonly consent: Consent | null;
   /** For a person's own record: this sink received it, or may have, and still holds data about the person. */
-  readonly toldBefore: boolean;
+  readonly sentBefore: boolean;
   /**
    * Set if the item's person was erased. `told`: this sink received the item, or may have, and must receive its
    * removal; `untold`: it did not.
@@ -211,7 +211,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       latest: row.latest,
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
-      toldBefore: row.told_before,
+      sentBefore: row.told_before,
       erased: row.erased,
       sentWithIdentity: row.identity,
       attempts: row.attempts,

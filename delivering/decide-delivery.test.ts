@@ -17,7 +17,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   sentWithIdentity: null,
   attempts: 0,
   failedAlone: false,
-  toldBefore: false,
+  sentBefore: false,
   erased: null,
   replay: 0,
   replayId: null,
@@ -72,7 +72,7 @@ describe('what happens with a change at a sink', () => {
     ],
     [
       'the deletion of a record that it received, after the person withdrew consent',
-      { ...person, kind: 'deleted', payload: null, consent: 'refused', toldBefore: true },
+      { ...person, kind: 'deleted', payload: null, consent: 'refused', sentBefore: true },
       { kind: 'send', identity: false },
     ],
     [
@@ -96,7 +96,7 @@ describe('what happens with a change at a sink', () => {
     ['kept where it is to keep', {}, { onConsentWithdrawn: 'keep' }, { kind: 'withhold', reason: 'consent-refused' }],
     [
       'no matter where it was never told of them',
-      { toldBefore: false },
+      { sentBefore: false },
       {},
       { kind: 'withhold', reason: 'consent-refused' },
     ],
@@ -116,12 +116,12 @@ describe('what happens with a change at a sink', () => {
       { kind: 'send', identity: false },
     ],
   ])('of a person who refuses now, is %s', (_what, more, how, expected) => {
-    const refused = candidate({ ...person, kind: 'updated', consent: 'refused', toldBefore: true, ...more });
+    const refused = candidate({ ...person, kind: 'updated', consent: 'refused', sentBefore: true, ...more });
     expect(decideDelivery(refused, sink({ onConsentWithdrawn: 'forget', ...how }))).toMatchObject(expected);
   });
 
   it.each<[string, Partial<Candidate>, object]>([
-    ['was sent before', { toldBefore: true }, { kind: 'send', identity: false }],
+    ['was sent before', { sentBefore: true }, { kind: 'send', identity: false }],
     ['was sent by this very change', { sentWithIdentity: true }, { kind: 'send', identity: false }],
     ['is being taken back', { sentWithIdentity: false }, { kind: 'send', identity: false }],
     ['was never sent', {}, { kind: 'withhold', reason: 'consent-refused' }],

@@ -2,7 +2,7 @@ import { engagementList } from '../ledger/engagement.js';
 import { ownRecords } from '../ledger/identity.js';
 import { withdrawalsHeld } from '../ledger/withdrawals.js';
 import { notSelected } from './adopt-configuration.js';
-import type { Decision } from './begin-batch.js';
+import type { Decision } from './start-batch.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 
@@ -33,7 +33,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   if (ownRecords.has(candidate.list)) {
     // A deletion contains no personal data. A sink that never received the person must not learn that they existed.
-    if (candidate.kind === 'deleted' && candidate.toldBefore) return { kind: 'send', identity: false };
+    if (candidate.kind === 'deleted' && candidate.sentBefore) return { kind: 'send', identity: false };
     if (accepted) return { kind: 'send', identity: true };
     return isWithdrawn(candidate, sink)
       ? forget(candidate, sink)
@@ -58,14 +58,14 @@ export function isWithdrawn(
   candidate: Candidate,
   { onConsentWithdrawn }: Pick<DecidingSink, 'onConsentWithdrawn'>,
 ): boolean {
-  const { kind, consent, latest, toldBefore, sentWithIdentity, replay } = candidate;
+  const { kind, consent, latest, sentBefore, sentWithIdentity, replay } = candidate;
   return (
     onConsentWithdrawn === 'forget' &&
     kind !== 'deleted' &&
     consent === 'refused' &&
     latest &&
     replay === 0 &&
-    (toldBefore || sentWithIdentity !== null)
+    (sentBefore || sentWithIdentity !== null)
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { adoptConfiguration, listNotWanted } from './adopt-configuration.js';
-import { type Batch, beginBatch, type Decision, inFlight, putOffLookUps } from './begin-batch.js';
+import { type Batch, startBatch, type Decision } from './start-batch.js';
+import { inFlight, postponeLookUps } from './due-deliveries.js';
 import { ownRecords } from '../ledger/identity.js';
 import type { Candidate } from './candidates.js';
 import { objectsOfSink } from './sink-objects.js';
@@ -9,17 +10,16 @@ import { finishBatch, type Settled } from './finish-batch.js';
 import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from '../ledger/withdrawals.js';
-import { surroundingsOf } from './surroundings.js';
+import { readRelatedItems } from './related-items.js';
 import { mappingReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { type RecentByList, remember } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
-import { lookUpSent } from './look-up-sent.js';
+import { recoverSent, type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 import type { SinkBreaker } from './sink-breaker.js';
-import { type HeldLane, sendPlanned, type Settlement, type Settlements } from './plan-and-send.js';
 import { fewRecords, isOnlyHeldBack, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
-import { nothingAround, toSubject } from './to-subject.js';
+import { noRelatedItems, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
 
 export interface LaneTurn {
@@ -60,10 +60,10 @@ export async function deliverLane(
   const { lease } = hold;
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
-    const mayBegin = (): boolean =>
+    const mayStart = (): boolean =>
       performance.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
     const sender = new LaneSender(to, plan, work, hold, breaker, ends, turn);
-    let state = await sender.begin();
+    let state = await sender.settleTakenOver();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
       await adoptConfiguration(to.ledger, lease, {
@@ -74,7 +74,7 @@ export async function deliverLane(
         settings: sink.fingerprint,
       });
     }
-    while (state === 'more' && mayBegin()) state = await sender.goOn();
+    while (state === 'more' && mayStart()) state = await sender.runBatch();
     if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
     else await releaseLane(to.ledger, lease, sink.sink.traits.order);
   } finally {
@@ -142,17 +142,17 @@ class LaneSender {
   }
 
   /** Settles the batch that the previous holder left, if the lane was taken over. */
-  async begin(): Promise<LaneState> {
+  async settleTakenOver(): Promise<LaneState> {
     const { ledger } = this.#to;
     const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
-    if (order === 'item' && repeats === 'lookUp') await putOffLookUps(ledger, this.#lease, lookUpAfterMs);
+    if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
     // Also with nothing in flight: the sink may have to reconcile its memory with the destination.
     return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
   }
 
   /** Runs one batch. Pending look-ups come first. */
-  async goOn(): Promise<LaneState> {
+  async runBatch(): Promise<LaneState> {
     const { order, batchSize } = this.#plan.sink.sink.traits;
     const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
@@ -161,7 +161,7 @@ class LaneSender {
   /** Settles changes that an earlier attempt may have sent: the sink looks them up if it can; otherwise they are sent again. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
     const subjects = await this.#subjects(sent);
-    const found = await lookUpSent(this.#plan.sink.sink, subjects, this.#held);
+    const found = await recoverSent(this.#plan.sink.sink, subjects, this.#held);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
     return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
   }
@@ -175,7 +175,7 @@ class LaneSender {
     return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
   }
 
-  get #held(): HeldLane {
+  get #held(): LeasedLane {
     return { lane: this.#lane, signal: this.#signal, confirm: this.#hold.confirm };
   }
 
@@ -194,9 +194,9 @@ class LaneSender {
   async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
     const { traits } = this.#plan.sink.sink;
     const candidates = sent.map(({ candidate }) => candidate);
-    const around = traits.looksAround ? await surroundingsOf(this.#to.ledger.db, this.#lease, candidates) : [];
+    const around = traits.looksAround ? await readRelatedItems(this.#to.ledger.db, this.#lease, candidates) : [];
     return sent.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? nothingAround, { identity, place: this.#work }),
+      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place: this.#work }),
     );
   }
 
@@ -209,7 +209,7 @@ class LaneSender {
   async sendNext(): Promise<LaneState> {
     const { sink, accepts } = this.#plan.sink;
     const { traits } = sink;
-    const batch = await beginBatch(this.#to.ledger, this.#lease, {
+    const batch = await startBatch(this.#to.ledger, this.#lease, {
       lists: this.#plan.lists,
       order: traits.order,
       size: this.#breaker.batchSize,

@@ -3,12 +3,12 @@ import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LanePlan } from './deliver-lane.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { surroundingsOf } from './surroundings.js';
+import { readRelatedItems } from './related-items.js';
 import type { Planned, Sink } from '../sinks/sink.js';
-import { nothingAround, toSubject } from './to-subject.js';
+import { noRelatedItems, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Decision } from './begin-batch.js';
+import type { Decision } from './start-batch.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { addLane } from '../ledger/lanes.js';
 
@@ -63,10 +63,10 @@ async function planned(
   sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
 ): Promise<Planned[]> {
   const candidates = sending.map(({ candidate }) => candidate);
-  const around = sink.traits.looksAround ? await surroundingsOf(tx, lane, candidates) : [];
+  const around = sink.traits.looksAround ? await readRelatedItems(tx, lane, candidates) : [];
   return await sink.plan(
     sending.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? nothingAround, { identity, place }),
+      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place }),
     ),
   );
 }

@@ -2,7 +2,7 @@ import type { Candidate } from './candidates.js';
 import { outcomeUnknown } from '../ledger/dead-letters.js';
 import type { Settled } from './finish-batch.js';
 import type { Outcome } from '../sinks/sink.js';
-import type { Settlement } from './plan-and-send.js';
+import type { Settlement } from './send-batch.js';
 
 /** A record that fails while others pass is parked after this number of attempts (about two days). */
 const maxAttempts = 20;

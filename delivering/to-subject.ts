@@ -1,13 +1,13 @@
 import { withoutIdentity, ownRecords } from '../ledger/identity.js';
 import type { Candidate } from './candidates.js';
-import type { Surroundings } from './surroundings.js';
+import type { RelatedItems } from './related-items.js';
 import type { Fields, Subject } from '../sinks/sink.js';
 import type { PigeonholeName } from '../work/turns.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 
 /** For sinks that plan from the change only. */
-export const nothingAround: Surroundings = {
+export const noRelatedItems: RelatedItems = {
   previous: null,
   attendee: null,
   session: null,
@@ -18,7 +18,7 @@ export const nothingAround: Surroundings = {
 /** Builds the subject of a change. If the identity is not visible, it contains nothing of the person. */
 export function toSubject(
   candidate: Candidate,
-  around: Surroundings,
+  around: RelatedItems,
   { identity, place }: { readonly identity: boolean; readonly place: PigeonholeName },
 ): Subject {
   const previous = parsed(around.previous);

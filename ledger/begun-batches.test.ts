@@ -2,7 +2,8 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
 import { consentStates } from './seen-item.js';
-import { type Batch, beginBatch, type Decision, inFlight } from '../delivering/begin-batch.js';
+import { type Batch, startBatch, type Decision } from '../delivering/start-batch.js';
+import { inFlight } from '../delivering/due-deliveries.js';
 import { finishBatch } from '../delivering/finish-batch.js';
 import { type LaneLease, takeLane } from './lanes.js';
 import { lockPlaceWithLanes } from './lock-order.js';
@@ -43,7 +44,7 @@ const decisions: readonly Decision[] = [
 ];
 
 async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
-  return await beginBatch(ledger, lease, {
+  return await startBatch(ledger, lease, {
     lists: ['votes'],
     order: 'item',
     size: 10,

@@ -53,7 +53,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       latest: true,
       visibility: null,
       consent: list === 'attendees' ? (consent ?? 'not-known') : consent,
-      toldBefore: false,
+      sentBefore: false,
       erased: null,
       sentWithIdentity: null,
       attempts: 0,

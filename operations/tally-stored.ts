@@ -1,12 +1,12 @@
 import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
-import { nothingAround, toSubject } from '../delivering/to-subject.js';
+import { noRelatedItems, toSubject } from '../delivering/to-subject.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import type { Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/stored-items.js';
-import { surroundingsOf } from '../delivering/surroundings.js';
+import { readRelatedItems } from '../delivering/related-items.js';
 import type { Planned, Sink } from '../sinks/sink.js';
 import { acceptedBy } from '../work/open-sinks.js';
 
@@ -41,10 +41,10 @@ export async function planStored(to: PlanningLane, found: readonly Candidate[]):
     decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
   );
   const candidates = sending.map(({ candidate }) => candidate);
-  const around = sink.traits.looksAround ? await surroundingsOf(ledger.db, { sinkId, ref }, candidates) : [];
+  const around = sink.traits.looksAround ? await readRelatedItems(ledger.db, { sinkId, ref }, candidates) : [];
   const planned = await sink.plan(
     sending.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? nothingAround, { identity, place: lane }),
+      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place: lane }),
     ),
   );
   const plans = new Map(candidates.map((candidate, index) => [candidate, planned[index]!]));

@@ -1,8 +1,13 @@
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { saysNothingThere } from '../../delivering/erase-from-lane.js';
 import { LeaseWatch } from '../../work/lease-watch.js';
-import { lookUpSent } from '../../delivering/look-up-sent.js';
-import { type HeldLane, sendPlanned, type Settlement, type Settlements } from '../../delivering/plan-and-send.js';
+import {
+  recoverSent,
+  type LeasedLane,
+  sendPlanned,
+  type Settlement,
+  type Settlements,
+} from '../../delivering/send-batch.js';
 import { type Canary, type CanaryClaim, noteCanary } from '../../delivering/canaries.js';
 import type { Lane, Subject } from '../../sinks/sink.js';
 import { whileHeld } from '../../sinks/while-held.js';
@@ -69,7 +74,7 @@ export class CanaryFlight {
   async #lookUp(): Promise<Withdrawal | undefined> {
     const { sink } = this.#sink;
     const subject = sentSubject(this.#canary, this.#facts);
-    const found = await this.#noted(await lookUpSent(sink, [subject], this.#held()));
+    const found = await this.#noted(await recoverSent(sink, [subject], this.#held()));
     switch (found.kind) {
       case 'unsent': {
         if (sink.traits.canary?.foundBySending !== true || this.#canary.object !== null) break;
@@ -153,7 +158,7 @@ export class CanaryFlight {
   }
 
   /** Another process takes it over when its lease has run out: each call is made only while that is certainly not so. */
-  #held(): HeldLane {
+  #held(): LeasedLane {
     return { lane: this.#lane(), signal: this.#signal(), confirm: () => this.#watch.confirm() };
   }
 

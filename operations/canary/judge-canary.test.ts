@@ -1,4 +1,4 @@
-import type { Settlement } from '../../delivering/plan-and-send.js';
+import type { Settlement } from '../../delivering/send-batch.js';
 import { type FlownCanary, judgeCanary, judgeLeftCanary } from './judge-canary.js';
 import type { Withdrawal } from './canary-flight.js';
 

@@ -1,4 +1,4 @@
-import type { Settlement } from '../../delivering/plan-and-send.js';
+import type { Settlement } from '../../delivering/send-batch.js';
 import type { ReadyCheck } from '../ready/readiness.js';
 import type { Canary } from '../../delivering/canaries.js';
 import type { CanaryTraits } from '../../sinks/sink.js';

@@ -1,19 +1,12 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
-import { byItem, byOrder, knownDelivery, useIndexOrder } from '../ledger/addressed-indexes.js';
-import {
-  type Candidate,
-  candidateColumns,
-  candidateJoins,
-  type CandidateRow,
-  type FoundChanges,
-  newChanges,
-  toCandidates,
-} from './candidates.js';
+import { knownDelivery, useIndexOrder } from '../ledger/addressed-indexes.js';
+import { type Candidate, type CandidateRow, type FoundChanges, newChanges, toCandidates } from './candidates.js';
 import { type BegunBatch, moveWatermark, noteBegunBatch } from '../ledger/begun-batches.js';
 import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes.js';
 import { refreshInteractions } from '../ledger/refresh-interactions.js';
+import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { continueReplay } from './replays.js';
 
 export type Decision =
@@ -53,7 +46,7 @@ export interface Batch {
  * earlier revision of the item, `withheld`, `superseded`, `dead` or `sending`. Replayed changes come last: after all new
  * changes, and after everything unsettled of their item.
  */
-export async function beginBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
+export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
@@ -191,113 +184,6 @@ function keyText({ sequence, replay }: DeliveryKey): string {
 
 function inOrder(a: DeliveryKey, b: DeliveryKey): number {
   return a.sequence - b.sequence || a.replay - b.replay;
-}
-
-/**
- * Returns changes in flight that have to be settled: those that an earlier holder of the lane left, and those whose
- * look-up is due.
- */
-export async function inFlight(
-  ledger: Ledger,
-  lease: LaneLease,
-  limit: number,
-): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
-  const rows = await ledger.db.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity, d.attempts, false as failed_alone, false as held, d.replay,
-       r.id as replay_id
-     from deliveries d ${itsChange} ${candidateJoins}
-       left join lateral (select id from replays where number = d.replay limit 1) r on true
-     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
-     order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, limit],
-  );
-  const judged = await toCandidates(ledger.db, lease.ref, rows);
-  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
-}
-
-/**
- * Postpones the look-up of what the previous holder left in flight to `afterMs` after it was sent. Meanwhile the lane
- * continues with other items.
- */
-export async function putOffLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
-  await ledger.db.query(
-    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
-     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
-    [lease.sinkId, lease.ref, afterMs],
-  );
-}
-
-/**
- * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest revision,
- * a delivery postponed on purpose (`waiting`, due later) blocks nothing: it is superseded when it becomes due.
- * @param which `untried`: without those that failed, and those that a failed one blocks; `failed`: only those that
- *   failed, the least recently tried first
- */
-async function dueDeliveries(
-  tx: Queryable,
-  lease: LaneLease,
-  request: BatchRequest,
-  which: 'all' | 'untried' | 'failed',
-  limit: number,
-): Promise<CandidateRow[]> {
-  if (limit <= 0) return [];
-  const rows = await tx.query<CandidateRow & { later: boolean }>(
-    request.order === 'pigeonhole' ? firstOpen : openItems[which],
-    request.order === 'pigeonhole'
-      ? [lease.sinkId, lease.ref, limit]
-      : [lease.sinkId, lease.ref, limit, request.onlyLatest],
-  );
-  const stop = request.order === 'pigeonhole' ? rows.findIndex(({ later }) => later) : -1;
-  return stop === -1 ? rows : rows.slice(0, stop);
-}
-
-/** The columns of an open delivery `d`. */
-const openColumns = `${candidateColumns}, d.identity, d.attempts,
-  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at as failed_alone,
-  false as held, d.replay, r.id as replay_id`;
-
-const itsChange = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c`;
-
-const openJoins = `${itsChange} ${candidateJoins}
-  left join lateral (select id from replays where number = d.replay limit 1) r on true`;
-
-/** One order for the lane: a delivery that is being sent or waits blocks all later ones. */
-const firstOpen = `select ${openColumns},
-    coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
-      where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
-  from deliveries d ${openJoins}
-  where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry')
-  order by d.sequence, d.replay limit $3`;
-
-/**
- * One order per item. Three statement texts, because one plan for all three would sort everything that is due. A scalar
- * subquery finds the blocking delivery, since the planner may turn `not exists` into a join.
- */
-const openItems = {
-  all: itemsOpen('true', 'false', ''),
-  untried: itemsOpen(`d.state = 'waiting'`, `e.state = 'retry'`, ''),
-  failed: itemsOpen(`d.state = 'retry'`, 'false', 'd.updated_at, '),
-};
-
-function itemsOpen(which: string, alsoHolds: string, first: string): string {
-  return `select ${openColumns}, false as later
-    from deliveries d ${openJoins}
-    where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
-      and ${which}
-      and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
-        and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-        and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoHolds}
-          or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
-    order by ${first}d.sequence, d.replay limit $3`;
-}
-
-async function anyOpen(tx: Queryable, lease: LaneLease): Promise<boolean> {
-  const [row] = await tx.query<{ open: boolean }>(
-    `select exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry'))
-       or exists (select 1 from deliveries d where ${byOrder('d', '$1', '$2')} and d.state = 'sending') as open`,
-    [lease.sinkId, lease.ref],
-  );
-  return row!.open;
 }
 
 function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {

@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Candidate } from './candidates.js';
 
 /** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
-export interface Surroundings {
+export interface RelatedItems {
   /** The item at its previous change. */
   readonly previous: string | null;
   /** The record of the item's attendee, whether or not the identity is visible. */
@@ -13,18 +13,18 @@ export interface Surroundings {
   readonly object: string | null;
 }
 
-interface SurroundingsRow extends Surroundings {
+interface RelatedItemsRow extends RelatedItems {
   n: number;
 }
 
 /** Returns the related items of each change, in their order: one statement, one look-up per row (decision 0038). */
-export async function surroundingsOf(
+export async function readRelatedItems(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
   candidates: readonly Pick<Candidate, 'sequence' | 'list' | 'key'>[],
-): Promise<Surroundings[]> {
+): Promise<RelatedItems[]> {
   if (candidates.length === 0) return [];
-  const rows = await tx.query<SurroundingsRow>(
+  const rows = await tx.query<RelatedItemsRow>(
     `select n.n::int as n, b.snapshot as previous,
        case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
        case when n.list = 'sessions' then i.payload else s.payload end as session,
@@ -52,5 +52,5 @@ export async function surroundingsOf(
       candidates.map(({ key }) => key),
     ],
   );
-  return rows.map(({ n: _, ...surroundings }) => surroundings);
+  return rows.map(({ n: _, ...items }) => items);
 }

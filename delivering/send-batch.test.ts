@@ -1,8 +1,7 @@
 import type { Lane, Operation, Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
-import { lookUpSent } from './look-up-sent.js';
-import type { HeldLane, Settlement } from './plan-and-send.js';
+import { recoverSent, type LeasedLane, type Settlement } from './send-batch.js';
 
-const held: HeldLane = { lane: {} as Lane, signal: new AbortController().signal, confirm: () => undefined };
+const held: LeasedLane = { lane: {} as Lane, signal: new AbortController().signal, confirm: () => undefined };
 const operation: Operation = { changeId: 'c' };
 const condition: Planned = { kind: 'nothing', reason: 'condition' };
 const failed: Planned = { kind: 'unplannable', cause: 'mapping: T0410', detail: 'the mapping failed' };
@@ -39,13 +38,13 @@ describe('a change that may have been sent, and of which the present mapping mak
     ['the sink traces nothing', failed, undefined, { kind: 'unsent' }, failed],
   ])('is settled by what is found: %s', async (_, planned, trace, found, settled) => {
     const sink = sinkThat(planned, trace, found, 'lookUp');
-    const { settlements } = await lookUpSent(sink, [{} as Subject], held);
+    const { settlements } = await recoverSent(sink, [{} as Subject], held);
     expect(settlements).toEqual([settled]);
   });
 
   it('is dropped without a look where a repeat would have been harmless', async () => {
     const sink = sinkThat(condition, traced, { kind: 'delivered', object }, 'harmless');
-    expect((await lookUpSent(sink, [{} as Subject], held)).settlements).toEqual([condition]);
+    expect((await recoverSent(sink, [{} as Subject], held)).settlements).toEqual([condition]);
   });
 
   it('leaves the others of its batch in their places', async () => {
@@ -60,7 +59,7 @@ describe('a change that may have been sent, and of which the present mapping mak
           ),
         }),
     } as unknown as Sink;
-    const { settlements } = await lookUpSent(
+    const { settlements } = await recoverSent(
       sink,
       plans.map(() => ({}) as Subject),
       held,
