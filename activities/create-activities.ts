@@ -1,11 +1,11 @@
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Collaborators, InUse } from '../work/collaborators.js';
-import { deliverToSinkTurn } from './deliver-to-sink.js';
+import { deliverToSink } from '../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../reading/discover.js';
-import { forgetAttendeeTurn } from './forget-attendee.js';
+import { forgetAttendee } from './forget-attendee.js';
 import { readPigeonhole } from '../reading/read-pigeonhole.js';
-import { importRegistrantsTurn } from './import-registrants.js';
+import { importRegistrants } from '../importing/import-registrants.js';
 import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from '../work/turns.js';
 import type { SpanAttributes } from '../base/telemetry.js';
 
@@ -32,17 +32,17 @@ export const createActivities = (current: InUse) => ({
 
   async deliverTurn(sink: string): Promise<DeliveryTurn> {
     const turn = { name: 'deliver', attributes: { sink } };
-    return await takeTurn(current, turn, (to, signal) => deliverToSinkTurn(to, sink, signal));
+    return await takeTurn(current, turn, (to, signal) => deliverToSink(to, sink, signal));
   },
 
   async importTurn(id: string): Promise<ImportTurn> {
     const turn = { name: 'import', attributes: { import: id } };
-    return await takeTurn(current, turn, (to, signal) => importRegistrantsTurn(to, id, signal));
+    return await takeTurn(current, turn, (to, signal) => importRegistrants(to, id, signal));
   },
 
   async forgetTurn(id: string): Promise<ErasureTurn> {
     const turn = { name: 'forget', attributes: { erasure: id } };
-    return await takeTurn(current, turn, (to, signal) => forgetAttendeeTurn(to, id, signal));
+    return await takeTurn(current, turn, (to, signal) => forgetAttendee(to, id, signal));
   },
 
   /**

@@ -33,7 +33,7 @@ const longestSleepMs = 60_000;
  * files that sinks keep. What became of it stands in a receipt for each place. Safe to run twice, and after an end in the
  * middle: each step finds by itself what is left. No breaker holds it: a person has asked.
  */
-export async function forgetAttendeeTurn(to: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
+export async function forgetAttendee(to: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
   await requireCurrentConfiguration(to);
   const erasure = await readErasure(to.ledger, id);
   if (erasure === undefined || erasure.endedAt !== null) {

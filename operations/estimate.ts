@@ -1,7 +1,6 @@
 import { choose } from '../reading/discover.js';
 import { eventTimes, sessionTimes } from '../reading/event-times.js';
-import { syncsOf } from '../reading/read-pigeonhole.js';
-import { planReading } from '../work/reading-plan.js';
+import { syncsOf, planReading } from '../work/reading-plan.js';
 import { allNeeds } from '../reading/demand.js';
 import type { Config } from '../config/config.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';

@@ -1,5 +1,5 @@
 import { choose, type DiscoveredPigeonhole } from '../reading/discover.js';
-import { syncsOf } from '../reading/read-pigeonhole.js';
+import { syncsOf } from '../work/reading-plan.js';
 import type { Config } from '../config/config.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';

@@ -1,11 +1,22 @@
 import type { PigeonholeChoice } from '../config/config.js';
-import { addSelections, noteStatuses, refOf, storedItems } from '../ledger/pigeonholes.js';
+import {
+  addSelections,
+  noteStatuses,
+  refOf,
+  storedItems,
+  claimHidden,
+  selectedPigeonholes,
+} from '../ledger/pigeonholes.js';
 import { noteDiscovery } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/keep-retention.js';
-import { readHidden } from './read-hidden.js';
-import { readPigeonhole, syncsOf } from './read-pigeonhole.js';
+import { readPigeonhole } from './read-pigeonhole.js';
+import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingTurn } from '../work/turns.js';
+import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import { askPigeonhole } from '../work/asking/ask-pigeonhole.js';
+import { PermitRefusal } from '../work/asking/permit-refusal.js';
 
 /** What discovery looks at, as the service shows it. */
 export interface DiscoveredPigeonhole {
@@ -89,4 +100,44 @@ export function toPigeonhole(payload: string): DiscoveredPigeonhole {
     status: text('status') === '' ? null : text('status'),
     startDate: text('startDate'),
   };
+}
+
+/** How often a pigeonhole that the service's list does not show is asked for by its id. */
+const every = {
+  ms: 60_000,
+  msWhenOver: 60 * 60_000, // it tells nothing new but that it was opened again
+};
+
+/**
+ * The status of selected pigeonholes that the service's list does not show (any more), each asked for by its id: what
+ * is read of them, and how often, rests on it. Where the service does not answer, the status that is known stays, and
+ * what its answer means for the workspace is judged where lists are read.
+ */
+async function readHidden(
+  to: Collaborators,
+  workspace: string,
+  signal: AbortSignal,
+): Promise<{ id: number; status: string | null }[]> {
+  const selected = (await selectedPigeonholes(to.ledger, syncsOf(to.config, workspace))).filter(
+    (row) => row.workspace === workspace,
+  );
+  const ids = selected.map(({ pigeonholeId }) => pigeonholeId);
+  const due = await claimHidden(to.ledger, workspace, ids, every);
+  const seen: { id: number; status: string | null }[] = [];
+  for (const id of due) {
+    if (to.stopping.aborted || signal.aborted) break;
+    const name = pigeonholeName(workspace, id);
+    if ((await pausesOf(to.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
+    try {
+      const { status } = await askPigeonhole(to, { workspace, priority: 'idle' }, id, signal);
+      seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
+    } catch (error) {
+      if (error instanceof PermitRefusal) break; // the others would be refused as well: asked for another time
+      if (!(error instanceof ApiError)) throw error;
+      const { kind, code, requestId } = error;
+      to.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'pigeonhole cannot be asked for by its id');
+      if (['quota', 'throttled', 'credential', 'aborted'].includes(kind)) break; // the others would fail as well
+    }
+  }
+  return seen;
 }

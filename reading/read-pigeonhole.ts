@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import type { Config } from '../config/config.js';
 import { continueReview } from '../ledger/review-visibility.js';
 import { pausesOf, pigeonholeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
@@ -8,7 +7,7 @@ import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js'
 import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { deriveLists } from './derive-lists.js';
-import { type ReadingPlan, planReading, streamsOf } from '../work/reading-plan.js';
+import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
 import { readStream } from './read-stream.js';
 import type { StreamPlace, TurnLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
@@ -67,10 +66,6 @@ async function planOf(to: Collaborators, name: PigeonholeName, ref: number): Pro
   }
   const selected = (await selectedPigeonholes(to.ledger, ofWorkspace)).find((row) => row.ref === ref);
   return selected === undefined ? undefined : planReading(to.config, selected.syncs, 'pigeonhole');
-}
-
-export function syncsOf(config: Config, workspace: string): string[] {
-  return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
 }
 
 async function whyBlocked(

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { confirmMissing } from './missing.js';
-import { putOffStream } from './put-off-stream.js';
+import { putOffStream, settleFailure } from './settle-failure.js';
 import { type NextRead, type NextReads, scheduleStream, type StreamLease, takeStream } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
@@ -8,7 +8,6 @@ import type { Collaborators } from '../work/collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import { isEndWorthALine, isToBeJudged } from '../work/failures.js';
 import { PermitRefusal } from '../work/asking/permit-refusal.js';
-import { settleFailure } from './settle-failure.js';
 import { factsOf } from './stream-facts.js';
 import {
   facts,
@@ -18,7 +17,8 @@ import {
   type StreamTurn,
   type TurnLimits,
 } from './stream-reading.js';
-import { distrust, type WalkEnd, walkStream } from './walk-stream.js';
+import { distrust, walkStream } from './walk-stream.js';
+import type { WalkEnd } from './page-requests.js';
 import { walkStart } from './walk-progress.js';
 
 /** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */

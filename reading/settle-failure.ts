@@ -1,12 +1,13 @@
-import { putOffStream } from './put-off-stream.js';
 import { noteGone } from '../ledger/lock-pigeonhole.js';
-import { abandonWalks, failStream } from '../ledger/streams.js';
+import { abandonWalks, failStream, type StreamLease } from '../ledger/streams.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthALine, judgeFailure, type Verdict } from '../work/failures.js';
 import { pauseForKey } from '../work/asking/pause-for-key.js';
 import { PermitRefusal } from '../work/asking/permit-refusal.js';
 import { facts, type StreamReading } from './stream-reading.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 
 /** Asked again so soon, until the service has said it often enough for the thing to count as gone; then rarely. */
 const askAgainInMs = 5 * 60_000;
@@ -59,4 +60,20 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
   const gone = await noteGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
   if (gone) to.log.warn({ ...facts(reading), code: error.code }, `the ${what} is gone: what was read of it is kept`);
+}
+
+/** The quota has no room for this stream now: it is due later. Nothing failed; a walk under way stays where it is. */
+export async function putOffStream(
+  ledger: Ledger,
+  lease: Pick<StreamLease, 'streamId' | 'epoch'>,
+  waitMs: number,
+): Promise<void> {
+  const rows = await ledger.db.query(
+    `update streams set owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'
+     where id = $1 and epoch = $2 returning id`,
+    [lease.streamId, lease.epoch, waitMs],
+  );
+  if (rows.length === 0) {
+    throw new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
+  }
 }

@@ -1,5 +1,4 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type PigeonholeRecord, pigeonholeRecords, sessionItems, type StreamRecord } from './stored-stream-facts.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
 import { eventTimes, type SessionTimes, sessionTimes } from './event-times.js';
@@ -57,4 +56,97 @@ export function factsOf(
     rehearsalUntil: schedule.rehearsalUntil,
     stretch,
   };
+}
+
+/** What the ledger knows of a stream that says how often it is read. */
+interface StreamRecord {
+  readonly ref: number;
+  readonly list: string;
+  /** 0: the list of the whole pigeonhole. */
+  readonly sessionId: number;
+  readonly changedAt: Date | null;
+  readonly quietReads: number;
+  /** Of the last whole sweep; null: none has ended. */
+  readonly pages: number | null;
+  readonly sweptAt: Date | null;
+  /** As its walks have shown it: ascending, descending, unordered or unknown. */
+  readonly order: string;
+}
+
+interface PigeonholeRecord {
+  readonly ref: number;
+  readonly pigeonholeId: number;
+  readonly status: string | null;
+  /** First seen as ended; null: it is not. */
+  readonly endedAt: Date | null;
+  /** The end of the rehearsal that an operator started last; null: none was. */
+  readonly rehearsalUntil: Date | null;
+  /** As its workspace's list shows it, canonical JSON; null: it was not seen there. */
+  readonly payload: string | null;
+}
+
+interface PigeonholeRow {
+  ref: number;
+  pigeonhole_id: number;
+  status: string | null;
+  ended_at: Date | null;
+  rehearsal_until: Date | null;
+  payload: string | null;
+}
+
+/** Pigeonholes with what says when they take place. */
+async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promise<PigeonholeRecord[]> {
+  const rows = await ledger.db.query<PigeonholeRow>(
+    `select p.ref, p.pigeonhole_id, p.status, p.ended_at, p.rehearsal_until, i.payload
+     from pigeonholes p left join pigeonholes w on w.workspace = p.workspace and w.pigeonhole_id = 0
+       left join items i on i.ref = w.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
+     where p.ref = any($1::int4[]) order by p.ref`,
+    [refs],
+  );
+  return rows.map(({ pigeonhole_id: pigeonholeId, ended_at: endedAt, rehearsal_until: rehearsalUntil, ...row }) => ({
+    ...row,
+    pigeonholeId,
+    endedAt,
+    rehearsalUntil,
+  }));
+}
+
+/** The streams that are read of these pigeonholes. */
+export async function streamRecords(ledger: Ledger, refs: readonly number[]): Promise<StreamRecord[]> {
+  const rows = await ledger.db.query<{
+    ref: number;
+    list: string;
+    session_id: number;
+    changed_at: Date | null;
+    quiet_reads: number;
+    pages: number | null;
+    swept_at: Date | null;
+    item_order: string;
+  }>(
+    `select ref, list, item_order, session_id, changed_at, quiet_reads, swept_at,
+       case when swept_at is not null then greatest(1, ceil(item_count::float8 / greatest(1, per_page)))::int4 end as pages
+     from streams where wanted and ref = any($1::int4[])`,
+    [refs],
+  );
+  return rows.map(
+    ({ session_id: sessionId, changed_at: changedAt, quiet_reads: quietReads, swept_at, item_order, ...row }) => ({
+      ...row,
+      order: item_order,
+      sessionId,
+      changedAt,
+      quietReads,
+      sweptAt: swept_at,
+    }),
+  );
+}
+
+/** The sessions of these pigeonholes, as canonical JSON. */
+export async function sessionItems(
+  ledger: Ledger,
+  refs: readonly number[],
+): Promise<{ ref: number; key: string; payload: string }[]> {
+  return await ledger.db.query<{ ref: number; key: string; payload: string }>(
+    `select ref, key, payload from items where ref = any($1::int4[]) and list = 'sessions' and payload is not null`,
+    [refs],
+  );
 }

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import type { WalkProgress } from '../ledger/walk.js';
-import { type Placed, summarizePage } from './summarize-page.js';
-import { advanceWalk, checkpointHolds, reachesKnown, type WalkedPage, walkStart } from './walk-progress.js';
+import {
+  type Placed,
+  summarizePage,
+  advanceWalk,
+  checkpointHolds,
+  reachesKnown,
+  type WalkedPage,
+  walkStart,
+} from './walk-progress.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const minuteMs = 60_000;

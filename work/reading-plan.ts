@@ -107,3 +107,7 @@ export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): Str
     perSessionLists.has(list) ? sessionIds.map((sessionId) => ({ list, sessionId })) : [{ list, sessionId: 0 }],
   );
 }
+
+export function syncsOf(config: Config, workspace: string): string[] {
+  return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
+}

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Log } from '../work/collaborators.js';
-import { syncsOf } from '../reading/read-pigeonhole.js';
+import { syncsOf } from '../work/reading-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { discardAbandonedImports } from '../importing/staging.js';
@@ -25,7 +25,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
  * Returns the workflows that should be running, from the configuration and the ledger only, because Temporal may have
  * been lost or replaced.
  */
-export async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
+async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
   const workspaces = Object.keys(config.workspaces).filter((name) => syncsOf(config, name).length > 0);
   const pigeonholes = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   return [

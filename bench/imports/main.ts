@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import type { Collaborators } from '../../work/collaborators.js';
-import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { importRegistrants } from '../../importing/import-registrants.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -118,7 +118,7 @@ async function importAll(to: Collaborators, task: ImportTask): Promise<{ staging
   await startImport(to.ledger, number, rows);
   const stagingSeconds = (performance.now() - startedAt) / 1000;
   const never = new AbortController().signal;
-  while ((await importRegistrantsTurn(to, id, never)).state !== 'finished');
+  while ((await importRegistrants(to, id, never)).state !== 'finished');
   return { stagingSeconds, id };
 }
 

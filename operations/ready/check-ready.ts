@@ -12,7 +12,7 @@ import { countRegistrants } from '../../importing/count-registrants.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/asking/quota.js';
-import { sessionItems } from '../../reading/stored-stream-facts.js';
+import { sessionItems } from '../../reading/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { judgeLeftCanary } from '../canary/judge-canary.js';
 import { countDeliverable } from '../count-deliverable.js';
@@ -32,7 +32,7 @@ export interface PigeonholeKey {
 type Item = Readonly<Record<string, unknown>>;
 
 /** A pigeonhole as the service or the ledger describes it. */
-export interface Asked {
+interface Asked {
   /** Null: unknown to both. */
   readonly item: Item | null;
   /** Failure of the request to the service; null: it answered. */

@@ -1,10 +1,9 @@
 import { allNeeds } from '../../reading/demand.js';
-import { type ReadingPlan, planReading } from '../../work/reading-plan.js';
+import { type ReadingPlan, planReading, syncsOf } from '../../work/reading-plan.js';
 import type { TimeWindow } from '../../reading/cadence.js';
 import type { ReadyCheck } from './readiness.js';
 import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
 import { count } from '../problem-words.js';
-import { syncsOf } from '../../reading/read-pigeonhole.js';
 import { readSchedules } from '../../reading/stream-facts.js';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -13,7 +12,7 @@ import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 
 const about = { id: 'quota', label: 'Request quota' };
 
-export interface QuotaFacts {
+interface QuotaFacts {
   /** Days of this event. */
   readonly event: TimeWindow;
   /** All that the key's workspaces read, this one among them. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { importRegistrants } from '../../importing/import-registrants.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
@@ -48,7 +48,7 @@ async function runToItsEnd(scene: Scene, id: string, deaths: readonly number[]):
     const db = death === undefined ? scene.ledger.db : mortalDatabase(scene.ledger.db, ({ n }) => n === death);
     const ledger: Ledger = { ...scene.ledger, db, hash: scene.ledger.hash };
     try {
-      const last = await importRegistrantsTurn({ ...scene.to, ledger }, id, never);
+      const last = await importRegistrants({ ...scene.to, ledger }, id, never);
       if (last.state === 'finished') return;
       await waitsAreOver(scene, last.nextDueInMs);
       await scene.ledger.db.query('update workspaces set wait_until = now() where wait_until > now()');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { importRegistrants } from '../../importing/import-registrants.js';
 import type { ImportTurn } from '../../work/turns.js';
 import { beginImport, startImport, stageRows, type StagedRow } from '../../importing/staging.js';
 import { importReport, type StoredReportRow } from '../../importing/import-report.js';
@@ -26,7 +26,7 @@ export function people(count: number, prefix = 'P'): Profile[] {
   }));
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly canary?: number;
   readonly pigeonholeId?: number;
 }
@@ -47,7 +47,7 @@ export async function stage(
 }
 
 export async function turn({ to }: Pick<Scene, 'to'>, id: string): Promise<ImportTurn> {
-  return await importRegistrantsTurn(to, id, never);
+  return await importRegistrants(to, id, never);
 }
 
 /** Runs cycles and advances the clock by the waits they return, until the import has ended or needs an operator. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../activities/forget-attendee.js';
 import type { ErasureTurn } from '../../work/turns.js';
 import { countSharing } from '../../people/forget/count-sharing.js';
 import { findPerson, type PersonName } from '../../people/forget/find-person.js';
@@ -20,7 +20,7 @@ export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'wor
 
 /** One turn of the workflow. */
 export async function forgetTurn({ to }: Scene, id: string): Promise<ErasureTurn> {
-  return await forgetAttendeeTurn(to, id, never);
+  return await forgetAttendee(to, id, never);
 }
 
 /** Runs cycles of the erasure and of the sinks until the person is forgotten. @returns the results of the cycles */

@@ -4,7 +4,7 @@ import { ServiceGate } from '../../work/asking/service-gate.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../../operations/configuration-plan.js';
@@ -106,7 +106,7 @@ async function settle(editions: Editions): Promise<void> {
       hasMoved ||= turn.created + turn.updated + turn.deleted > 0;
     }
     for (const sink of Object.keys(config.sinks)) {
-      const turn = await editions.use((to) => deliverToSinkTurn(to, sink, never));
+      const turn = await editions.use((to) => deliverToSink(to, sink, never));
       isDue ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
       hasMoved ||= turn.delivered > 0;
     }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Collaborators, Log, OpenSink } from '../../work/collaborators.js';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
@@ -38,7 +38,7 @@ export interface Scene {
   historyText(): string;
   read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
   discover(): ReturnType<typeof discoverWorkspace>;
-  deliver(sink: string): ReturnType<typeof deliverToSinkTurn>;
+  deliver(sink: string): ReturnType<typeof deliverToSink>;
   /** Runs cycles until everything due now is read and delivered. */
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -123,7 +123,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     historyText: () => results.join('\n'),
     read: (pigeonhole, signal = never) => kept(readPigeonhole(to, pigeonhole, signal)),
     discover: () => kept(discoverWorkspace(to, 'acme', never)),
-    deliver: (sink) => kept(deliverToSinkTurn(to, sink, never)),
+    deliver: (sink) => kept(deliverToSink(to, sink, never)),
     settle: () => settle(scene),
     async close() {
       stopping.abort();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import type { OpenSink } from '../../work/collaborators.js';
@@ -94,7 +94,7 @@ async function takeTurn(
       ? readPigeonhole(to, place, never)
       : kind === 'discover'
         ? discoverWorkspace(to, 'acme', never)
-        : deliverToSinkTurn(to, sink, never);
+        : deliverToSink(to, sink, never);
   await work.catch((error: unknown) => {
     if (!(error instanceof ProcessDied)) throw error;
   });

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../activities/forget-attendee.js';
 import { listErasures } from '../../people/forget/read-erasures.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
@@ -28,7 +28,7 @@ describe.each(kinds)('forgetting a person, on %s', (kind) => {
       let commits = 0;
       const db = mortalDatabase(stage.db, ({ sql }) => sql === 'commit' && (commits += 1) === deaths);
       const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-      turned = await forgetAttendeeTurn(to, id, never).then(
+      turned = await forgetAttendee(to, id, never).then(
         () => true,
         () => false,
       );

@@ -1,5 +1,5 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
+import { forgetAttendee } from '../../activities/forget-attendee.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
@@ -89,10 +89,10 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const { to, held } = await holding(stage, scene, await momentOf(stage));
-    const delivering = deliverToSinkTurn(to, 'hooks', never);
+    const delivering = deliverToSink(to, 'hooks', never);
     await until('the delivery is held', () => held.isHeld());
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
-    const erasing = forgetAttendeeTurn(scene.to, erasure, never);
+    const erasing = forgetAttendee(scene.to, erasure, never);
     await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
     held.letGo();
     await Promise.all([delivering, erasing]);
@@ -112,10 +112,10 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
     // The items are erased, and the votes that repeat their words not yet.
     const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
-    const erasing = forgetAttendeeTurn(eraser.to, erasure, never);
+    const erasing = forgetAttendee(eraser.to, erasure, never);
     await until('the erasure is held', () => eraser.held.isHeld());
     const sender = await holding(stage, scene, await beginsBatch(stage));
-    const delivering = deliverToSinkTurn(sender.to, 'hooks', never);
+    const delivering = deliverToSink(sender.to, 'hooks', never);
     await until('the delivery is held', () => sender.held.isHeld());
     eraser.held.letGo();
     await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
@@ -137,7 +137,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     const scene = await stage.webhookScene(everyone);
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
     const { to, held } = await holding(stage, scene, (sql) => sql.startsWith('insert into changes'));
-    const erasing = forgetAttendeeTurn(to, erasure, never);
+    const erasing = forgetAttendee(to, erasure, never);
     await until('the erasure is held', () => held.isHeld());
     const delivering = scene.deliver('hooks');
     await untilOverOrWaiting(stage.db, 'the delivery is done, or waits', delivering);

@@ -1,4 +1,4 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { fullDisk } from '../kit/full-disk.js';
 import { attendee, session } from '../kit/items.js';
@@ -34,8 +34,7 @@ describe.each(kinds)('a disk that is full, on %s', (kind) => {
       await stage.retriesAreDue();
       await stage.pollsAreDue();
       await scene.read(place);
-      for (const sink of ['archive', 'hooks'])
-        await expect(deliverToSinkTurn(to, sink, never)).rejects.toMatchObject(full);
+      for (const sink of ['archive', 'hooks']) await expect(deliverToSink(to, sink, never)).rejects.toMatchObject(full);
 
       await stage.retriesAreDue();
       await scene.settle();

@@ -1,4 +1,4 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Sink } from '../../sinks/sink.js';
@@ -91,7 +91,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await scene.discover();
     await scene.read(place);
     const { to, held } = withHeldSink(scene, 'archive');
-    const first = deliverToSinkTurn(to, 'archive', new AbortController().signal);
+    const first = deliverToSink(to, 'archive', new AbortController().signal);
     await until('the first sender has written', () => held.begun());
 
     const second = await scene.deliver('archive');
@@ -110,7 +110,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await scene.discover();
     await scene.read(place);
     const { to, held } = withHeldSink(scene, 'archive');
-    const late = deliverToSinkTurn(to, 'archive', new AbortController().signal);
+    const late = deliverToSink(to, 'archive', new AbortController().signal);
     await until('the first sender has written', () => held.begun());
     await endLease(stage);
 
@@ -135,7 +135,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     await scene.discover();
     await scene.read(place);
     const { to, held } = withHeldSink(scene, 'hooks');
-    const late = deliverToSinkTurn(to, 'hooks', new AbortController().signal).catch((error: unknown) => error);
+    const late = deliverToSink(to, 'hooks', new AbortController().signal).catch((error: unknown) => error);
     await until('the first sender was answered', () => held.begun());
     await endLease(stage);
     // A copied text moves meanwhile: the question's row follows, its sent change must not.

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Collaborators } from '../../work/collaborators.js';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { forgetAttendeeTurn } from '../../activities/forget-attendee.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
+import { forgetAttendee } from '../../activities/forget-attendee.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
@@ -151,12 +151,12 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     const erasures: string[] = [];
     const asked = people.slice(0, rounds);
     const beside: (() => Promise<unknown>)[] = [
-      () => deliverToSinkTurn(to, 'hooks', never),
-      () => deliverToSinkTurn(to, 'archive', never),
+      () => deliverToSink(to, 'hooks', never),
+      () => deliverToSink(to, 'archive', never),
       async () => {
         const id = asked.shift();
         if (id !== undefined) erasures.push(await askToForget(scene, { by: 'id', text: String(id) }));
-        for (const erasure of erasures) await forgetAttendeeTurn(to, erasure, never);
+        for (const erasure of erasures) await forgetAttendee(to, erasure, never);
       },
       async () => {
         await stage.patch('sessions', 1, { anonymousResponses: asked.length % 2 === 0 });

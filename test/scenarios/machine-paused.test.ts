@@ -1,6 +1,6 @@
 import type { Collaborators } from '../../work/collaborators.js';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
-import { importRegistrantsTurn } from '../../activities/import-registrants.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
+import { importRegistrants } from '../../importing/import-registrants.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
@@ -77,7 +77,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     await scene.read(place);
     const clocks = new JumpingClocks();
     const late = pausable(scene, 'hooks', clocks);
-    const sending = deliverToSinkTurn(late.to, 'hooks', never);
+    const sending = deliverToSink(late.to, 'hooks', never);
     await until('the old holder is stopped', () => late.isStopped());
     await edit(stage);
     await scene.settle();
@@ -100,7 +100,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     await scene.read(place);
     const clocks = new JumpingClocks();
     const late = pausable(scene, 'archive', clocks);
-    const sending = deliverToSinkTurn(late.to, 'archive', never);
+    const sending = deliverToSink(late.to, 'archive', never);
     await until('the old holder is stopped', () => late.isStopped());
     await edit(stage);
     await scene.settle();
@@ -125,7 +125,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     const ledger = await openLedger(held.db, testKey);
     const clocks = new JumpingClocks();
     const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log) };
-    const sending = importRegistrantsTurn(late, id, never).catch((error: unknown) => error);
+    const sending = importRegistrants(late, id, never).catch((error: unknown) => error);
     await until('the old sender waits for its permit', () => held.isHeld());
     jump(clocks);
     while ((await turn(scene, id)).state !== 'finished')

@@ -1,4 +1,4 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { readStatus } from '../../operations/read-status.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
@@ -120,7 +120,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
       isKilled = false;
       const db = mortalDatabase(scene.ledger.db, ({ n }) => (isKilled ||= n >= moments));
       const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-      await deliverToSinkTurn(to, 'hooks', never).catch((error: unknown) => {
+      await deliverToSink(to, 'hooks', never).catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
       });
       expect(await parked(stage)).toEqual([]);

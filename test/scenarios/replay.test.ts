@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../work/collaborators.js';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { type ReplayRequest, type ReplayResult, startReplay } from '../../operations/start-replay.js';
 import { readStatus } from '../../operations/read-status.js';
 import { explain } from '../../api/why.js';
@@ -290,7 +290,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
       for (const sink of ['archive', 'hooks']) {
         const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moments);
         const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-        await deliverToSinkTurn(to, sink, never).catch((error: unknown) => {
+        await deliverToSink(to, sink, never).catch((error: unknown) => {
           if (!(error instanceof ProcessDied)) throw error;
         });
       }

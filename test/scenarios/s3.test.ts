@@ -1,4 +1,4 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import type { Change } from '../../sinks/change.js';
 import { freshAccount } from '../../sandbox/s3/bucket.js';
 import { type S3Double, startS3Double } from '../../sandbox/s3/start-s3-double.js';
@@ -63,7 +63,7 @@ describe('the s3 sink under the delivery engine', () => {
       await stage.retriesAreDue();
       await stage.timePasses(5000); // the window of the changes has ended
       const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moment);
-      const turn = deliverToSinkTurn({ ...scene.to, ledger: { ...scene.ledger, db } }, 'lake', never);
+      const turn = deliverToSink({ ...scene.to, ledger: { ...scene.ledger, db } }, 'lake', never);
       await turn.catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
         died = true;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -138,8 +138,8 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.requests();
     await readPigeonhole(to, place, never);
     expect((await stage.requests()).filter(({ path }) => path.endsWith('/attendees'))).toHaveLength(1);
-    await deliverToSinkTurn(to, 'archive', never);
-    await deliverToSinkTurn(to, 'second', never);
+    await deliverToSink(to, 'archive', never);
+    await deliverToSink(to, 'second', never);
     const perSink = await stage.db.query(
       `select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`,
     );

@@ -1,4 +1,4 @@
-import { deliverToSinkTurn } from '../../activities/deliver-to-sink.js';
+import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { wasClockSetBack } from '../../ledger/database-clock.js';
 import { attendee, question, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -26,7 +26,7 @@ async function turnOf(scene: Scene, aheadMs: number): Promise<void> {
   await withWallClock(aheadMs, async () => {
     await scene.discover();
     await scene.read(place);
-    await deliverToSinkTurn(scene.to, 'hooks', new AbortController().signal);
+    await deliverToSink(scene.to, 'hooks', new AbortController().signal);
   });
 }
 

@@ -43,7 +43,6 @@ const againstTheArrows: readonly string[] = [
   'reading/cadence.ts -> operations/freshness',
   'work/asking/forecast.ts -> reading/cadence',
   'work/asking/forecast.ts -> reading/demand',
-  'work/asking/forecast.ts -> reading/stored-stream-facts',
   'work/asking/forecast.ts -> reading/stream-facts',
   'work/asking/outages.ts -> operations/problem-words',
   'work/handle-request.ts -> delivering/sink-breaker',

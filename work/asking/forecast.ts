@@ -1,11 +1,10 @@
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { refOf, selectedPigeonholes } from '../../ledger/pigeonholes.js';
-import { streamRecords } from '../../reading/stored-stream-facts.js';
+import { streamRecords, factsOf, readSchedules } from '../../reading/stream-facts.js';
 import { shortest } from '../../reading/cadence.js';
 import { addNeeds, demandBetween, noNeeds } from '../../reading/demand.js';
 import { type Needs, unstretched } from './quota-rules.js';
-import { factsOf, readSchedules } from '../../reading/stream-facts.js';
 
 /**
  * What reading these workspaces will need from now on, for each span: from the cadence of all of their streams, as

@@ -1,4 +1,4 @@
-import { filteredSet } from './filtered-set.js';
+import { filteredSet } from './examine-missing.js';
 
 const of = (list: string, item: { attendeeId?: number | null; payload?: object }) =>
   filteredSet(

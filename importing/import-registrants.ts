@@ -1,14 +1,16 @@
-import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from '../importing/sending/chunks.js';
-import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from '../importing/sending/end-import.js';
-import { type ImportStatus, readImportStatus } from '../importing/read-import.js';
-import { readRefusalBehavior } from '../importing/sending/settle-chunk.js';
+import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from './sending/chunks.js';
+import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from './sending/end-import.js';
+import { type ImportStatus, readImportStatus } from './read-import.js';
+import { readRefusalBehavior } from './sending/settle-chunk.js';
 import { resume } from '../ledger/pauses.js';
 import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { ImportSender } from '../importing/sending/import-sender.js';
+import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
-import { tellReader } from '../reading/tell-reader.js';
 import type { ImportTurn } from '../work/turns.js';
+import { selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { registrantsList } from '../ledger/registrant-item.js';
+import { sinksWanting, syncsOf } from '../work/reading-plan.js';
 
 /**
  * Requests of an import under way at once. Two keep the service busy while an answer is settled; the third covers the
@@ -30,7 +32,7 @@ const noneWaits = { claimed: 0, waiting: 0 };
  * over. Safe to run twice, also at once: what is sent is marked before, an attempt that was overtaken can commit nothing,
  * and its successor sends what is marked again.
  */
-export async function importRegistrantsTurn(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
+export async function importRegistrants(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
   await requireCurrentConfiguration(to);
   const standing = await readImportStatus(to.ledger, id);
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
@@ -101,7 +103,7 @@ async function sendRest(
     await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
     to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
-    await tellReader(to, lease);
+    await startReader(to, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
@@ -110,11 +112,25 @@ async function sendRest(
 async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
   await endCancelledImport(to.ledger, lease);
   to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
-  await tellReader(to, lease);
+  await startReader(to, lease);
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 
 async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
   await workspaceAnswers(to.ledger, workspace);
   await resume(to.ledger, 'workspace', workspace, 'cause');
+}
+
+/**
+ * An import into a pigeonhole has ended: its reader takes a turn at once, which tells of the registrants, where some sink
+ * wants that. Where this is lost, the next turn does the same, ten minutes later at most.
+ */
+async function startReader(
+  to: Collaborators,
+  { ref, workspace, pigeonholeId }: { readonly ref: number; readonly workspace: string; readonly pigeonholeId: number },
+): Promise<void> {
+  const selected = await selectedPigeonholes(to.ledger, syncsOf(to.config, workspace));
+  const syncs = selected.find((row) => row.ref === ref)?.syncs ?? [];
+  if (!syncs.some((sync) => sinksWanting(to.config, sync, registrantsList).length > 0)) return;
+  await to.orchestration.startReading([{ workspace, pigeonholeId }]);
 }

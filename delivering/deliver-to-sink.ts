@@ -3,15 +3,15 @@ import { isApproved } from '../ledger/approvals.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
-import { releaseSelected } from '../delivering/adopt-configuration.js';
-import { saveSinkStanding, sinkStanding, SinkBreaker } from '../delivering/sink-breaker.js';
+import { releaseSelected } from './adopt-configuration.js';
+import { saveSinkStanding, sinkStanding, SinkBreaker } from './sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/sinks.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
-import { deliverLane, type LanePlan, type LaneTurn } from '../delivering/deliver-lane.js';
-import { plannedLanes, syncsTo } from '../delivering/lane-plans.js';
+import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
+import { plannedLanes, syncsTo } from './lane-plans.js';
 import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
-import { observeLanes } from '../delivering/observe-lanes.js';
+import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import type { DeliveryTurn } from '../work/turns.js';
 
@@ -29,11 +29,7 @@ const idle = { delivered: 0, withheld: 0, failed: 0 };
  * One turn of a sink: what its lanes hold is sent, longest waiting first. One that observes, and that nobody has
  * approved, counts what it would send. Safe to run twice, also at once.
  */
-export async function deliverToSinkTurn(
-  to: Collaborators,
-  sinkName: string,
-  signal: AbortSignal,
-): Promise<DeliveryTurn> {
+export async function deliverToSink(to: Collaborators, sinkName: string, signal: AbortSignal): Promise<DeliveryTurn> {
   await requireCurrentConfiguration(to);
   const sink = to.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
