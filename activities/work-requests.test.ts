@@ -1,9 +1,9 @@
 import type { Collaborators, InUse } from '../work/collaborators.js';
 import { createActivities } from './create-activities.js';
 
-describe('what is asked of a workflow by a signal', () => {
+describe('a request in a signal to a workflow', () => {
   it.each(['pause', 'resume', 'poll-now', 'sweep'] as const)(
-    'changes nothing, since anybody who reaches Temporal can send it: %s',
+    'changes nothing, because every client of Temporal can send it: %s',
     async (request) => {
       const statements: string[] = [];
       const warned: string[] = [];
@@ -21,7 +21,7 @@ describe('what is asked of a workflow by a signal', () => {
       const activities = createActivities(inUse as unknown as InUse);
       await activities.handleWorkRequest({ kind: 'sink', name: 'hooks' }, request);
       expect(statements).toEqual([]);
-      expect(warned).toEqual(['a signal asked for something that only the API may change: it is ignored']);
+      expect(warned).toEqual(['ignored a signal with a request that only the API may make']);
     },
   );
 });

@@ -15,19 +15,19 @@ import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import type { DeliveryTurn } from '../work/turns.js';
 
-/** A turn ends after this time at the latest, so that every lane gets its share. */
-const turnMs = 10_000;
-/** Covers a lost signal. */
-const longestSleepMs = 30_000;
+/** Maximum length of a cycle, so that every lane gets its share. */
+const cycleMs = 10_000;
+/** Maximum time between two cycles, in case a wake signal is lost. */
+const maxSleepMs = 30_000;
 
-/** The last wish of an operator to try a sink now that this process has followed. */
+/** When an operator last requested an immediate attempt, by sink, as far as this process has made it. */
 const triedNow = new WeakMap<OpenSink, number | null>();
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };
 
 /**
- * One turn of a sink: what its lanes hold is sent, longest waiting first. One that observes, and that nobody has
- * approved, counts what it would send. Safe to run twice, also at once.
+ * Runs one delivery cycle of a sink: sends the changes in its lanes, the longest-waiting lane first. A sink in observe
+ * mode that is not approved only counts what it would send. Safe to run twice, even concurrently.
  */
 export async function deliverToSink(to: Collaborators, sinkName: string, signal: AbortSignal): Promise<DeliveryTurn> {
   await requireCurrentConfiguration(to);
@@ -36,17 +36,17 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   await lowerWakeFlag(to.ledger, sink.id);
   const [pause] = await pausesOf(to.ledger, [{ scope: 'sink', name: sinkName }]);
   if (pause !== undefined) {
-    return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: pause.cause };
+    return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };
   }
   const plans = await lanePlans(to, sink);
-  const until = performance.now() + turnMs;
+  const until = performance.now() + cycleMs;
   if (sink.observing && !(await isApproved(to.ledger, sink.id, sink.destination))) {
     const done = await observeLanes(
       to,
       plans,
       () => performance.now() < until && !to.stopping.aborted && !signal.aborted,
     );
-    return { ...idle, nextDueInMs: done ? longestSleepMs : 0, state: 'working', reason: 'observe' };
+    return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
   const standing = await sinkStanding(to.ledger, sink.id);
   if (standing.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
@@ -57,12 +57,12 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   if (breaker.isOpen) {
     return {
       ...idle,
-      nextDueInMs: Math.ceil(Math.min(longestSleepMs, standing.retryInMs)),
+      nextDueInMs: Math.ceil(Math.min(maxSleepMs, standing.retryInMs)),
       state: 'working',
       reason: 'failing',
     };
   }
-  const turn = { ...idle };
+  const cycle = { ...idle };
   let paused = false;
   const { order } = sink.sink.traits;
   const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration, order };
@@ -71,29 +71,29 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
-      if (isFull !== undefined) return; // what no lane can note, no lane shall send
+      if (isFull !== undefined) return; // an outcome that cannot be stored must not be produced
       const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) => {
         if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
         return failedLane(to, sink, lane, error);
       });
-      turn.delivered += done.delivered;
-      turn.withheld += done.withheld;
-      turn.failed += done.failed;
+      cycle.delivered += done.delivered;
+      cycle.withheld += done.withheld;
+      cycle.failed += done.failed;
       paused ||= done.paused;
     }
   };
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
-  if (isFull !== undefined) throw isFull; // reading goes on with a full disk: no later statement would fail
+  if (isFull !== undefined) throw isFull; // reads still work on a full disk, so no later statement would fail
   const { verdict } = breaker;
   if (verdict !== undefined) await saveSinkStanding(to.ledger, sink.id, verdict);
   const left = await laneWork(to.ledger, lanes);
-  const nextDueInMs = Math.min(longestSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? longestSleepMs)));
-  return { ...turn, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
+  const nextDueInMs = Math.min(maxSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? maxSleepMs)));
+  return { ...cycle, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
 }
 
 /**
- * A lane that fails otherwise than by an outcome (it was taken over, or code is at fault) stays taken until its lease
- * ends, and keeps no other from its turn. Where the store itself fails the turn fails with its next statement.
+ * Logs a lane that failed without an outcome: another worker took it over, or there is a bug. The lane stays leased until
+ * the lease expires; the other lanes continue. If the store itself failed, the cycle fails with its next statement.
  */
 function failedLane(
   to: Collaborators,
@@ -102,7 +102,7 @@ function failedLane(
   error: unknown,
 ): LaneTurn {
   const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOfError(error) };
-  to.log.error(line, 'delivery to a pigeonhole of a sink broke off');
+  to.log.error(line, 'delivery of a lane failed');
   return { ...idle, paused: false };
 }
 
@@ -110,7 +110,7 @@ function isDue({ dueInMs }: LaneWork): boolean {
   return dueInMs !== null && dueInMs <= 0;
 }
 
-/** The sink's lanes by the ledger's number of their pigeonhole. */
+/** Returns the sink's lanes by the ledger's number for their pigeonhole. */
 async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number, LanePlan>> {
   const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
   const plans = new Map<number, LanePlan>();

@@ -13,24 +13,24 @@ import { registrantsList } from '../ledger/registrant-item.js';
 import { sinksWanting, syncsOf } from '../work/reading-plan.js';
 
 /**
- * Requests of an import under way at once. Two keep the service busy while an answer is settled; the third covers the
- * moment in which both are (measured: docs/performance.md). Where the quota nears its end, the gate lets one pass at a time.
+ * Concurrent requests of an import. Two keep the service busy while a response is settled; the third covers the moment
+ * in which both are being settled (docs/performance.md). When the quota is nearly used up, the gate admits one at a time.
  */
 const chunksAtOnce = 3;
-/** A turn is over after this time, so that Temporal sees that it lives, and another configuration is taken up. */
-const turnMs = 20_000;
-/** Rows that another import holds are looked at again so often. */
+/** Maximum length of a cycle, so that the import shows progress and adopts a new configuration. */
+const cycleMs = 20_000;
+/** Interval between two checks of rows that another import is sending. */
 const otherImportMs = 2000;
-/** Nothing is left unlooked at for longer. A person's resume wakes it before. */
-const longestSleepMs = 10 * 60_000;
+/** Maximum time between two cycles. An operator's resume starts the next one earlier. */
+const maxSleepMs = 10 * 60_000;
 
 const idle = { rows: 0, requests: 0 };
 const noneWaits = { claimed: 0, waiting: 0 };
 
 /**
- * One turn of an import: chunks are sent until everything is settled, something has to be waited for, or the time is
- * over. Safe to run twice, also at once: what is sent is marked before, an attempt that was overtaken can commit nothing,
- * and its successor sends what is marked again.
+ * Runs one cycle of an import: sends chunks until every row is settled, the import has to wait, or the time is up. Safe to
+ * run twice, even concurrently: a chunk is marked before it is sent, an attempt that lost its lease cannot commit, and the
+ * next attempt sends marked chunks again.
  */
 export async function importRegistrants(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
   await requireCurrentConfiguration(to);
@@ -39,11 +39,11 @@ export async function importRegistrants(to: Collaborators, id: string, signal: A
     return { ...idle, nextDueInMs: 0, state: 'finished' };
   }
   if (!(standing.workspace in to.config.workspaces)) {
-    return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: 'its workspace is not configured' };
+    return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: 'its workspace is not configured' };
   }
   if (!standing.isCancelling) {
     const blocked = whyBlocked(standing);
-    if (blocked !== undefined) return { ...idle, nextDueInMs: longestSleepMs, state: 'paused', reason: blocked };
+    if (blocked !== undefined) return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: blocked };
   }
   const lease = await takeImport(to.ledger, id, to.owner);
   if (lease === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
@@ -59,13 +59,13 @@ export async function importRegistrants(to: Collaborators, id: string, signal: A
     manners: await readRefusalBehavior(to.ledger, lease.workspace),
   };
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
-  // oxlint-disable-next-line no-await-in-loop -- as many as are sent at once, at most
+  // oxlint-disable-next-line no-await-in-loop -- at most `chunksAtOnce`
   for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.takeUp(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(to, lease, sender, { probes: waited.after !== null, isCanary, signal });
 }
 
-/** What keeps an import from sending, whatever it has to send. A refused key is tried again in its own time (`mayAsk`). */
+/** Returns the cause of a pause that blocks the import. A rejected API key does not: `mayAsk` decides when to retry it. */
 function whyBlocked({ pauses }: ImportStatus): string | undefined {
   return pauses.find(({ scope, pausedBy }) => scope === 'import' || pausedBy === 'person')?.cause;
 }
@@ -76,39 +76,39 @@ async function sendRest(
   sender: ImportSender,
   { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
 ): Promise<ImportTurn> {
-  const until = performance.now() + turnMs;
-  const mayGoOn = (): boolean => performance.now() < until && !signal.aborted && !to.stopping.aborted;
-  // After a wait the first answer decides for all: until then one request at a time.
+  const until = performance.now() + cycleMs;
+  const hasTime = (): boolean => performance.now() < until && !signal.aborted && !to.stopping.aborted;
+  // After a wait, one request goes out alone: its response shows whether the others may follow.
   if (probes) {
-    await sender.loop(() => mayGoOn() && sender.requests === 0);
+    await sender.loop(() => hasTime() && sender.requests === 0);
     if (sender.halt === undefined && sender.requests > 0) await answersAgain(to, lease.workspace);
   }
   for (;;) {
-    const loops = await Promise.allSettled(Array.from({ length: chunksAtOnce }, () => sender.loop(mayGoOn)));
+    const loops = await Promise.allSettled(Array.from({ length: chunksAtOnce }, () => sender.loop(hasTime)));
     const failed = loops.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     const done = { rows: sender.rows, requests: sender.requests };
     const { halt } = sender;
     if (halt?.kind === 'stop' && halt.why === 'cancel') return await cancel(to, lease);
-    if (halt?.kind === 'stop') return { ...done, nextDueInMs: longestSleepMs, state: 'paused' };
+    if (halt?.kind === 'stop') return { ...done, nextDueInMs: maxSleepMs, state: 'paused' };
     if (halt?.kind === 'waits') return { ...done, nextDueInMs: halt.waitMs, state: 'waiting', reason: halt.reason };
-    if (!mayGoOn()) return { ...done, nextDueInMs: 0, state: 'working' };
+    if (!hasTime()) return { ...done, nextDueInMs: 0, state: 'working' };
     const dueInMs = await whatIsLeft(to.ledger, lease);
     if (dueInMs !== null && dueInMs > 0) return { ...done, nextDueInMs: dueInMs, state: 'working' };
     if (dueInMs !== null) continue;
-    // A canary is over when its rows are: nobody waits for it to wait for others.
+    // A canary ends with its own rows; it does not wait for rows of other imports.
     const { claimed, waiting } = isCanary ? noneWaits : await reviewWaiting(to.ledger, lease);
     if (claimed > 0) continue;
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
     await reviewExisting(to.ledger, lease);
     await endImport(to.ledger, lease);
-    to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import ended');
+    to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import finished');
     await startReader(to, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
 
-/** Nothing is sent any more. What an attempt before this one has left under way is unknown, and told as such. */
+/** Ends a cancelled import. Rows that an earlier attempt was sending get the outcome `unknown`. */
 async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
   await endCancelledImport(to.ledger, lease);
   to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
@@ -122,8 +122,8 @@ async function answersAgain(to: Collaborators, workspace: string): Promise<void>
 }
 
 /**
- * An import into a pigeonhole has ended: its reader takes a turn at once, which tells of the registrants, where some sink
- * wants that. Where this is lost, the next turn does the same, ten minutes later at most.
+ * Starts the pigeonhole's reading cycle after an import, if a sink accepts registrants. If the start is lost, the next
+ * scheduled cycle does the same at most 10 minutes later.
  */
 async function startReader(
   to: Collaborators,

@@ -149,7 +149,7 @@ export async function* walkPages(
         { method: 'GET', path: listPath(list) },
         {
           kind: 'protocol',
-          problem: 'a cursor came back that this walk has already used',
+          problem: 'the service returned a cursor that this walk has already used',
           requestId: current.requestId,
           quota: current.quota,
           mayHaveTakenEffect: false,

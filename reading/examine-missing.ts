@@ -7,7 +7,7 @@ import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { askPage } from '../work/asking/ask-page.js';
-import { noteAnswer } from './walk-stream.js';
+import { reportPage } from './walk-stream.js';
 import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
@@ -70,7 +70,7 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
       highestId: null,
       isNew: false,
     });
-    await noteAnswer(reading, page, seen, result);
+    await reportPage(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
   const looked = {

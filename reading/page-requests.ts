@@ -11,41 +11,41 @@ import type { AheadPermit } from '../work/asking/service-gate.js';
 import type { StreamReading } from './stream-reading.js';
 
 export interface WalkBudget {
-  /** Pages that it may read in this turn. */
-  readonly mostPages: number;
+  /** Pages that the walk may read in this cycle. */
+  readonly maxPages: number;
   readonly priority: Priority;
-  /** When the stream is due again, should the walk end and leave this order; null: the turn reads on in this stream. */
+  /** Computes the stream's next due times when the walk ends; null when this cycle reads the same stream again. */
   readonly next: ((ended: WalkEnd) => NextReads) | null;
 }
 
 export interface WalkEnd {
   readonly order: ItemOrder;
-  /** Where the next poll would start; null: nowhere yet. */
+  /** Cursor at which the next poll starts; null when there is none yet. */
   readonly checkpoint: string | null;
-  /** Of the whole walk. */
+  /** Number of pages in the whole walk. */
   readonly pages: number;
 }
 
-export interface Asked {
+export interface PageRequest {
   readonly cursor: string | null;
   readonly page: Promise<Page>;
-  /** Resolves when the request has been sent, or will not be. */
-  readonly isUnderWay: Promise<void>;
-  /** The next cursor, once the page has come, as its end seems to tell it; undefined where none, or no page came. */
-  readonly glimpsed: Promise<string | undefined>;
-  /** Until this is called, a page that has come is not read: whoever asked has more urgent work for this thread. */
-  readonly read: () => void;
+  /** Resolves when the request has been sent or has failed. */
+  readonly sent: Promise<void>;
+  /** The next cursor as the end of the unparsed response suggests it; undefined if there is none or the request failed. */
+  readonly earlyCursor: Promise<string | undefined>;
+  /** Allows the response to be parsed. Until then the thread stays free for more urgent work. */
+  readonly allowReading: () => void;
 }
 
-/** The requests of one walk in one turn. */
-export class Requests {
-  readonly #stop = new AbortController(); // ends the request under way when storing fails
+/** The page requests of one walk in one cycle, at most one page ahead of the page being stored. */
+export class PageRequests {
+  readonly #stop = new AbortController(); // aborts the request in progress when storing fails
   readonly #signal: AbortSignal;
-  /** Lets pages be read that have come or are to come: unread, a request would never be over. */
+  /** Releases responses that wait to be parsed: an unparsed response would keep its request open. */
   readonly #unread = new Set<() => void>();
-  readonly #asked = new Set<string>();
+  readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;
-  /** Of the request behind the one under way. */
+  /** Permit for the request after the one in progress. */
   #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
@@ -57,76 +57,80 @@ export class Requests {
     this.#pagesBefore = reading.turn.pages;
   }
 
-  /** Whether the turn has room for one more page. */
-  mayAsk(ordinal: number): boolean {
+  /** Whether the cycle's limits allow the page with this ordinal. */
+  hasRoomFor(ordinal: number): boolean {
     const { limits, to } = this.reading;
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
     const isLate = read > 0 && performance.now() > limits.latest;
-    const enough = isLate || (read >= limits.leastPages && (performance.now() > limits.until || to.stopping.aborted));
-    return pages < this.budget.mostPages && !enough && !limits.halted() && !limits.signal.aborted;
+    const enough = isLate || (read >= limits.minPages && (performance.now() > limits.until || to.stopping.aborted));
+    return pages < this.budget.maxPages && !enough && !limits.halted() && !limits.signal.aborted;
   }
 
-  ask(cursor: string | null): Asked {
+  request(cursor: string | null): PageRequest {
     const sent = createGate();
     const come = createGate<string | undefined>();
     const reading = createGate();
     this.#unread.add(reading.open);
-    const page = this.#ask(cursor, { onAsked: sent.open, onCome: come.open, readAfter: reading.opened });
+    const page = this.#send(cursor, { onAsked: sent.open, onCome: come.open, readAfter: reading.opened });
     const onEnd = (): void => {
       this.#unread.delete(reading.open);
       sent.open();
       come.open(undefined);
     };
-    page.then(onEnd, onEnd); // awaited later; until then a refusal must not count as unhandled
-    return { cursor, page, isUnderWay: sent.opened, glimpsed: come.opened, read: reading.open };
+    page.then(onEnd, onEnd); // awaited later; until then a rejection must not count as unhandled
+    return { cursor, page, sent: sent.opened, earlyCursor: come.opened, allowReading: reading.open };
   }
 
-  /** The page before it, once read, names another cursor: this answer is nobody's, and its cursor may come yet. */
-  forget({ cursor, read }: Asked): undefined {
-    if (cursor !== null) this.#asked.delete(cursor);
+  /** Drops a request made with a cursor that the previous page turned out not to name. That cursor may still occur later. */
+  discard({ cursor, allowReading: read }: PageRequest): undefined {
+    if (cursor !== null) this.#usedCursors.delete(cursor);
     read();
   }
 
-  async #ask(
+  async #send(
     cursor: string | null,
-    { onAsked, ...how }: Pick<PageOptions, 'onCome' | 'readAfter'> & { onAsked: () => void },
+    { onAsked, ...options }: Pick<PageOptions, 'onCome' | 'readAfter'> & { onAsked: () => void },
   ): Promise<Page> {
     const { to, place, lease } = this.reading;
-    if (cursor !== null && this.#asked.has(cursor)) throw circle(this.reading);
-    if (cursor !== null) this.#asked.add(cursor);
+    if (cursor !== null && this.#usedCursors.has(cursor)) throw repeatedCursor(this.reading);
+    if (cursor !== null) this.#usedCursors.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
-    const options = { ...how, cursor, signal: this.#signal };
-    return await askPage(to, permit, listRef(place.pigeonholeId, lease), options, onAsked);
+    const pageOptions = { ...options, cursor, signal: this.#signal };
+    return await askPage(to, permit, listRef(place.pigeonholeId, lease), pageOptions, onAsked);
   }
 
-  /** Where the turn has room for that page: the permit is there when it can be asked for. */
+  /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
   takePermitAhead(ordinal: number): void {
-    if (this.#permit !== undefined || !this.mayAsk(ordinal)) return;
+    if (this.#permit !== undefined || !this.hasRoomFor(ordinal)) return;
     const { to, place } = this.reading;
     this.#permit = to.gate.takeAhead(to, { workspace: place.workspace, priority: this.budget.priority });
-    this.#permit.catch(() => undefined); // awaited by the request; until then a failure must not count as unhandled
+    this.#permit.catch(() => undefined); // awaited by the request; until then a rejection must not count as unhandled
   }
 
-  /** Ends the request under way, and gives back the permit of one that was not made. */
-  async stop(): Promise<void> {
+  /** Aborts the request in progress and returns an unused permit. */
+  async close(): Promise<void> {
     this.#stop.abort();
     for (const read of this.#unread) read();
     try {
       const permit = await this.#permit;
       if (permit !== undefined) await this.reading.to.gate.giveBack(permit);
     } catch {
-      // the store failed: the permit stays spent, which the service's next answer puts right
+      // the store failed: the permit stays spent until the service's next response corrects the count
     }
   }
 }
 
-/** A cursor that comes back leads round for ever. */
-export function circle({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
+/** Returns the error for a cursor that the walk has used before: following it would never end. */
+export function repeatedCursor({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
   return new ApiError(
     { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },
-    { kind: 'protocol', problem: 'a cursor came back that this walk has already used', mayHaveTakenEffect: false },
+    {
+      kind: 'protocol',
+      problem: 'the service returned a cursor that this walk has already used',
+      mayHaveTakenEffect: false,
+    },
   );
 }
 

@@ -9,7 +9,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { deriveLists } from './derive-lists.js';
 import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
 import { readStream } from './read-stream.js';
-import type { StreamPlace, TurnLimits } from './stream-reading.js';
+import type { StreamPlace, CycleLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import { readSchedules } from './stream-facts.js';
 import type { PigeonholeName, ReadingTurn } from '../work/turns.js';
@@ -108,7 +108,7 @@ async function readDue(
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const most = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? leastPagesOfNewAttendees : leastPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(to, full, streams, { until, leastPages: most, latest, signal }, turn);
+    const result = await readAll(to, full, streams, { until, minPages: most, latest, signal }, turn);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
@@ -130,7 +130,7 @@ async function readAll(
   to: Collaborators,
   place: StreamPlace,
   streams: readonly DueStream[],
-  slice: Omit<TurnLimits, 'halted'>,
+  slice: Omit<CycleLimits, 'halted'>,
   turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
   // Short reads first: a walk of many pages must not stand before what is live.

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { confirmMissing } from './missing.js';
-import { putOffStream, settleFailure } from './settle-failure.js';
+import { postponeStream, settleFailure } from './settle-failure.js';
 import { type NextRead, type NextReads, scheduleStream, type StreamLease, takeStream } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
@@ -10,12 +10,12 @@ import { isEndWorthALine, isToBeJudged } from '../work/failures.js';
 import { PermitRefusal } from '../work/asking/permit-refusal.js';
 import { factsOf } from './stream-facts.js';
 import {
-  facts,
+  streamLogFields,
   foundNews,
   type StreamPlace,
   type StreamReading,
-  type StreamTurn,
-  type TurnLimits,
+  type StreamCycle,
+  type CycleLimits,
 } from './stream-reading.js';
 import { distrust, walkStream } from './walk-stream.js';
 import type { WalkEnd } from './page-requests.js';
@@ -37,10 +37,10 @@ export async function readStream(
   to: Collaborators,
   place: StreamPlace,
   streamId: number,
-  limits: TurnLimits,
-): Promise<StreamTurn> {
+  limits: CycleLimits,
+): Promise<StreamCycle> {
   const lease = await takeStream(to.ledger, streamId, to.owner);
-  const turn: StreamTurn = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
+  const turn: StreamCycle = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
   const stretch = await to.gate.stretchOf(to, place.workspace);
   const reading: StreamReading = {
     to,
@@ -59,7 +59,7 @@ export async function readStream(
       const ending = await pollAndSweep(reading, restarts > 0);
       if (ending !== 'distrusted') {
         if (isEndWorthALine(lease.failures, to.gate.outages.wasDownLately(place.workspace)))
-          to.log.info({ ...facts(reading), failures: lease.failures }, 'stream is read again');
+          to.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
         return turn;
       }
     } catch (error) {
@@ -69,7 +69,7 @@ export async function readStream(
       if (verdict.who !== 'walk') return turn;
       await distrust(reading, reading.lease);
     }
-    to.log.info(facts(reading), 'walk starts again at the first page');
+    to.log.info(streamLogFields(reading), 'walk starts again at the first page');
     // The pages that the given-up sweep has stored are known to the next one, which would see no difference in them.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
@@ -85,7 +85,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   const pages = through ? Number.POSITIVE_INFINITY : sliceOf(lease, cadence);
   if (polls) {
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
-      mostPages: Number.POSITIVE_INFINITY,
+      maxPages: Number.POSITIVE_INFINITY,
       priority: cadence.priority,
       next: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
     });
@@ -101,7 +101,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
   const priority = polls ? 'sweep' : cadence.priority;
   try {
-    const ending = await walkStream(reading, walk, { mostPages: pages, priority, next });
+    const ending = await walkStream(reading, walk, { maxPages: pages, priority, next });
     if (ending === 'finished') {
       await examineMissing(reading);
       await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
@@ -117,7 +117,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
     if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
     await scheduleStream(to.ledger, reading.lease, waiting, foundNews(turn));
-    await putOffStream(to.ledger, reading.lease, reading.nextPollInMs);
+    await postponeStream(to.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';
 }

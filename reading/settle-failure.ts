@@ -1,19 +1,18 @@
 import { noteGone } from '../ledger/lock-pigeonhole.js';
-import { abandonWalks, failStream, type StreamLease } from '../ledger/streams.js';
+import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/streams.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthALine, judgeFailure, type Verdict } from '../work/failures.js';
 import { pauseForKey } from '../work/asking/pause-for-key.js';
 import { PermitRefusal } from '../work/asking/permit-refusal.js';
-import { facts, type StreamReading } from './stream-reading.js';
+import { streamLogFields, type StreamReading } from './stream-reading.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { LedgerError } from '../ledger/ledger-error.js';
 
-/** Asked again so soon, until the service has said it often enough for the thing to count as gone; then rarely. */
+/** Retry interval while the service answers "not found", until that counts as deleted; then the longer one applies. */
 const askAgainInMs = 5 * 60_000;
 const askGoneInMs = 24 * 60 * 60_000;
 
-/** Stores what a refusal means: as the stream's next time, or as the workspace's. */
+/** Stores the consequence of a failed request: when the stream, or the whole workspace, is read again. */
 export async function settleFailure(
   reading: StreamReading,
   error: ApiError | PermitRefusal,
@@ -23,14 +22,14 @@ export async function settleFailure(
   const isRefusal = error instanceof PermitRefusal;
   const wait = isRefusal ? 'quota' : error.kind;
   const workspaceWaits = place.after?.reason === wait ? place.after.count : 0;
-  const streamFailures = turn.pages > 0 ? 0 : lease.failures; // in a row: a stored page ends them
+  const streamFailures = turn.pages > 0 ? 0 : lease.failures; // consecutive failures: a stored page resets them
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
     { now: to.ledger.clock.nowMs(), random: Math.random() },
   );
   const line = {
-    ...facts(reading),
+    ...streamLogFields(reading),
     ...(isRefusal ? { kind: error.reason } : { kind: error.kind, code: error.code, requestId: error.requestId }),
   };
   if (verdict.who === 'workspace') {
@@ -39,7 +38,7 @@ export async function settleFailure(
     if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
     if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.who === 'request') {
-    await putOffStream(to.ledger, lease, verdict.waitMs);
+    await postponeStream(to.ledger, lease, verdict.waitMs);
   } else if (verdict.who === 'stream' && !isRefusal) {
     await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
     if (isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
@@ -51,7 +50,7 @@ export async function settleFailure(
 
 async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {
   const { to, lease } = reading;
-  // A cursor that leads round for ever, say: going on from there would fail for ever.
+  // For example a repeated cursor: continuing from it would fail every time.
   if (error.kind === 'protocol') await abandonWalks(to.ledger, lease);
   if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
     await failStream(to.ledger, lease, { detail: error.message, retryInMs: waitMs });
@@ -59,11 +58,15 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
   const gone = await noteGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
-  if (gone) to.log.warn({ ...facts(reading), code: error.code }, `the ${what} is gone: what was read of it is kept`);
+  if (gone)
+    to.log.warn(
+      { ...streamLogFields(reading), code: error.code },
+      `the service no longer has the ${what}; its stored data is kept`,
+    );
 }
 
-/** The quota has no room for this stream now: it is due later. Nothing failed; a walk under way stays where it is. */
-export async function putOffStream(
+/** Postpones a stream for which the quota has no permit. This is no failure: an open walk keeps its position. */
+export async function postponeStream(
   ledger: Ledger,
   lease: Pick<StreamLease, 'streamId' | 'epoch'>,
   waitMs: number,
@@ -73,7 +76,5 @@ export async function putOffStream(
      where id = $1 and epoch = $2 returning id`,
     [lease.streamId, lease.epoch, waitMs],
   );
-  if (rows.length === 0) {
-    throw new LedgerError('stale', `stream ${lease.streamId} has a newer reader: this attempt is over`);
-  }
+  if (rows.length === 0) throw stale(lease);
 }

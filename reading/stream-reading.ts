@@ -7,75 +7,75 @@ import type { Stretch } from '../work/asking/quota-rules.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
 import type { Schedule } from './stream-facts.js';
 
-/** The pigeonhole that a stream belongs to, and what of it matters to reading. */
+/** The pigeonhole that a stream belongs to, with its reading plan and schedule. */
 export interface StreamPlace {
   readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly plan: ReadingPlan;
   readonly schedule: Schedule;
-  /** The wait of the workspace that ended just before; null: there was none. */
+  /** The workspace's wait that has just ended; null if there was none. */
   readonly after: { readonly reason: WaitReason; readonly count: number } | null;
 }
 
-export interface StreamTurn {
+export interface StreamCycle {
   pages: number;
   created: number;
   updated: number;
   deleted: number;
   reviewsLeft: boolean;
-  /** The workspace has to wait: no stream of it is to be asked. */
+  /** The workspace has to wait: none of its streams may send requests. */
   workspaceWaits: boolean;
 }
 
-export interface TurnLimits {
-  /** By `performance.now()`, which no set clock moves: after it no further page is asked for, once `leastPages` were read. */
+export interface CycleLimits {
+  /** On the clock of `performance.now()`. After it, no page is requested once `minPages` have been read. */
   readonly until: number;
-  readonly leastPages: number;
-  /** As `performance.now`: after it a stream gets one page in this turn, whatever `leastPages` says. */
+  readonly minPages: number;
+  /** On the same clock. After it, a stream reads at most one page in this cycle, whatever `minPages` is. */
   readonly latest: number;
   readonly signal: AbortSignal;
-  /** Another stream was told that the workspace has to wait: this one asks for nothing more either. */
+  /** Whether another stream's request showed that the workspace has to wait. */
   readonly halted: () => boolean;
 }
 
-/** One turn over one stream: who reads it, under which lease, and what has come of it so far. */
+/** One cycle of one stream: its lease, its limits and its counts so far. */
 export interface StreamReading {
   readonly to: Collaborators;
   readonly place: StreamPlace;
-  readonly limits: TurnLimits;
-  readonly turn: StreamTurn;
-  /** Replaced when the stream is trusted less than it was. */
+  readonly limits: CycleLimits;
+  readonly turn: StreamCycle;
+  /** Replaced when the stream's order is distrusted. */
   lease: StreamLease;
-  /** How much longer than configured is waited, so that the quota lasts. */
+  /** The factors by which intervals are lengthened so that the quota lasts until its reset. */
   readonly stretch: Stretch;
-  /** Its session runs, or something was just found in it. */
+  /** The stream's session is running, or a change was found recently. */
   isLive: boolean;
-  /** Cursor of the request under way, and so what a refusal is about. */
+  /** Cursor of the request in progress, to which an error refers. */
   cursor: string | null;
-  /** The poll of this turn has ended, so that whatever becomes of the sweep beside it, the next is due then. */
+  /** Delay until the next poll, once this cycle's poll has finished; it applies even if the sweep fails. */
   nextPollInMs: number | null;
   /** The highest id that the stream has stored. */
   highestId: number | null;
 }
 
-/** The sinks that a page of this list has something for. */
+/** Returns the sinks for which a page of this list can have changes. */
 export function sinkIdsFor({ to, place }: Pick<StreamReading, 'to' | 'place'>, list: string): number[] {
-  // What says who is anonymous may change items of any list.
+  // Sessions and Q&A questions decide who is anonymous in all lists.
   const speaksForOthers = list === 'sessions' || list === 'qna-questions';
   const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
-  // Who consents, or no more, may be shown with what they did, or no more: at a sink of records that stands wrongly now.
+  // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const speaksForDeeds = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
   for (const name of speaksForDeeds) if (to.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
   return [...names].flatMap((name) => to.sinks.get(name)?.id ?? []);
 }
 
-export function foundNews({ created, updated, deleted }: StreamTurn): boolean {
+export function foundNews({ created, updated, deleted }: StreamCycle): boolean {
   return created + updated + deleted > 0;
 }
 
-/** Lists of questions: what a moderator takes from the stage stands in both. */
+/** Lists of questions. A question that a moderator removes from the stage is in both. */
 const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
 
 export function limitsOf({
@@ -86,8 +86,8 @@ export function limitsOf({
   return { ...place.plan.deletions, isLiveQuestions: isLive && questionLists.has(lease.list) };
 }
 
-/** For a line of the log: which stream. */
-export function facts({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): Record<string, unknown> {
+/** Returns the log fields that identify a stream. */
+export function streamLogFields({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): Record<string, unknown> {
   return {
     workspace: place.workspace,
     pigeonhole: place.pigeonholeId,

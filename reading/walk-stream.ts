@@ -9,96 +9,98 @@ import { defaultCount } from '../pigeonhole/list-request.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
-import { foundNews, limitsOf, sinkIdsFor, type StreamReading, facts } from './stream-reading.js';
+import { foundNews, limitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
 import { summarizePage, advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
-import { WalkBudget, Asked, Requests, circle, createGate } from './page-requests.js';
+import { type WalkBudget, type PageRequest, PageRequests, repeatedCursor, createGate } from './page-requests.js';
 
-/** Where a page was waited for so long, the service sets the pace: the next one is asked for before this is looked at. */
+/** If a response took longer than this, the service is the bottleneck: the next request goes out before this page is parsed. */
 const slowAnswerMs = 10;
 /**
- * After so many pages more are to be expected: permits are taken ahead, so that a request that could be made while a
- * page is looked at does not wait for its permit until that is done. A short walk would mostly give its last one back.
+ * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
+ * thread parses a page. A shorter walk would mostly return its last permit unused.
  */
 const longWalk = 4;
-/** Digests looked up at a time; a walk of more pages compares the rest. */
-const mostKnownPages = 2000;
+/** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
+const maxKnownPages = 2000;
 
-/** `distrusted`: what the walk rested on does not hold; only a sweep from the first page is left. */
+/** `distrusted`: the list is not in the expected order, so only a sweep from the first page can read it. */
 type WalkEnding = 'finished' | 'more' | 'distrusted';
 
-/** A page as it arrived, before the ledger knows of it. */
+/** A received page, checked but not stored yet. */
 interface Arrived {
   readonly page: Page;
   readonly summary: PageSummary;
-  /** Null: the page is the one that the last sweep saw, and its items are known. */
+  /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
-  /** Its items as they are to be written, where they may all be new; whether they are, the page before can tell. */
+  /** Rows to insert if all items are new, which is certain only after the previous page is stored. */
   readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
 }
 
 /**
- * Reads a walk on, page by page. The page after is asked for as soon as this one has come, and is looked at while this
- * one is written. Each page commits with the place where the walk goes on, under the lease alone.
- * @throws {ApiError} what the service refused; what was read before is stored
- * @throws {PermitRefusal} when the quota has no room for a request
+ * Continues a walk page by page: request, check, hash, compare, write, next. The next page is requested as soon as this
+ * one arrives and is parsed while the store writes this one. Each page commits together with the walk's position and
+ * only under the stream's current lease, so a walk can be interrupted anywhere and continues after its last stored page.
+ * @throws {ApiError} when a request fails; pages read before it are stored
+ * @throws {PermitRefusal} when the quota has no permit for a request
  */
 export async function walkStream(reading: StreamReading, from: OpenWalk, budget: WalkBudget): Promise<WalkEnding> {
   const known = await pagesKnown(reading, from);
-  const requests = new Requests(reading, from, budget);
-  // Where a read from the head ends, only what a page shows can tell: the next is asked for after that.
+  const requests = new PageRequests(reading, from, budget);
+  // A poll from the newest item ends where a page reaches a known item, so it cannot request the next page early.
   const eager = from.untilId === null;
-  const read = async (asked: Asked, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
-    hasTime.then(asked.read, asked.read);
+  const read = async (asked: PageRequest, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
+    hasTime.then(asked.allowReading, asked.allowReading);
     const waitsSince = performance.now();
-    const cursor = await asked.glimpsed;
+    const cursor = await asked.earlyCursor;
     const isSlow = performance.now() - waitsSince > slowAnswerMs;
-    let early = cursor !== undefined && eager && requests.mayAsk(ordinal + 1) ? requests.ask(cursor) : undefined;
+    let early =
+      cursor !== undefined && eager && requests.hasRoomFor(ordinal + 1) ? requests.request(cursor) : undefined;
     const page = await asked.page;
-    if (early !== undefined && early.cursor !== page.nextCursor) early = requests.forget(early);
-    const goesOn = page.hasMore && (early !== undefined || requests.mayAsk(ordinal + 1));
-    const ahead = eager && goesOn ? (early ?? requests.ask(page.nextCursor)) : undefined;
-    // Looking at a page keeps the thread busy, and would hold the next request's permit up.
-    if (isSlow) await ahead?.isUnderWay;
+    if (early !== undefined && early.cursor !== page.nextCursor) early = requests.discard(early);
+    const continues = page.hasMore && (early !== undefined || requests.hasRoomFor(ordinal + 1));
+    const ahead = eager && continues ? (early ?? requests.request(page.nextCursor)) : undefined;
+    // Parsing blocks the thread, which would delay the next request.
+    if (isSlow) await ahead?.sent;
     if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalk)) requests.takePermitAhead(ordinal + 2);
-    return { arrived: arrive(reading, from.kind, page, known.get(ordinal)), goesOn, ahead };
+    return { arrived: checkDigest(reading, from.kind, page, known.get(ordinal)), continues, ahead };
   };
   let walk = from;
   reading.cursor = from.cursor;
-  let next = read(requests.ask(walk.cursor), walk.pages, Promise.resolve());
+  let next = read(requests.request(walk.cursor), walk.pages, Promise.resolve());
   try {
     for (;;) {
-      const { arrived, goesOn, ahead } = await next;
+      const { arrived, continues, ahead } = await next;
       reading.to.onPage();
-      const after = await follow(reading, walk, arrived);
+      const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.turn.pages += 1;
       const ends = !arrived.page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, arrived.summary));
-      // Looked at while the store writes this page: before, the store would wait for us.
+      // The next page is parsed while the store writes this one; parsing it earlier would delay the store.
       const writing = createGate();
-      if (!ends && goesOn) {
-        next = read(ahead ?? requests.ask(after.cursor), after.pages, writing.opened);
-        next.catch(() => undefined); // awaited above; until then a refusal must not count as unhandled
+      if (!ends && continues) {
+        next = read(ahead ?? requests.request(after.cursor), after.pages, writing.opened);
+        next.catch(() => undefined); // awaited above; until then a rejection must not count as unhandled
       }
-      const result = await store(reading, arrived, after, ends ? budget.next : undefined, writing.open);
+      const result = await storePage(reading, arrived, after, ends ? budget.next : undefined, writing.open);
       writing.open();
-      if (walk.kind === 'poll' && changesOf(result) > 0) noteAge(reading, arrived, result.created);
-      await noteAnswer(reading, arrived.page, arrived.seen, result);
-      // A sweep that begins behind this poll, in this turn, has to compare keys at its end.
+      if (walk.kind === 'poll' && changesOf(result) > 0) measureAge(reading, arrived, result.created);
+      await reportPage(reading, arrived.page, arrived.seen, result);
+      // A sweep that follows this poll in the same cycle must compare keys when it ends.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
       if (ends) return 'finished';
-      if (!goesOn) return 'more';
+      if (!continues) return 'more';
     }
   } finally {
-    await requests.stop();
+    await requests.close();
   }
 }
 
-/** Only where the page has brought new items: the newest of them is among them, unless it was only moved. */
-function noteAge({ to, lease }: StreamReading, { summary }: Arrived, created: number): void {
+/** Measures the age of the page's newest item, but only if the page created items. */
+function measureAge({ to, lease }: StreamReading, { summary }: Arrived, created: number): void {
   if (created > 0 && summary.newestAt !== null) to.meters.found(lease.list, to.ledger.clock.nowMs() - summary.newestAt);
 }
 
@@ -108,37 +110,42 @@ function changesOf({ created, updated, deleted }: PageResult): number {
 
 interface Read {
   readonly arrived: Arrived;
-  /** The page after is to be read in this turn. */
-  readonly goesOn: boolean;
-  /** It is on its way already. */
-  readonly ahead: Asked | undefined;
+  /** The next page is read in this cycle. */
+  readonly continues: boolean;
+  /** The request for the next page, if it has been sent already. */
+  readonly ahead: PageRequest | undefined;
 }
 
 async function pagesKnown({ to, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
   if (walk.kind === 'poll') return new Map();
-  if (walk.cursor !== null && (await hasAskedWith(to.ledger, lease, walk))) throw circle({ place, lease });
-  return await knownPages(to.ledger, lease, walk.pages, mostKnownPages);
+  if (walk.cursor !== null && (await hasAskedWith(to.ledger, lease, walk))) throw repeatedCursor({ place, lease });
+  return await knownPages(to.ledger, lease, walk.pages, maxKnownPages);
 }
 
-function arrive(reading: StreamReading, kind: OpenWalk['kind'], page: Page, known: KnownPage | undefined): Arrived {
-  if (kind === 'poll') return compare(reading, page, null);
-  // Without the cursor: it is opaque, and may be another one each time.
+function checkDigest(
+  reading: StreamReading,
+  kind: OpenWalk['kind'],
+  page: Page,
+  known: KnownPage | undefined,
+): Arrived {
+  if (kind === 'poll') return checkItems(reading, page, null);
+  // The digest leaves the cursor out: it is opaque and may differ on every request.
   const shown = [defaultCount, page.perPage, rulesOf(reading), page.digest];
   const digest = reading.to.ledger.hash.content(shown.join('\n'));
   if (known?.digest.equals(digest) === true) {
     return { page, summary: known.summary, seen: null, prepared: undefined, digest };
   }
-  return compare(reading, page, digest);
+  return checkItems(reading, page, digest);
 }
 
-function compare(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
+function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
   const { to, place, lease } = reading;
   const list = lease.list as ListName;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
   const summary = summarizePage(placed, seen);
-  const prepared = placeIds(reading, summary).isNew
+  const prepared = compareIds(reading, summary).isNew
     ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
     : undefined;
   return { page, summary, seen, prepared, digest };
@@ -148,8 +155,8 @@ function rulesOf({ place, lease }: StreamReading): string {
   return readingRules(place.plan.drop[lease.list as ListName] ?? []);
 }
 
-/** Where the walk stands behind the page; or that it rested on what is not so. */
-async function follow(
+/** Returns the walk's position after the page, or `distrusted` if the page contradicts the expected order. */
+async function checkProgress(
   reading: StreamReading,
   walk: OpenWalk,
   { page, summary, seen }: Arrived,
@@ -159,7 +166,7 @@ async function follow(
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
-  // Nor does a page say where anything stands in a list that it does not show alone.
+  // Foreign rows mean that the service ignored the filter: positions in such a list say nothing.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
   if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
     const ending = await distrust(reading, demoted(lease));
@@ -173,7 +180,7 @@ async function follow(
   };
 }
 
-/** Nothing is resumed any more before a sweep has ended. */
+/** Discards the stream's checkpoint and open poll. Polls resume only after a sweep has finished. */
 export async function distrust(
   reading: StreamReading,
   order: Parameters<typeof distrustStream>[2],
@@ -194,8 +201,8 @@ export async function distrust(
   return 'distrusted';
 }
 
-/** @param next undefined: the walk goes on */
-async function store(
+/** @param next undefined while the walk continues */
+async function storePage(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
@@ -236,11 +243,11 @@ async function store(
     });
     if (result !== undefined) return result;
   }
-  const { seen, summary, prepared } = arrived.seen === null ? compare(reading, page, digest) : arrived;
+  const { seen, summary, prepared } = arrived.seen === null ? checkItems(reading, page, digest) : arrived;
   const items = seen!.items;
   const remembered: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
-  const { highestId, isNew } = placeIds(reading, summary);
+  const { highestId, isNew } = compareIds(reading, summary);
   const result = await recordPage(to.ledger, lease, {
     ...basics,
     items,
@@ -259,10 +266,10 @@ async function store(
 }
 
 /**
- * How a page's ids stand to what the stream has stored. A list that is read per session may have got an item from
- * another stream (it moved), so there nothing is new for certain.
+ * Compares a page's ids with the highest id that the stream has stored. In a list read per session no item is certainly
+ * new, because items move between sessions.
  */
-function placeIds(
+function compareIds(
   { lease, highestId }: StreamReading,
   { low, high }: PageSummary,
 ): { highestId: number | null; isNew: boolean } {
@@ -270,8 +277,8 @@ function placeIds(
   return { highestId: high, isNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
 }
 
-/** What is to be told of a page once it is stored: to the turn, to the sinks that have something to do, to the log. */
-export async function noteAnswer(
+/** Reports a stored page: adds it to the cycle's counts, wakes the sinks that have changes to deliver, and logs it. */
+export async function reportPage(
   reading: StreamReading,
   page: Page,
   seen: Pick<PageItems, 'unidentified' | 'foreign'> | null,
@@ -287,7 +294,7 @@ export async function noteAnswer(
   if (result.created + result.updated + result.deleted + unidentified + foreign + page.irregular.length > 0) {
     to.log.info(
       {
-        ...facts(reading),
+        ...streamLogFields(reading),
         requestId: page.requestId,
         items: page.items.length,
         created: result.created,
