@@ -1,13 +1,13 @@
 import type { Queryable } from './drivers/database.js';
 
 /**
- * Conditions that exactly one index can serve (decision 0038). While a table has no statistics, or those of other
- * pigeonholes, the planner takes `sink_id = … and ref = …` for one row, and the primary key for as good as the index that
- * the statement needs: it then reads all that was ever delivered on the lane. These indexes begin with an expression that
- * no other index has, so a condition in the same words leaves no choice.
+ * Conditions that exactly one index can serve (decision 0038). While a table has no statistics, or only those of other
+ * pigeonholes, the planner estimates one row for `sink_id = … and ref = …` and considers the primary key as good as the
+ * index that the statement needs. It then reads everything ever delivered on the lane. These indexes start with an
+ * expression that no other index has, so a condition with the same expression leaves the planner no choice.
  */
 
-/** Deliveries of a lane that are open, dead letters, or told somebody's record: by item, in their order. */
+/** Selects a lane's deliveries that are open, are dead letters, or sent a person's record: by item, in their order. */
 export function byItem(deliveries: string, sinkId: string, ref: string): string {
   return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;
 }
@@ -25,7 +25,7 @@ export async function useIndexOrder(tx: Queryable): Promise<void> {
   await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`);
 }
 
-/** How many deliveries of a lane are not settled, as an SQL expression. */
+/** SQL expression for the number of deliveries of a lane that are not settled. */
 export function openCount(sinkId: string, ref: string): string {
   return `((select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry'))
     + (select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))::int`;

@@ -1,6 +1,6 @@
 import type { Ledger } from './ledger.js';
 
-/** What someone asks for, before it is done. No text that a person has typed and no field of an item stands in it. */
+/** A requested action, noted before it runs. It contains no text that a person has typed and no field of an item. */
 export interface AskedAction {
   /** The token's name. */
   readonly who: string;
@@ -11,7 +11,7 @@ export interface AskedAction {
   /** `sink:hooks`, `pigeonhole:acme/101`; null: the installation as a whole. */
   readonly target: string | null;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
-  /** Whose data is shown, as the HMAC by which the ledger knows them. */
+  /** The person whose data is shown, as the HMAC by which the ledger knows them. */
   readonly subject: Buffer | null;
   readonly requestId: string;
 }
@@ -21,7 +21,7 @@ export type AuditOutcome = 'done' | 'refused' | 'failed';
 export interface AuditEntry extends Omit<AskedAction, 'subject'> {
   readonly number: number;
   readonly at: Date;
-  /** Null: the process ended first, or it is still going on. */
+  /** Null: the action is still running, or the process ended before it finished. */
   readonly outcome: AuditOutcome | null;
   /** HTTP status of the answer. */
   readonly status: number | null;
@@ -44,7 +44,7 @@ export async function noteAsked(ledger: Ledger, asked: AskedAction): Promise<num
   return row!.number;
 }
 
-/** How what was asked has ended. */
+/** Notes the outcome of a requested action. */
 export async function noteEnded(
   ledger: Ledger,
   asked: number,

@@ -37,7 +37,7 @@ export interface BegunBatch {
   readonly others: readonly FirstDelivery[];
 }
 
-/** Commits with the transaction that these are being sent. Replaces a batch that a process of an older version has sent. */
+/** Notes in the transaction that these deliveries are being sent. Replaces a batch sent by a process of an older version. */
 export async function noteBegunBatch(tx: Queryable, { sinkId, ref }: LaneName, batch: BegunBatch): Promise<void> {
   await tx.query(
     `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)

@@ -27,7 +27,7 @@ describe('canonical JSON', () => {
     expect(order).toEqual([2, 4, 6, 7, 1, 5, 3]);
   });
 
-  it('is the same whatever order the members came in, and reads back as the value', () => {
+  it('is the same for every order of members, and parses to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);

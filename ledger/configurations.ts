@@ -4,11 +4,11 @@ import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 
 /**
- * Makes a configuration the current one and gives its number. The same as the current one: its number, nothing is
- * written. One that was never current: the next number. An older one is refused, since a process started from a
- * forgotten file would quietly undo what was applied after it.
+ * Makes a configuration the current one and returns its number. If it equals the current one, this writes nothing. A
+ * configuration that was never current gets the next number. An older one is refused, since a process started from a
+ * forgotten file would silently undo what was applied after it.
  * @param document normalized, with keyed fingerprints in place of secrets
- * @param accept take an older one all the same
+ * @param accept accept an older one as well
  * @throws {LedgerError} kind `configuration`
  */
 export async function useConfiguration(ledger: Ledger, document: unknown, accept: boolean): Promise<number> {
@@ -65,9 +65,9 @@ export async function isCurrentConfiguration(ledger: Ledger, document: unknown):
 }
 
 /**
- * Makes a configuration the next one, in place of the one that whoever asks has compared it with. The same as the
- * current one: its number, nothing is written.
- * @param after the number that it takes the place of
+ * Replaces the current configuration, which the caller has compared the new one with. If the new one equals the current
+ * one, this writes nothing and returns the current number.
+ * @param after the number of the configuration to replace
  * @throws {LedgerError} kind `configuration` when another one is current
  */
 export async function replaceConfiguration(ledger: Ledger, document: unknown, after: number): Promise<number> {
@@ -88,11 +88,11 @@ export async function replaceConfiguration(ledger: Ledger, document: unknown, af
   });
 }
 
-/** What a process is told that runs another configuration than the current one. */
+/** Error for a process that runs another configuration than the current one. */
 export function anotherConfiguration(own: number, current: number): LedgerError {
   return new LedgerError(
     'configuration',
-    `this process runs configuration ${own}, and ${current} is current: give it the current file, which it takes up by itself, or restart it`,
+    `this process runs configuration ${own}, and ${current} is current: give it the current file, which it loads automatically, or restart it`,
   );
 }
 

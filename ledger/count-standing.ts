@@ -4,7 +4,7 @@ import type { Consent } from './seen-item.js';
 /** Items that a sink was sent and that are not gone, of one list, whose people have said the same. */
 export interface StandingItems {
   readonly list: string;
-  /** Of attendees; null for other lists. */
+  /** Set for attendees; null for other lists. */
   readonly consent: Consent | null;
   readonly items: number;
 }

@@ -3,11 +3,11 @@ import type { Ledger } from './ledger.js';
 
 /**
  * The database's clock as this process knows it: an instant that the database gave, and the time that has passed since
- * by a clock of this process that never jumps. Whatever is stored and compared by several processes comes from here: a
- * process whose own wall clock is an hour ahead must change nothing.
+ * by a clock of this process that never jumps. Every instant that several processes store
+ * and compare comes from here: a process whose own wall clock is an hour ahead must not affect the others.
  *
- * It is never ahead of the database: an answer says what the time was before it arrived. The answer that arrived fastest
- * says it best.
+ * It is never ahead of the database, since an answer contains a time before its arrival. The fastest answer is the most
+ * accurate.
  */
 export class DatabaseClock {
   /** The database's time less this process's. */
@@ -18,7 +18,7 @@ export class DatabaseClock {
     private readonly wallNow: () => number = () => Date.now(),
   ) {}
 
-  /** Epoch ms. By the wall clock of this process as long as the database has told nothing. */
+  /** Epoch ms. Uses the wall clock of this process until the database has answered. */
   readonly nowMs = (): number =>
     this.#offsetMs === undefined ? this.wallNow() : Math.floor(this.monotonicNow() + this.#offsetMs);
 
@@ -27,7 +27,7 @@ export class DatabaseClock {
   }
 
   /**
-   * Takes in an instant that the database has just given.
+   * Adjusts the clock to an instant that the database has just returned.
    * @param askedAt of `monotonic`, before the statement was sent
    */
   heard(databaseNow: Date, askedAt: number): void {
@@ -55,7 +55,7 @@ const toleratedMs = 5000;
 
 /**
  * Whether an instant that the database wrote is in its future, as an SQL condition: the database's clock was set back
- * since, as on a laptop whose clock was wrong. What was put off from that instant would wait for as much longer.
+ * since, as on a laptop whose clock was wrong. A wait that starts at that instant would last longer by the difference.
  */
 export const isOfFuture = (instant: string): string =>
   `coalesce(${instant} > clock_timestamp() + ${toleratedMs} * interval '1 millisecond', false)`;

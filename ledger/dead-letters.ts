@@ -12,7 +12,7 @@ export interface DeadLetterGroup {
   readonly changes: number;
   readonly oldest: Date;
   readonly newest: Date;
-  /** What the destination answered to the newest, in a sentence without data. */
+  /** The destination's answer to the newest, in a sentence without data. */
   readonly detail: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface DeadLetter {
   readonly detail: string | null;
 }
 
-/** Where a list of them goes on: behind one that was shown. */
+/** Position in a list of dead letters: the next page starts after it. */
 export interface DeadLetterPosition {
   /** As the database writes it: a Date is too coarse. */
   readonly since: string;
@@ -40,7 +40,7 @@ export interface DeadLetterPosition {
   readonly replay: number;
 }
 
-/** Which of them: all that is not given counts. */
+/** Filter for dead letters. An absent member does not restrict. */
 export interface DeadLetterChoice {
   readonly workspace?: string | undefined;
   /** `<workspace>/<id>`. */
@@ -130,13 +130,13 @@ export async function redriveDeadLetters(
   });
 }
 
-/** Only a person can say what became of these: sent again, they might be there twice. What is held waits for a person, too. */
+/** Only a person can find out what happened to these: sending them again might duplicate them in the sink. Held removals wait for a person, too. */
 export const outcomeUnknown = 'outcome-unknown';
 
-/** Causes that another configuration does not mend. */
+/** Causes that a new configuration does not fix. */
 export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
 
-/** The sink is another one than when these were refused: they are tried again. The lane is held. */
+/** Makes rejected deliveries due again because the sink has changed since. The caller holds the lane. */
 export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
   await tx.query(
     `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, updated_at = clock_timestamp()

@@ -5,10 +5,10 @@ import type { SeenItem } from './seen-item.js';
 import type { Queryable } from './drivers/database.js';
 import { readableJson } from './readable-json.js';
 
-/** The derived list of who took part how much: per attendee and session, and per attendee and pigeonhole. */
+/** The derived list of activity: per attendee and session, and per attendee and pigeonhole. */
 export const engagementList = 'engagement';
 
-/** Version of the rule by which is counted; to be raised when it changes, for everything is then counted anew. */
+/** Version of the counting rule. Raise it when the rule changes: pigeonpost then counts everything again. */
 export const engagementRule = 1;
 
 /** Lists whose named items count. `questions` does not: `qna-questions` has the same ones, each with its flag. */
@@ -21,11 +21,11 @@ export const countedLists = [
   'answer_ratings',
 ] as const;
 
-/** Of these, those whose items answer a prompt that the session offered. */
+/** The lists among them whose items answer a prompt that the session offered. */
 export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 
 /** Interactions named as evidence, the first of them: later ones never take the place of those that were named. */
-export const mostEvidence = 100;
+export const maxEvidence = 100;
 
 /** Longer ones are cut: an index takes no entry beyond 2,700 bytes, and an id is an integer by the specification. */
 const longestPrompt = 200;
@@ -38,7 +38,7 @@ export function promptOf(payload: string): string {
   return `left(${payload} -> 'question' ->> 'id', ${longestPrompt})`;
 }
 
-/** What one attendee did in a session, or (null) in the whole pigeonhole. */
+/** Activity of one attendee in a session, or (null) in the whole pigeonhole. */
 export interface Engagement {
   readonly attendeeId: number;
   readonly sessionId: number | null;
@@ -98,8 +98,8 @@ interface CountedRow {
 }
 
 /**
- * What these attendees did, from the items that are stored now and show who did it: by session, and in the whole
- * pigeonhole. One statement for all of them; nobody who did nothing.
+ * Counts the activity of these attendees from stored items that show their author: by session, and in the whole
+ * pigeonhole. One statement for all of them. Omits attendees without activity.
  */
 export async function countEngagement(
   tx: Queryable,
@@ -122,7 +122,7 @@ export async function countEngagement(
          (count(*) filter (where list = 'answers'))::int as responded,
          (count(*) filter (where list = 'votes'))::int as voted,
          (count(*) filter (where list = 'answer_ratings'))::int as rated,
-         (array_agg(list || ':' || key order by at collate "C", list collate "C", key collate "C"))[1:${mostEvidence}]
+         (array_agg(list || ':' || key order by at collate "C", list collate "C", key collate "C"))[1:${maxEvidence}]
            as evidence
        from done group by grouping sets ((attendee_id, session_id), (attendee_id)))
      select attendee_id, session_id, asked, answered, responded, voted, rated, evidence,

@@ -9,7 +9,7 @@ export interface NamedChange {
   readonly hash: Buffer;
 }
 
-/** The id of a change, from all that tells it from another. Whoever reads it again at another time makes the same one. */
+/** Derives the id of a change from everything that distinguishes it. Reading the change again gives the same id. */
 export function idOfChange(
   { workspace, pigeonholeId, list }: Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>,
   { key, revision, kind, hash }: NamedChange,

@@ -22,7 +22,7 @@ const identifyingNames = [
   'linkedIn',
 ];
 
-/** Any JSON in which members that may identify somebody hold the marker, at any depth. */
+/** Any JSON whose identifying members hold the marker, at any depth. */
 const anyItem = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

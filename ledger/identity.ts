@@ -31,7 +31,7 @@ function strip(value: unknown): unknown {
 }
 
 /**
- * Lists whose items are a person's own record: without them nothing of it would be left, or what is left would tie
- * together what else is told without them. They go out with their person or not at all.
+ * Lists whose items are a person's own record. Without the person the record would be empty, or would connect
+ * interactions that are sent anonymously. Such an item is sent with its person or not at all.
  */
 export const ownRecords: ReadonlySet<string> = new Set(['attendees', 'engagement', 'registrants']);

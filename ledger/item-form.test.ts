@@ -42,7 +42,7 @@ describe('the form of an item', () => {
     expect(itemForm('sessions', { id: 1, links: { admin: 'x' } }, 'with').payload).toBe('{"id":1}');
   });
 
-  it('is the same without the person whoever that is', () => {
+  it('without the person is the same for every person', () => {
     const forms = [7, 8].map((attendeeId) => itemForm('votes', { ...vote, attendeeId }, 'without'));
     expect(forms[0]).toEqual(forms[1]);
     expect(forms[0]!.payload).not.toContain('attendeeId');

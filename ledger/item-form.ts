@@ -59,14 +59,14 @@ export interface HashedForm {
   readonly copiesHash: Buffer | null;
 }
 
-/** Pure but for the keyed hash. */
+/** Pure except for the keyed hash. */
 export function hashedForm(hash: KeyedHash, list: string, fields: Fields, visibility: Visibility | null): HashedForm {
   const form = shownForm(list, fields, visibility);
   const copiesHash = form.copies === null ? null : hash.content(form.copies);
   return { form, hash: hash.content(form.content), copiesHash };
 }
 
-/** What an item of that visibility shows. */
+/** The form of an item that may be shown at this visibility. */
 export function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
   return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
 }

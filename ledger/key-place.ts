@@ -8,7 +8,7 @@ import { LedgerKey } from './ledger-key.js';
 /** The name of the key's file in a data folder, beside the embedded store and never in a backup of it. */
 export const ledgerKeyFile = 'ledger.key';
 
-/** Where a process finds the ledger's key. */
+/** The place where a process finds the ledger's key. */
 export interface KeyPlace {
   /** Completes "the key is kept in …". */
   readonly name: string;

@@ -9,8 +9,8 @@ export interface LedgerKeys {
 }
 
 /**
- * Every hash the ledger stores. Keyed, because a bare hash of an anonymous item would let whoever sees it try all
- * attendee ids; each purpose has a key of its own, so that values of two purposes never meet in a join.
+ * Computes every hash that the ledger stores. Hashes are keyed, because anyone who sees a bare hash of an anonymous item
+ * could try all attendee ids. Each purpose has a key of its own, so values of two purposes never match in a join.
  */
 export class KeyedHash {
   readonly #content: Hmac;
@@ -39,7 +39,7 @@ export class KeyedHash {
     this.#sealing = new Hmac(keys.fingerprint).of('kept credentials');
   }
 
-  /** Of canonical JSON: decides that an item changed. */
+  /** Hashes an item's canonical JSON: a different hash means that the item changed. */
   content(canonical: string): Buffer {
     return this.#content.of(canonical);
   }
@@ -55,12 +55,12 @@ export class KeyedHash {
     return key.of(`${workspace}\n${attendeeId}`);
   }
 
-  /** Of a registrant's code, by which imports know one another's rows: 16 bytes, since there are many. */
+  /** Hashes a registrant's code, by which imports recognize one another's rows: 16 bytes, since there are many. */
   attendeeCode(code: string): Buffer {
     return this.#code.firstOf(code, 16);
   }
 
-  /** Of a registrant's profile in canonical form: whether another file says the same of a code. 16 bytes. */
+  /** Hashes a registrant's canonical profile: tells whether another file has the same data for a code. 16 bytes. */
   registrant(canonical: string): Buffer {
     return this.#registrant.firstOf(canonical, 16);
   }
@@ -70,12 +70,12 @@ export class KeyedHash {
     return this.#generated.of(`${workspace}\n${pigeonholeId}`);
   }
 
-  /** Of a file's SHA-256: whether it was imported before. A bare hash would tell whoever has the list that it is this one. */
+  /** Hashes a file's SHA-256: tells whether it was imported before. A bare hash would let anyone with the file recognize it. */
   file(sha256: string): Buffer {
     return this.#file.of(sha256);
   }
 
-  /** Of how somebody was named who asked to be forgotten: tells that the same was asked before, and not what. */
+  /** Hashes the text that identified a person in an erasure request: recognizes a repeated request without storing the text. */
   asked(text: string): Buffer {
     return this.#asked.of(text.trim().toLowerCase());
   }
@@ -85,7 +85,7 @@ export class KeyedHash {
     return this.#sealing;
   }
 
-  /** Stands for a secret in stored configurations: tells that it changed, not what it is. */
+  /** Replaces a secret in stored configurations: tells that the secret changed, without revealing it. */
   fingerprint(secret: string): string {
     return this.#fingerprint.of(secret).toString('base64url').slice(0, 22);
   }

@@ -7,7 +7,7 @@ const databases = useBothDatabases();
 const items = 30_000;
 
 describe.each(kinds)('a lane on %s', (kind) => {
-  it('is given back in one pass over what waits, due when the first is that no earlier one of its item holds', async () => {
+  it('is released in one pass over the queue, due with the first delivery that no earlier one of its item blocks', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
     const [place] = await db.query<{ ref: number }>(

@@ -19,7 +19,7 @@ export interface LaneLease {
   readonly lists: readonly string[];
   /** Keyed fingerprint of the sink's settings then; null: not noted. */
   readonly settings: string | null;
-  /** What its latest decisions came to, as JSON. */
+  /** The results of its latest decisions, as JSON. */
   readonly recent: string;
 }
 
@@ -43,8 +43,8 @@ export interface LanesOfSink {
 }
 
 /**
- * What a sink has to do in these pigeonholes: first what was not tried for longest. On a lane that is one line, new
- * changes and replays wait for what the sink has put off on purpose.
+ * The work of a sink in these pigeonholes, the lane that was not tried for longest first. On a lane that keeps one order
+ * for all items, new changes and replays wait for deliveries that the sink has postponed.
  */
 export async function laneWork(
   ledger: Ledger,
@@ -84,8 +84,8 @@ export async function laneWork(
 }
 
 /**
- * Makes the lanes of these sinks in a pigeonhole where there are none yet. Done before the pigeonhole is read, so that
- * a sink that is there from the start gets every revision, and only one that comes later begins with each item's last.
+ * Adds the missing lanes of these sinks in a pigeonhole. Call it before the pigeonhole is read: a sink that exists from
+ * the start receives every revision, and only one that is added later starts with each item's last.
  */
 export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<void> {
   const missing = await ledger.db.query<{ id: number }>(
@@ -97,11 +97,11 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
 }
 
 /**
- * A lane that is new notes the present sequence: up to there the sink takes each item's last change alone, as far back
+ * Adds a lane and notes the present sequence: up to there the sink receives only each item's last change, as far back
  * as its `history` reaches. A second call changes nothing.
  *
- * A new lane waits for whoever has locked the pigeonhole's row: an erasure has locked the lanes that it found, and this
- * one would read what is being erased (`lock-order.ts`).
+ * A new lane waits for any transaction that has locked the pigeonhole's row. An erasure has locked only the lanes that it
+ * found, and this one would otherwise read what is being erased (`lock-order.ts`).
  */
 export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
   const known = await tx.query('select 1 from lanes where sink_id = $1 and ref = $2', [sinkId, ref]);
@@ -118,7 +118,7 @@ export async function addLane(tx: Queryable, sinkId: number, ref: number): Promi
 
 /**
  * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
- * fenced at once: its request may still be on its way, and only the end of its lease says that it is not.
+ * fenced immediately: its request may still be on its way, and only the end of its lease proves that it is not.
  */
 export async function takeLane(
   ledger: Ledger,
@@ -165,8 +165,8 @@ interface TakenRow {
 }
 
 /**
- * Gives a lane back with nothing in flight, and notes when it is due again: when the first open delivery is that no
- * earlier one holds. A lane on which nothing is left neither fails nor is being filled any longer.
+ * Releases a lane with nothing in flight, and notes when it is due again: with the first open delivery that no earlier
+ * one blocks. A lane with nothing left to send no longer counts as failing or as being filled.
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
@@ -186,7 +186,7 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
 const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
   select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
 
-/** What the first read of a pigeonhole still finds belongs to the first fill of its sinks. */
+/** SQL condition: every stream has been read once. Until then, new changes belong to the first fill of the sinks. */
 const isReadWhole = `(exists (select 1 from streams s where s.ref = l.ref) and not exists (
   select 1 from streams s where s.ref = l.ref and s.wanted and s.swept_at is null and s.gone_at is null))`;
 
@@ -198,7 +198,7 @@ const firstOfLane = `(select coalesce(d.due_at, now()) from (
        order by o.sequence, o.replay limit 1)) d
   order by d.sequence, d.replay limit 1)`;
 
-/** Each item's first, read in the order of the index: asking each row for an earlier one takes hours in a long backlog. */
+/** Each item's first delivery, in the order of the index: a look-up of earlier ones per row takes hours in a long backlog. */
 const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     select distinct on (d.list, d.key) d.due_at from deliveries d
     where ${byItem('d', '$1', '$2')} and d.state in ('waiting', 'sending', 'retry')
@@ -217,7 +217,7 @@ export async function noteFilling(
   );
 }
 
-/** Goes on holding a lane. @returns false when another attempt has taken it */
+/** Extends the lease of a lane. @returns false when another attempt has taken it */
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
   const rows = await ledger.db.query(
     `update lanes set lease_expires_at = now() + $4 * interval '1 millisecond'
@@ -227,7 +227,7 @@ export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: numbe
   return rows.length > 0;
 }
 
-/** Commits what a sink has to have remembered before it makes a call. @throws {LedgerError} kind `stale` when the lane was taken over */
+/** Commits a note that has to be stored before the sink makes a call. @throws {LedgerError} kind `stale` when the lane was taken over */
 export async function rememberOnLane(
   ledger: Ledger,
   lease: LaneLease,
@@ -244,14 +244,14 @@ function staleLane({ sinkId, ref }: LaneLease): LedgerError {
   return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
 }
 
-/** Leaves a lane with something in flight: whoever takes it next, no sooner than then, settles that first. */
+/** Leaves a lane with a batch in flight. The next holder takes it after this delay at the earliest, and settles that first. */
 export async function leaveLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
   await renewLane(ledger, lease, takeableInMs);
 }
 
 /**
- * Ends the leases of a process that is certainly gone. For a start that holds the lock of the store's folder: nobody
- * else can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.
+ * Ends the leases of a process that has certainly ended. For a process that holds the lock of the store's folder: no
+ * other one can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.
  */
 export async function endLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update lanes set lease_expires_at = now() where owner is not null');
@@ -264,7 +264,7 @@ export interface LockedLane {
   readonly historySince: Date | null;
   /** The newest sequence of the pigeonhole. */
   readonly newest: number;
-  /** Some replay has not yet looked at everything here. */
+  /** A replay has not yet checked everything here. */
   readonly replaying: boolean;
 }
 

@@ -9,12 +9,12 @@ export type LedgerErrorKind =
   | 'cluster'
   /** The process runs a configuration that is no longer, or not yet again, the current one. */
   | 'configuration'
-  /** What was given is of another ledger: its keys are others. */
+  /** The given data belongs to another ledger, which has other keys. */
   | 'otherLedger'
   /** The ledger's key is missing here, or is another ledger's. */
   | 'key';
 
-/** What the ledger refuses. The message is for a person: it names the thing and the next step. */
+/** Error with which the ledger refuses a request. The message is for a person: it names the thing and the next step. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 

@@ -6,9 +6,9 @@ import type { LedgerKeys } from './keyed-hash.js';
 const keyBytes = 32;
 
 /**
- * The key of a ledger: everything it hashes about people depends on it. Whoever has the key and the store can name
- * the people behind anonymous items, because attendee ids are few enough to be tried. It therefore never stands in the
- * store or in a backup (decision 0048).
+ * The key of a ledger: everything it hashes about people depends on it. Anyone with both the key and the store can name
+ * the people behind anonymous items, because attendee ids are few enough to try. The key is therefore never in the store
+ * or in a backup (decision 0048).
  *
  * Its text is base64 or base64url: 32 random bytes, from which the three keys are derived, or 96 bytes, the three keys
  * of a ledger that was made before the key left the store.

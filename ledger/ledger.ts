@@ -12,7 +12,7 @@ export interface Ledger {
   /** Made with the ledger; marks destinations as its own. */
   readonly id: string;
   readonly hash: KeyedHash;
-  /** What the time is for everyone who shares the store. */
+  /** The clock that all processes on this store share. */
   readonly clock: DatabaseClock;
 }
 

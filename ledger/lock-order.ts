@@ -2,7 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import { writeBegunBatches } from './begun-batches.js';
 
 /*
- * The order in which transactions lock what they share, so that none waits for one that waits for it:
+ * The order in which transactions lock shared rows, so that no two wait for each other:
  *
  * 1. the row of an import
  * 2. the row of a pigeonhole
@@ -10,8 +10,8 @@ import { writeBegunBatches } from './begun-batches.js';
  * 4. everything else of the pigeonhole or the lane: streams, items, changes, deliveries
  * 5. rows of sinks, by id
  *
- * Whoever locks several of these begins with the first. Deliveries are only written under their lane's lock, and stored
- * payloads only under their pigeonhole's.
+ * A transaction that locks several of these follows this order. Deliveries are only written under their lane's lock, and
+ * stored payloads only under their pigeonhole's.
  */
 
 export interface LockedPlace {
@@ -30,9 +30,9 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 }
 
 /**
- * Locks a pigeonhole's row and all its lanes until commit. For a transaction that takes stored payloads away and has to
- * know which sinks were sent them: a sender reads payloads under its lane's lock alone, and its delivery rows, or its
- * begun batch, are only visible once it has committed; what is begun becomes delivery rows. A lane that is added
+ * Locks a pigeonhole's row and all its lanes until commit. For a transaction that removes stored payloads and has to know
+ * which sinks received them: a sender reads payloads under its lane's lock only, and its delivery rows, or its batch in
+ * flight, are visible only once it has committed. Batches in flight become delivery rows here. A lane that is added
  * meanwhile waits for the pigeonhole's row (`addLane`).
  */
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {

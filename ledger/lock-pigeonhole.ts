@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.js';
  * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
  * The pigeonhole's row first, as everywhere (rows are locked in the order in which FROM names them): a page of
  * sessions that revises items of other streams would else wait for a page that waits for it.
- * Who takes it has an answer of the service to store: what was thought to be gone is there.
+ * The caller stores an answer of the service, so a stream that was suspected to be gone exists.
  * @throws {LedgerError} kind `stale` when the stream has a newer reader
  */
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {

@@ -65,7 +65,7 @@ describe.each(kinds)('an index that is built outside a transaction, on %s', (kin
     expect(await indexes(db)).toEqual([{ name: 'guests_by_both', valid: true }]);
   });
 
-  it('stands in a file that does nothing else: another statement would be half done after a crash', async () => {
+  it('has a file of its own: another statement in it would be half done after a crash', async () => {
     const db = databases.of(kind);
     const mixed = `${buildTheIndex}insert into guests values (1, 'Ada');\n`;
     await expect(migrate(db, { folder: migrations(setTheTable, mixed) })).rejects.toThrow(/0002_step_2\.sql/);

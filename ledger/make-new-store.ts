@@ -31,7 +31,7 @@ export async function makeNewStore(): Promise<void> {
   }
 }
 
-/** Of all that decides what is in a new store. */
+/** Hashes everything that decides the contents of a new store. */
 function fingerprint(): string {
   const migrations = join(__dirname, 'migrations');
   const files = [

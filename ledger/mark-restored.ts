@@ -1,9 +1,9 @@
 export interface RestoredFrom {
   /** The instant that the store is back at; null: not known. */
   readonly madeAt: Date | null;
-  /** Sinks that are configured now: one that is younger than the backup would else begin anew. */
+  /** Sinks that are configured now. Without a pause, a sink younger than the backup would start from the beginning. */
   readonly sinks: readonly string[];
-  /** Who restored it, for the audit log. */
+  /** The operator who restored it, for the audit log. */
   readonly by: string;
   readonly requestId: string;
 }
@@ -12,14 +12,14 @@ export interface RestoredFrom {
 export const restoredCause = 'restored';
 
 /**
- * The statements that have to follow a restore before anything runs, as one script: what was delivered after the backup
- * is delivered again, so every sink and every import that is under way pauses until a person says that it may go on, and
- * each lane begins with a look at what its sink holds. A text and no query, so that `psql` can run it in the transaction
- * of the restore itself, whatever version made the backup.
+ * Returns the statements that have to follow a restore before anything runs, as one script. Changes delivered after the
+ * backup would be delivered again, so every sink and every running import pauses until an operator resumes it, and each
+ * lane first checks what its sink holds. The result is a text, so that `psql` can run it in the transaction of the restore
+ * itself, whatever version made the backup.
  */
 export function markRestored({ madeAt, sinks, by, requestId }: RestoredFrom): string {
   const since = madeAt === null ? 'a backup' : `the backup of ${madeAt.toISOString()}`;
-  const sinkDetail = `the store was restored from ${since}: what was delivered later would go out again; look at the backlog and "pigeonpost preview", then resume`;
+  const sinkDetail = `the store was restored from ${since}: what was delivered later would go out again; check the backlog and "pigeonpost preview", then resume`;
   const importDetail = `the store was restored from ${since}: rows created later would be sent again; compare with the service, then resume or cancel`;
   const names = `array[${sinks.map(literal).join(', ')}]::text[]`;
   return `

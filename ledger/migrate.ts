@@ -12,9 +12,9 @@ export interface MigrateOptions {
   readonly folder?: string;
   /** A line for a person: which migration of a store that is in use runs, and, while one takes long, how far it is. */
   readonly onProgress?: ((line: string) => void) | undefined;
-  /** How often that is said. */
+  /** Interval between two such lines. */
   readonly everyMs?: number;
-  /** How a migration in a transaction waits for its locks. */
+  /** Limits of a transactional migration's waits for locks. */
   readonly waits?: LockWaits | undefined;
 }
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * While a new version takes over, processes of the one before work on the same store: what a migration may not do to
- * them (decision 0031). Those before 0015 were made before there was a version to go on working.
+ * While a new version takes over, processes of the previous version work on the same store. These are the things that a
+ * migration must not do to them (decision 0031). Migrations before 0015 precede the first version that this applies to.
  */
 const firstHeld = 15;
 const folder = join(__dirname, 'migrations');
@@ -32,7 +32,7 @@ const large =
   'items|changes|deliveries|sink_objects|pages|missing|engagement_counts|engagement_prompts|import_rows|registrants|audit|progress';
 const builtOutside = 19;
 
-/** An exception stands at the head, with its reason, for whoever upgrades. */
+/** An exception is declared at the head of the file, with its reason, for the operator who upgrades. */
 const admitted = /^-- Breaks the version before: \S/m;
 
 function faultsOf(sql: string): string[] {

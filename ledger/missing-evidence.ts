@@ -1,10 +1,10 @@
 import type { Direction } from './walk.js';
 
-/** What the first and last item of a page of a whole walk say of the places between them. */
+/** The first and last values of a page of a whole walk: they prove what is not between them. */
 export interface PageBounds {
   readonly firstValue: number | null;
   readonly lastValue: number | null;
-  /** As many rows as a page may have: that nothing comes behind it is the service's word alone. */
+  /** The page has the maximum number of rows: only the service's word says that nothing follows it. */
   readonly isFull: boolean;
 }
 

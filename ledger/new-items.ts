@@ -9,7 +9,7 @@ import type { PlacedItem } from './place-items.js';
 import { storedForm } from './stored-form.js';
 import type { PageScope, Source } from './write-changes.js';
 
-/** Of which list of which pigeonhole items are. */
+/** The list and the pigeonhole of items. */
 type ItemsPlace = Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>;
 
 /**

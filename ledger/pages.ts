@@ -30,13 +30,13 @@ interface PageRow {
   foreign_rows: number;
 }
 
-/** A page that would need no row work, were it to come again. */
+/** A stored page: if the service returns it again, it needs no row work. */
 export interface KnownPage {
   readonly digest: Buffer;
   readonly summary: PageSummary;
 }
 
-/** The pages of a stream that can be told by their digest, from an ordinal on; by ordinal. */
+/** The pages of a stream that can be recognized by their digest, from an ordinal on; by ordinal. */
 export async function knownPages(
   ledger: Ledger,
   lease: StreamLease,
@@ -95,7 +95,7 @@ export async function isKnownPage(
   return known !== undefined;
 }
 
-/** Whether the sweep under way has asked with that cursor before: it goes round in a circle. */
+/** Whether the sweep in progress has used that cursor before, which means that it goes round in a circle. */
 export async function hasAskedWith(
   ledger: Ledger,
   lease: StreamLease,

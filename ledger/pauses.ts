@@ -9,7 +9,7 @@ export interface Pause {
   readonly cause: string;
   readonly detail: string;
   readonly fingerprint: string | null;
-  /** Who asked; null: not a person, or not said. */
+  /** The person who paused it; null: not a person, or not known. */
   readonly actor: string | null;
   readonly since: Date;
 }
@@ -33,7 +33,7 @@ export async function pause(
   );
 }
 
-/** Lifts what one party has paused; gives back whether there was such a pause. */
+/** Lifts the pause of one party; returns whether there was one. */
 export async function resume(
   ledger: Ledger,
   scope: PauseScope,
@@ -47,7 +47,7 @@ export async function resume(
   return rows.length > 0;
 }
 
-/** What is paused under any of these names; empty when work may go on. */
+/** The pauses under any of these names; empty when work may continue. */
 export async function pausesOf(
   ledger: Ledger,
   names: readonly { scope: PauseScope; name: string }[],
@@ -60,7 +60,7 @@ export async function pausesOf(
   return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
 }
 
-/** A refusal of a credential concerns that credential alone: another fingerprint lifts the pause. */
+/** Lifts pauses for a rejected credential once its fingerprint has changed: the rejection concerned the old one only. */
 export async function liftChangedCredential(
   ledger: Ledger,
   scope: PauseScope,

@@ -1,6 +1,6 @@
 import type { Ledger } from './ledger.js';
 
-/** How many people these pigeonholes have, by ref: those who were imported, or have come, whichever are more. */
+/** The number of people of these pigeonholes, by ref: imported registrants or attendees, whichever are more. */
 export async function peopleOf(
   ledger: Pick<Ledger, 'db'>,
   refs: readonly number[],

@@ -38,10 +38,10 @@ export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<str
 }
 
 /**
- * Adds pigeonholes to what a sync reads; gives back those that are new to it, or that have come back. Nothing is ever
- * taken away here.
+ * Adds pigeonholes to the selection of a sync and returns those that are new or that return from the archive. Removes
+ * nothing.
  * @param configuration under which they were chosen
- * @throws {LedgerError} kind `configuration` when it is no longer the current one, which may have let them go
+ * @throws {LedgerError} kind `configuration` when it is no longer the current one, which may have deselected them
  */
 export async function addSelections(
   ledger: Ledger,
@@ -160,7 +160,7 @@ export async function claimHidden(
   return rows.map((row) => row.pigeonhole_id).toSorted((a, b) => a - b);
 }
 
-/** What people call a pigeonhole, and which syncs read it. */
+/** A pigeonhole with its name, and the syncs that read it. */
 export interface NamedPigeonhole {
   readonly workspace: string;
   readonly pigeonholeId: number;

@@ -30,7 +30,7 @@ export interface KnownRow {
   readonly saysAnonymous: boolean | null;
 }
 
-/** What of a page is to be written. */
+/** The items of a page that have to be written. */
 export interface Placement {
   readonly placed: PlacedItem[];
   /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
@@ -44,7 +44,7 @@ export interface Placement {
 export const seenLater = (seenAt: string, requestedAt: string): string =>
   `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;
 
-/** What stands in place of a payload whose time is over (decision 0029). */
+/** Replaces a payload whose retention has ended (decision 0029). */
 export const expiredPayload = '{}';
 
 /** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
@@ -66,7 +66,7 @@ interface ComparedRow {
 }
 
 /**
- * The items that differ from what is stored. Sends keys and hashes alone: what is unchanged costs no row. Leaves out
+ * Returns the items that differ from the stored ones. Sends only keys and hashes: an unchanged item costs no row. Omits
  * rows that a later request has already seen differently. `lateral` with a limit makes it one look-up a key: a plain
  * join reads the whole list for every page as long as nothing has analyzed the table, so in all of a first walk.
  */
@@ -171,7 +171,7 @@ function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<Placed
 
 type Judge = (item: SeenItem) => Visibility | null;
 
-/** Reads what the visibility of a page's items depends on, under the same lock as the page itself. */
+/** Reads the facts that decide the visibility of a page's items, under the same lock as the page itself. */
 async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenItem[]): Promise<Judge> {
   const own: Judge = (item) => (item.visibility === 'judge' ? 'unknown' : item.visibility);
   if (!judgedLists.has(place.list)) return own;
@@ -193,7 +193,7 @@ async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenIt
         });
 }
 
-/** `anonymousResponses` of the sessions that are known and say so. */
+/** `anonymousResponses` of those sessions for which it is known. */
 export async function sessionSettings(
   tx: Queryable,
   ref: number,

@@ -2,7 +2,7 @@ import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
 import { shownFields } from './read-items.js';
 
-/** How far the changes of each pigeonhole were shown: `ref` to sequence. */
+/** Position of a reader in the changes of each pigeonhole: `ref` to sequence. */
 export type FeedPosition = ReadonlyMap<number, number>;
 
 export interface FeedChoice {
@@ -28,7 +28,7 @@ export interface FeedChange {
   readonly data: Fields | null;
 }
 
-/** Where each pigeonhole of a choice stands now. What stands at or below a head can be read: sequences are committed in order. */
+/** The latest sequence of each chosen pigeonhole. Everything up to it can be read: sequences are committed in order. */
 export async function feedHeads(ledger: Ledger, { workspace, pigeonhole }: FeedChoice): Promise<FeedPosition> {
   const rows = await ledger.db.query<{ ref: number; head: number }>(
     `select ref, next_sequence - 1 as head from pigeonholes

@@ -9,7 +9,7 @@ export interface ShownItem {
   readonly revision: number;
   readonly deleted: boolean;
   readonly visibility: string | null;
-  /** Of an attendee's own record. */
+  /** Set for an attendee's own record. */
   readonly consent: string | null;
   readonly lastChangedAt: Date;
   /** Null when deleted. Who did it is left out where that is, or may still turn out to be, anonymous. */

@@ -31,7 +31,7 @@ describe.each(kinds)('JSON of the service, in a statement on %s', (kind) => {
 });
 
 describe('a statement that looks into a stored value', () => {
-  /** What unescapes every text of a value that it is applied to. `json_typeof` does not. */
+  /** Operators that unescape every text of the value they are applied to. `json_typeof` does not. */
   const looksInside = /->|#>|::jsonb|\bjsonb?_(?:each|object_keys|array_elements|to_record|populate|extract|path)/;
 
   it('makes it readable first', () => {

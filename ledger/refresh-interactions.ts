@@ -3,7 +3,7 @@ import { type Consent, consentStates } from './seen-item.js';
 import { outcomeUnknown } from './dead-letters.js';
 import { withdrawalsHeld } from './withdrawals.js';
 
-/** Whose record was looked at. */
+/** Attendees whose record a batch has checked. */
 export interface LookedAt {
   /** Attendees by key, each with whether what they did may be shown before this record of theirs has gone out. */
   readonly people: ReadonlyMap<string, { readonly mayShow: boolean }>;
@@ -12,11 +12,12 @@ export interface LookedAt {
 }
 
 /**
- * Makes due again what these people did, where it stands at a sink otherwise than it would be sent now, by the record
- * as it is now: without them though they may be shown (the sink may have made nothing of it then), or with them though
- * they may not. The latter also where the sink has refused the item's last change: an earlier one may stand there. Only
- * of items whose last change is settled: a later one goes out by itself. The lane is locked.
- * @param accepts whose record the sink takes; one that is not there is taken by who takes everything
+ * Makes interactions of these people due again if the sink holds them otherwise than pigeonpost would send them now:
+ * without the person although the person may be shown (the sink may have ignored the item then), or with the person
+ * although the person may not. The second case includes items whose last change the sink has rejected, since it may
+ * still hold an earlier one. Skips items whose last change is not settled: that change will be sent anyway. The caller
+ * holds the lane's lock.
+ * @param accepts consent states whose records the sink accepts; only a sink that accepts all receives people without a record
  */
 export async function refreshInteractions(
   tx: Queryable,

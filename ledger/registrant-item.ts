@@ -7,7 +7,7 @@ import type { Consent, SeenItem } from './seen-item.js';
 /** The derived list of who was registered by an import, with their sign-in. */
 export const registrantsList = 'registrants';
 
-/** Version of the rule by which items are made; to be raised when it changes, for all are then made anew. */
+/** Version of the rule that makes items. Raise it when the rule changes: pigeonpost then makes all items again. */
 const registrantRule = 1;
 
 /** A registrant who is there, as an import has settled it. */
@@ -33,8 +33,8 @@ export function registrantKey(hash: KeyedHash, ref: number, codeHash: Buffer): s
 }
 
 /**
- * A registrant as an item of the list. Pure but for the keyed hash. What pigeonpost knows goes before profile fields
- * of the same name.
+ * Makes a registrant an item of the list. Pure except for the keyed hash. Fields that pigeonpost sets override profile
+ * fields of the same name.
  * @param rules as `registrantRules` gives them
  */
 export function toRegistrantItem(
@@ -69,7 +69,7 @@ export function toRegistrantItem(
   };
 }
 
-/** What can be known of a registrant only from a field of their attendees that is dropped. */
+/** Fields of a registrant that derive from a field of their attendees. They are dropped together with that field. */
 const knownBy: Readonly<Record<string, readonly string[]>> = {
   signInTime: ['signedIn', 'signedInAt'],
   attendeeCode: ['registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt', 'consent'],
@@ -81,22 +81,23 @@ export interface DroppedFields {
   readonly registrants: readonly string[];
 }
 
-/** The rules under which items are made, as a text. What is dropped of attendees is told of no registrant either. */
+/** The rules under which items are made, as a text. A field dropped from attendees is dropped from registrants as well. */
 export function registrantRules({ attendees, registrants }: DroppedFields): string {
   return readingRules([...registrants, ...attendees, ...attendees.flatMap((field) => knownBy[field] ?? [])]);
 }
 
-/** What all items of the list are made by: these rules, and what this code makes of a registrant. */
+/** Identifies how all items of the list are made: by these rules and by this version of the code. */
 export function listRules(rules: string): string {
   return canonicalJson([registrantRule, rules]);
 }
 
-/** From what says most against telling of somebody. */
+/** Consent states, the most restrictive first. */
 const strictest: readonly Consent[] = ['refused', 'not-known', 'not-asked', 'obtained'];
 
 /**
- * Whose consent goes where several came with one code, undefined where nobody did: whoever has refused; else of those
- * who signed in, or of all where nobody did, whoever has said least; and of these who came first.
+ * Chooses the attendee whose consent applies when several used one code; undefined when there is none. An attendee who
+ * refused wins. Otherwise the choice is among those who signed in, or among all if nobody did: the most restrictive
+ * consent, and of equal ones the earliest sign-in.
  */
 function speakerOf(attendees: readonly LinkedAttendee[]): LinkedAttendee | undefined {
   const [first] = attendees.toSorted(

@@ -1,19 +1,19 @@
 import type { Queryable } from './drivers/database.js';
 import { standing } from './registrant-standing.js';
 
-/** Row numbers that are looked at in one transaction. */
+/** Maximum number of row numbers that one transaction checks. */
 const rowsAtOnce = 500;
 
 /**
- * How far the rows of a pass's round are settled for good, as an SQL expression over `i` (imports) and `s`: up to the
- * first that stands in a chunk still to be sent, or else to the last that stands in any; everything, once a later round
- * has begun or the import has ended.
+ * SQL expression over `i` (imports) and `s` for the last settled row of a pass's round: the row before the first chunk
+ * that still has to be sent, or else the last row of any chunk. All rows, once a later round has started or the import
+ * has ended.
  */
 const settledUntil = `case when s.ended or s.round < i.round then i.last_row else coalesce(
   (select min(c.first_row) - 1 from import_chunks c where c.import = i.number and c.round = s.round and c.state <> 'created'),
   i.position) end`;
 
-/** The imports of pigeonhole `$1` that have rows to look at, as an SQL table expression. */
+/** The imports of pigeonhole `$1` that have rows to check, as an SQL table expression. */
 const unseenRows = `imports i
   left join registrant_passes p on p.import = i.number
   cross join lateral (select coalesce(p.round, 0) as round, coalesce(p.after_row, 0) as after_row,
@@ -29,7 +29,7 @@ const unseenRows = `imports i
 export const isThere = `coalesce(${standing} = 'created'
   or (r.outcome in ('confirmed', 'existing') and i.state in ('done', 'cancelled')), false)`;
 
-/** Whether some import of pigeonhole `$1` has rows to look at, as an SQL condition. */
+/** Whether some import of pigeonhole `$1` has rows to check, as an SQL condition. */
 export const hasUnseenRows = `exists (select 1 from ${unseenRows})`;
 
 interface PassRow {
@@ -38,15 +38,15 @@ interface PassRow {
   after_row: number;
   stage: 'rows' | 'late';
   until: number;
-  /** Nothing comes behind `until` any more: a later round has begun, or the import has ended. */
+  /** No row is added after `until`: a later round has started, or the import has ended. */
   closed: boolean;
   last_round: number;
 }
 
 /**
- * The next settled rows of a pigeonhole's imports, each once: what was created stays. Of the others only the end of the
- * import tells: these are looked at again then.
- * @returns the hashes of their codes, maybe none; undefined when there is nothing to look at
+ * Returns the next settled rows of a pigeonhole's imports. Each created row is returned once. For other rows only the end
+ * of the import decides: they are checked again then.
+ * @returns the hashes of their codes, maybe none; undefined when no row has to be checked
  */
 export async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Buffer[] | undefined> {
   const [pass] = await tx.query<PassRow>(
@@ -71,7 +71,7 @@ export async function nextSettledCodes(tx: Queryable, ref: number): Promise<read
   return rows.map(({ code_hash: codeHash }) => codeHash);
 }
 
-/** Where a pass goes on. Pure. @param lastRow up to which it has come */
+/** The position after these rows. Pure. @param lastRow the last row that was checked */
 function placeBehind(
   { stage, round, until, closed, last_round: lastRound }: PassRow,
   lastRow: number,
@@ -81,7 +81,7 @@ function placeBehind(
   return round < lastRound ? { stage, round: round + 1, afterRow: 0 } : { stage: 'late', round, afterRow: 0 };
 }
 
-/** Has all rows of a pigeonhole's imports looked at again. */
+/** Makes pigeonpost check all rows of a pigeonhole's imports again. */
 export async function beginPasses(tx: Queryable, ref: number): Promise<void> {
   await tx.query('delete from registrant_passes p using imports i where i.number = p.import and i.ref = $1', [ref]);
 }

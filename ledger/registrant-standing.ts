@@ -1,10 +1,10 @@
-/** A staging that nobody has gone on with for so long was given up: its process ended, or its caller did. */
+/** Time without progress after which a staging counts as abandoned: its process ended, or its caller gave up. */
 export const abandonedAfterMs = 10 * 60_000;
 
 /**
- * How a code stands, as an SQL expression over `r` (registrants) and `i` (imports, of the one that holds it): the row's
- * own outcome, or what its chunk says; `given-up` when its import ended, or was abandoned, before it was sent. A chunk
- * is found by the one probe that its key allows, since the ranges of a round do not overlap.
+ * SQL expression over `r` (registrants) and `i` (imports, of the one that holds the code) for the status of a code: the
+ * row's own outcome, or that of its chunk; `given-up` when its import ended, or was abandoned, before it was sent. One
+ * probe of the key finds the chunk, since the ranges of a round do not overlap.
  */
 export const standing = `case when r.outcome is not null then r.outcome
   when (select c.state = 'created' and c.last_row >= r.row_number from import_chunks c
@@ -17,7 +17,7 @@ export const standing = `case when r.outcome is not null then r.outcome
 /** Whether another import may send a code that stands like this, with other data or the same (`same`). */
 export const claimable = `(standing in ('given-up', 'unknown') or (standing = 'rejected' and not same))`;
 
-/** What a row is told whose code another import holds. */
+/** The status of a row whose code another import holds. */
 export const told = `case when standing in ('created', 'confirmed', 'existing') then
     case when same then 'existing' else 'conflict' end
   when standing = 'rejected' then case when same then 'rejected' else 'waiting' end

@@ -3,9 +3,9 @@ import { StoreError } from './drivers/store-error.js';
 import { LedgerError } from './ledger-error.js';
 
 export interface LockWaits {
-  /** How long one attempt waits for a lock. Every other session that needs the table waits behind it for as long. */
+  /** Time limit of one attempt to get a lock. Meanwhile every other session that needs the table waits behind it. */
   readonly lockTimeoutMs: number;
-  /** How long the attempts continue before the migration fails. */
+  /** Time for which the attempts continue before the migration fails. */
   readonly giveUpAfterMs: number;
   /** The longest pause between two attempts, in which other sessions use the table. */
   readonly maxPauseMs: number;

@@ -39,9 +39,9 @@ interface ReviewedRow {
 }
 
 /**
- * Gives every item whose effective visibility is no longer what it was its next revision, in the transaction of the
- * session or question that caused it. What more than a slice holds is noted for `continueReview`; sending judges
- * anew, so nothing is shown meanwhile.
+ * Gives every item whose effective visibility has changed its next revision, in the transaction of the session or
+ * question that caused it. Items beyond one slice are noted for `continueReview`; sending judges visibility again, so
+ * nothing is shown meanwhile.
  */
 export async function reviewVisibility(
   ledger: Ledger,

@@ -1,4 +1,4 @@
--- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.
+-- The schema that all migrations together make: for reading, never run. A test compares it; UPDATE_SCHEMA=1 rewrites it.
 
 create table alert_messages (
   number bigint not null generated always as identity,

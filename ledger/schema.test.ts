@@ -8,7 +8,7 @@ import { describeSchema } from './schema.test-kit.js';
 const databases = useBothDatabases({ isEmpty: true });
 const file = join(__dirname, 'schema.sql');
 const head =
-  '-- What all migrations together make: to be read, never run. A test compares it; UPDATE_SCHEMA=1 writes it anew.\n\n';
+  '-- The schema that all migrations together make: for reading, never run. A test compares it; UPDATE_SCHEMA=1 rewrites it.\n\n';
 
 describe.each(kinds)('the schema on %s', (kind) => {
   it('is what schema.sql says after the last migration', async () => {

@@ -27,7 +27,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
   const fieldOf = ([place]: readonly SeenFields[], name: string): unknown =>
     place!.fields.find(({ field, member }) => (member === null ? field : `${field}.${member}`) === name);
 
-  it('are told by pigeonhole, with how many items have them and how many hold something', async () => {
+  it('are listed by pigeonhole, with the number of items that have them and that fill them', async () => {
     await store(101, 'attendees', [
       { id: 1, Email: 'a@example.com' },
       { id: 2, Email: '' },
@@ -54,7 +54,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(await seen('votes')).toEqual([]);
   });
 
-  it('are told with their kinds and the members of objects', async () => {
+  it('are listed with their kinds and the members of objects', async () => {
     await store(101, 'attendees', [
       { id: 1, linkedIn: { url: 'x' }, tags: ['a'], vip: true },
       { id: 2, linkedIn: null, vip: false },

@@ -12,13 +12,13 @@ export interface SeenFields {
 
 export interface SeenField {
   readonly field: string;
-  /** Of a field that is an object, one of its members; null: the field itself. */
+  /** A member of a field that is an object; null: the field itself. */
   readonly member: string | null;
   /** Items that have it, by JSON's kinds: string, number, boolean, object, array, null. */
   readonly types: Readonly<Record<string, number>>;
   /** Items where it holds something: neither null nor an empty text. */
   readonly filled: number;
-  /** Its values and how often each stands there; null where values are not told. */
+  /** Its values, each with the number of items; null where values are not shown. */
   readonly values: Readonly<Record<string, number>> | null;
 }
 
@@ -51,15 +51,15 @@ const statusFields: Readonly<Record<string, readonly string[]>> = {
   registrants: ['consent', 'signedIn'],
 };
 
-/** Of these not even true and false are told, but where `statusFields` names them: what organizers ask people is theirs. */
+/** Lists of which not even true and false are shown, except in `statusFields`: organizers' questions to people are private. */
 const listsOfPeople: readonly string[] = ['attendees', 'registrants'];
 
-/** More of them are no states, whatever the field is called. */
-const mostValues = 12;
+/** A field with more values than this holds no states, whatever its name. */
+const maxValues = 12;
 
 /**
- * Fields and what stands in them, by pigeonhole: one statement, which reads every stored item of the list. For a person
- * who asks.
+ * Returns the fields of a list's items and their contents, by pigeonhole. One statement that reads every stored item of
+ * the list; for a request by a person.
  */
 export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked): Promise<SeenFields[]> {
   const rows = await ledger.db.query<FieldRow>(
@@ -157,6 +157,6 @@ function toField(rows: readonly FieldRow[]): SeenField {
     member: rows[0]!.member,
     types,
     filled: rows.reduce((sum, { filled }) => sum + filled, 0),
-    values: told.length === 0 || told.length > mostValues ? null : Object.fromEntries(values),
+    values: told.length === 0 || told.length > maxValues ? null : Object.fromEntries(values),
   };
 }

@@ -8,7 +8,7 @@ export type Consent = (typeof consentStates)[number];
 export interface SeenItem {
   readonly key: string;
   readonly sessionId: number | null;
-  /** Whose it is; null where the list has no attendees. Of an anonymous row only its subject is stored. */
+  /** The attendee who created it; null where the list has no attendees. An anonymous row stores only its subject. */
   readonly attendeeId: number | null;
   /** A session's `anonymousResponses`, a flagged row's `anonymous`; null where the list says nothing. */
   readonly saysAnonymous: boolean | null;

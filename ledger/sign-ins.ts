@@ -30,8 +30,8 @@ interface SignIn {
 }
 
 /**
- * Takes in the next changes of attendees: who says now to be which registrant.
- * @returns codes, as hashes, of the registrants whom this may concern; undefined when no such change is left
+ * Processes the next changes of attendees: updates which attendee signed in as which registrant.
+ * @returns hashes of the codes of registrants that this may concern; undefined when no such change is left
  */
 export async function takeInAttendees(
   ledger: Ledger,
@@ -98,8 +98,8 @@ async function replaceSignIns(
 }
 
 /**
- * Keeps of attendees whose records are about to be emptied by which code they came, as a hash: who asks to be forgotten
- * by their code is found by it. What is kept already stays as it is.
+ * Keeps the hash of the code that each of these attendees used, before their records are emptied. An erasure request with
+ * the code finds the attendee by it. Leaves hashes that are already kept unchanged.
  */
 export async function keepCodes(
   ledger: Ledger,
@@ -123,7 +123,7 @@ export async function keepCodes(
   );
 }
 
-/** Undefined: the record says nothing by which a registrant could be told, or is deleted. */
+/** Returns undefined when the record is deleted or holds nothing that identifies a registrant. */
 function toSignIn(ledger: Ledger, { attendee_id: attendeeId, payload }: AttendeeRow): SignIn | undefined {
   if (payload === null) return undefined;
   // Read here: the store cannot look into texts that hold NUL.
@@ -150,8 +150,8 @@ interface LinkedRow {
 }
 
 /**
- * The attendees of these registrants, by the code's hash in hex: who came with the code, and who came without any under
- * the registrant id that those have. One without a record any more is none.
+ * The attendees of these registrants, by the code's hash in hex: those who used the code, and those without a code whose
+ * registrant id is the same. Omits attendees whose record no longer exists.
  */
 export async function linkedAttendees(
   tx: Queryable,

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.js';
 export interface RegisteredSink {
   readonly name: string;
   readonly type: string;
-  /** Of what is there already, what a new lane takes: null all, 0 nothing. */
+  /** Age limit of the existing changes that a new lane delivers, in milliseconds: null all, 0 none. */
   readonly historyMs: number | null;
   readonly observing: boolean;
   /** Keyed fingerprint of where it sends to. */
@@ -12,8 +12,8 @@ export interface RegisteredSink {
 }
 
 /**
- * Makes the ledger's sinks exactly these, by name; what is no longer configured is archived with its watermarks, and
- * comes back with them. An approval ends when its sink leaves `mode: observe`, or sends somewhere else.
+ * Makes the ledger's sinks exactly these, by name. A sink that is no longer configured is archived with its watermarks,
+ * and restored with them. An approval ends when its sink leaves `mode: observe`, or sends to another destination.
  */
 export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSink[]): Promise<Map<string, number>> {
   return await ledger.db.transaction(async (tx) => {

@@ -2,7 +2,7 @@ import { itemForm } from './item-form.js';
 import type { Ledger } from './ledger.js';
 import type { PlacedItem } from './place-items.js';
 
-/** What of an item stands in its row, beside its hashes. */
+/** The values of an item's row, beside its hashes. */
 export interface StoredForm {
   readonly payload: string;
   readonly attendeeId: number | null;
@@ -10,8 +10,8 @@ export interface StoredForm {
 }
 
 /**
- * What of a person stands in the row. Anonymous: nothing but a subject that joins with nothing. Not yet known: the
- * whole item, since it may still become named without being read again; sending leaves the person out until then.
+ * Decides which data about a person the row holds. Anonymous: only a subject that matches no other. Unknown visibility:
+ * the whole item, since it may still become named without being read again; until then sending leaves the person out.
  */
 export function storedForm(
   ledger: Pick<Ledger, 'hash'>,

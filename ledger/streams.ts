@@ -19,7 +19,7 @@ export interface DueStream extends StreamName {
   readonly isNew: boolean;
 }
 
-/** A stream as its reader holds it: the lease, and where it stands. */
+/** A reader's lease of a stream, with the state of the stream. */
 export interface StreamLease extends StreamName {
   readonly streamId: number;
   readonly ref: number;
@@ -36,29 +36,29 @@ export interface StreamLease extends StreamName {
   readonly headId: number | null;
   /** Null when no page was ever stored. */
   readonly perPage: number | null;
-  /** Of all items that this stream ever stored; null when it has none, or its list has no ids. */
+  /** The highest id that this stream ever stored; null when it has no items, or its list has no ids. */
   readonly highestId: number | null;
   /** Sweeps that have ended. */
   readonly sweeps: number;
-  /** Of the last sweep; null: none has ended. */
+  /** The number of pages of the last sweep; null: none has finished. */
   readonly pageCount: number | null;
   readonly sweptAt: Date | null;
   /** End of the last read that found something; null: none did. */
   readonly changedAt: Date | null;
   /** Reads in a row that found nothing. */
   readonly quietReads: number;
-  /** Rows were written since the last sweep began, by others than itself. */
+  /** Other transactions than the last sweep's have written rows since it started. */
   readonly differs: boolean;
   /** By the database's clock, when the lease was taken. */
   readonly takenAt: Date;
-  /** What an earlier attempt left unfinished. */
+  /** A walk that an earlier attempt left unfinished. */
   readonly poll: OpenWalk | null;
   readonly sweep: OpenWalk | null;
 }
 
 /**
- * Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are read no more. One that
- * is wanted again (its session is back) is due at once, whatever was thought of it.
+ * Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are no longer read. A stream
+ * that is wanted again (its session exists again) is due now, even if it counted as gone.
  */
 export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
   const lists = wanted.map(({ list }) => list);
@@ -86,7 +86,7 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 
 const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
 
-/** Streams that are due so soon behind the next one are waited for, so that one turn reads them all. */
+/** A cycle waits for streams that are due this soon after the next one, so that it reads them all. */
 const togetherMs = 100;
 
 /**
@@ -164,7 +164,7 @@ interface WalkRow {
   foreign_rows: number;
 }
 
-/** Takes the right to read a stream. At once: whoever held it before is refused at its next commit. */
+/** Takes the right to read a stream, immediately: the next commit of the previous holder is refused. */
 export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const askedAt = ledger.clock.monotonic();
   const [row] = await ledger.db.query<StreamRow>(
@@ -256,7 +256,10 @@ export async function distrustStream(
   });
 }
 
-/** The next read begins its walks anew. What the pages of the given-up sweep differed in, it will not see by itself. */
+/**
+ * Discards a stream's walks in progress, so that the next read starts them again. Notes that rows differ, since the next
+ * sweep cannot notice what the abandoned one has found.
+ */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
     `with stream as (update streams set differs = true where id = $1 and epoch = $2 returning id)
@@ -265,7 +268,7 @@ export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<
   );
 }
 
-/** When a stream is read next. */
+/** The time of a stream's next read. */
 export interface NextRead {
   readonly dueInMs: number;
   /** The polling interval in force, what decided it, and the interval without what the quota adds. */
@@ -304,7 +307,7 @@ export function readEnded(found: '$3' | '$4'): string {
     quiet_reads = case when ${found}::boolean then 0 else quiet_reads + 1 end`;
 }
 
-/** The stream could not be read on: noted, with the time of the next try; its walks stay where they are. */
+/** Notes that reading a stream failed, and the time of the next attempt; its walks keep their positions. */
 export async function failStream(
   ledger: Ledger,
   lease: StreamLease,
@@ -327,10 +330,10 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
 }
 
 /**
- * Makes whole walks of a pigeonhole's streams due at once. Asked for while one is under way, another one follows: what
- * it is wanted for may stand on pages already read.
- * @param list of this list alone; null: all
- * @returns how many streams that concerns
+ * Makes whole walks of a pigeonhole's streams due now. A request during a walk causes another one to follow, since the
+ * requested rows may be on pages that were already read.
+ * @param list only this list; null: all
+ * @returns the number of streams concerned
  */
 export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
   return await ledger.db.transaction(async (tx) => {

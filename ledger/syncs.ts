@@ -3,11 +3,11 @@ import type { Ledger } from './ledger.js';
 export interface RegisteredSync {
   readonly name: string;
   readonly workspace: string;
-  /** What it chooses pigeonholes by, as JSON; compared as a text. */
+  /** The rule by which it selects pigeonholes, as JSON; compared as a text. */
   readonly choice: string;
 }
 
-/** Of these syncs, those that are known and choose by something else than before. */
+/** Returns the names of those syncs that are known and whose selection rule has changed. */
 export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<string[]> {
   const rows = await ledger.db.query<RegisteredSync & Record<string, unknown>>(
     'select name, workspace, choice from syncs where name = any($1::text[])',
@@ -46,7 +46,7 @@ export interface Selection {
   readonly pigeonholeId: number;
 }
 
-/** What a sync reads, archived or not; that which its configuration chooses no more is left out. */
+/** The pigeonholes that a sync reads, archived or not, except those that its configuration no longer selects. */
 export async function selectionsOf(ledger: Ledger, sync: string): Promise<Selection[]> {
   const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number }>(
     `select p.ref, p.workspace, p.pigeonhole_id from selections s join pigeonholes p on p.ref = s.ref
@@ -56,7 +56,7 @@ export async function selectionsOf(ledger: Ledger, sync: string): Promise<Select
   return rows.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId }));
 }
 
-/** The configuration of a sync chooses these no more. They come back when it does. */
+/** Archives pigeonholes that the configuration of a sync no longer selects. They return when it selects them again. */
 export async function archiveSelections(ledger: Ledger, sync: string, refs: readonly number[]): Promise<void> {
   await ledger.db.query(
     'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',

@@ -51,7 +51,7 @@ const storedKeys = (db: Database): Promise<unknown[]> =>
 const removed = [{ hash_key: null, subject_key: null, fingerprint_key: null, checked: true }];
 
 describe.each(kinds)('the key of a ledger on %s', (kind) => {
-  it('is made with the ledger, in a file for its owner alone, and never stands in the store', async () => {
+  it('is made with the ledger, in a file that only its owner can read, and is never in the store', async () => {
     const db = await emptied(kind);
     const file = freshFile();
     const ledger = await openLedger(db, apart(file));

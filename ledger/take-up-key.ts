@@ -4,7 +4,7 @@ import type { KeyPlace } from './key-place.js';
 import { LedgerError } from './ledger-error.js';
 import { LedgerKey } from './ledger-key.js';
 
-/** What the store knows of the ledger's key. */
+/** The key, or the check value of the key, in the store. */
 export type StoredKey =
   /** A version before decision 0048 has made the ledger: its key is in the store. */
   | { readonly kind: 'inside'; readonly key: LedgerKey }

@@ -1,6 +1,6 @@
 import type { Ledger } from './ledger.js';
 
-/** A token as it is kept: whoever reads the ledger cannot use it. */
+/** A token as it is stored: reading the ledger is not enough to use it. */
 export interface StoredToken {
   /** The part of the token that is no secret. */
   readonly id: string;
@@ -16,7 +16,7 @@ export interface StoredToken {
   readonly lastUsedAt: Date | null;
 }
 
-/** What is compared when a token is presented. */
+/** The stored values that a presented token is compared with. */
 export interface PresentedToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'workspace'> {
   /** SHA-256 of the whole token. */
   readonly hash: Buffer;

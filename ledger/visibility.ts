@@ -1,7 +1,7 @@
 /** May the person behind an interaction be shown? `unknown` is treated as anonymous, but may still become named. */
 export type Visibility = 'named' | 'anonymous' | 'unknown';
 
-/** What an item's row in a sink shows: a matter of content, unlike `unknown`, which looks like `anonymous`. */
+/** The visibility that an item's row in a sink shows. It is part of the content; `unknown` looks like `anonymous`. */
 export type EffectiveVisibility = 'named' | 'anonymous';
 
 /** Lists that carry `attendeeId` and no flag of their own: judged from their session, and questions from their twin. */

@@ -14,7 +14,7 @@ const sink = (name: string): RegisteredSink => ({
 });
 
 describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
-  it('rises once, and is told by the page that raised it alone', async () => {
+  it('rises once, and is reported only by the page that raised it', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const ids = [...(await registerSinks(ledger, [sink('one'), sink('two')])).values()];
     await ledger.db.query('update sinks set wake = false');

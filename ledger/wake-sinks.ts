@@ -1,9 +1,9 @@
 import type { Queryable } from './drivers/database.js';
 
 /**
- * Raises the flags in id order (two pages never wait for each other); names only those that were down. The last thing
- * before a commit. A flag that is up is locked as well: a sink's turn lowers it first, and has to wait for what is
- * about to be committed, or it would neither see this change nor be told of it.
+ * Raises the wake flags in id order (two pages never wait for each other) and returns the names of sinks whose flag was
+ * down. Call it last before a commit. It also locks flags that are up: a sink lowers its flag before it reads, and has to
+ * wait for this commit, or it would neither see the change nor receive a signal for it.
  */
 export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
   if (sinkIds.length === 0) return [];

@@ -5,7 +5,7 @@ export type ItemOrder = 'unknown' | 'ascending' | 'descending' | 'unordered';
 
 export type WalkKind = 'poll' | 'sweep';
 
-/** Where a walk stands after a page; stored with it, so that a retry goes on behind the last stored page. */
+/** Position of a walk after a page; stored with the page, so that a retry continues after the last stored page. */
 export interface WalkProgress {
   /** The page to request next; null: the first. */
   readonly cursor: string | null;
@@ -27,10 +27,10 @@ export interface WalkProgress {
   readonly foreign: number;
 }
 
-/** A walk under way. Pages of both kinds commit with its progress. */
+/** A walk in progress. Pages of both kinds commit with its progress. */
 export interface OpenWalk extends WalkProgress {
   readonly kind: WalkKind;
-  /** Of a sweep: one more than the last that ended. 0 for a poll. */
+  /** For a sweep: one more than the last that finished. 0 for a poll. */
   readonly number: number;
   /** By the database's clock. */
   readonly startedAt: Date;
@@ -44,7 +44,7 @@ export interface OpenWalk extends WalkProgress {
   readonly differs: boolean;
 }
 
-/** What a page shows, without its items: all that a walk's progress and a later sweep need of it. */
+/** A page without its items: everything that a walk's progress and a later sweep need. */
 export interface PageSummary {
   readonly count: number;
   /** Values (ids, or times where the list has no ids) of its first and its last item; null: none, or not all have one. */
@@ -55,7 +55,7 @@ export interface PageSummary {
   /** Within the page; null: fewer than two items. */
   readonly direction: Direction | null;
   readonly lastKey: string | null;
-  /** When its newest item came to be, epoch ms; null: no row says. */
+  /** Creation time of its newest item, epoch ms; null: no row has one. */
   readonly newestAt: number | null;
   /** Rows without any identity. */
   readonly setAside: number;

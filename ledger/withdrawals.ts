@@ -7,9 +7,9 @@ export const withdrawalsHeld = 'withdrawals-held';
 const countedForMs = 60 * 60_000;
 
 /**
- * How many more people a sink may be told to forget in a pigeonhole before a person has to look: as with deletions,
- * they are held only above both a number and a share of those that it was told of. A registrant's record counts as an
- * attendee's does: a sink may be sent only one of the two.
+ * Returns the number of further people whose removal a sink may receive in a pigeonhole before an operator has to
+ * confirm. As with deletions, removals are held only above both a number and a share of the people sent to the sink. A
+ * registrant's record counts like an attendee's: a sink may receive only one of the two.
  */
 export async function withdrawalsLeft(
   tx: Queryable,

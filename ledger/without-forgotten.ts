@@ -10,8 +10,8 @@ type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
 
 /**
- * What of a page is to be written once somebody of the workspace is forgotten: nothing of theirs, and what others' items
- * repeat of their questions without its text. Asks only for what differs, so a page that is known costs nothing.
+ * Returns the items of a page to write when the workspace has forgotten people: none of their items, and other people's
+ * items without the text of their questions. Queries only for items that differ, so a known page costs nothing.
  */
 export async function withoutForgotten(
   ledger: Ledger,
@@ -69,8 +69,8 @@ async function withoutTheirs(
 }
 
 /**
- * Who comes as an attendee with a code that is forgotten is who had it: they were forgotten before they had an id here.
- * What was taken in under the id until now is found by their erasure, which goes on for it.
+ * Marks as forgotten the attendees who use a forgotten code: they were forgotten before they had an id here. Their
+ * erasure resumes and finds the items that were stored under the id until now.
  */
 async function forgetHolders(
   ledger: Ledger,
@@ -103,8 +103,8 @@ async function forgetHolders(
 }
 
 /**
- * Of a question that somebody asked after they were forgotten only the key is kept, by which its words are known in what
- * others say of it. Should some of that be here already, the erasure goes on for it.
+ * Keeps only the key of a question that a forgotten person asked later. The key is needed to recognize the question's
+ * text in other people's items. If such items are stored already, the erasure resumes for them.
  */
 async function keepQuestionsAway(
   tx: Queryable,
@@ -143,7 +143,7 @@ function isQuestions(list: string): boolean {
   return (questionLists as readonly string[]).includes(list);
 }
 
-/** Of these questions of a pigeonhole, those that are erased. */
+/** Returns those of these questions of a pigeonhole that are erased. */
 export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(

@@ -5,7 +5,7 @@ export type WaitReason = 'quota' | 'throttled' | 'credential';
 export type Permission =
   | {
       readonly kind: 'ask';
-      /** The wait that has just ended, and how many there were in a row; null: there was none. A success should be told. */
+      /** The wait that has just ended, and the number of waits in a row; null: there was none. Report a success. */
       readonly after: { readonly reason: WaitReason; readonly count: number } | null;
     }
   | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
@@ -14,8 +14,8 @@ export type Permission =
 const probeMs = 30_000;
 
 /**
- * Whether a workspace may be asked now. After a refused key only one caller may, whoever comes first: its answer
- * decides for all.
+ * Whether the workspace's service may be called now. After a rejected key only one caller gets permission, the first to
+ * claim it: its answer decides for all.
  */
 export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> {
   const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
@@ -36,7 +36,8 @@ export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> 
 }
 
 /**
- * Everything that reads this workspace waits, as long as the longest of several that found out at once says; one process after another learns it from this row.
+ * Makes every reader of this workspace wait. If several report a wait at the same time, the longest applies. Other
+ * processes learn of it from this row.
  * @param wait.count which wait in a row this is, as the caller counts: several requests that are refused at once are one
  */
 export async function waitWorkspace(
@@ -55,7 +56,7 @@ export async function waitWorkspace(
   );
 }
 
-/** The service answered: nothing waits any more. Writes only when something did. */
+/** Ends the wait of a workspace, because the service answered. Writes only when there was one. */
 export async function workspaceAnswers(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
@@ -64,7 +65,7 @@ export async function workspaceAnswers(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** The refused key is another one now: nothing waits for the old one. */
+/** Ends the wait for a rejected key, because the key has been replaced. */
 export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set wait_until = null, wait_reason = null, wait_count = 0

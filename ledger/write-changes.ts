@@ -20,7 +20,7 @@ export interface PageScope {
   readonly streamId: number;
   /** Rises as sequences are given within the transaction. */
   nextSequence: number;
-  /** Somebody of this workspace is forgotten: what is theirs is not taken in. Absent: nothing is read here. */
+  /** The workspace has forgotten people: their items are not stored. Absent: this scope reads nothing from the service. */
   readonly forgets?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Source {
   readonly readAs: string;
 }
 
-/** How many changes were written. */
+/** The number of changes written. */
 export interface WrittenChanges {
   readonly created: number;
   readonly updated: number;
@@ -102,7 +102,7 @@ export async function writeChanges(
   return { created, updated: changes.length - created };
 }
 
-/** Of no other row anything has to be asked or kept. */
+/** Whether no other row has to be read or kept: all items are new, under the same rules. */
 export function isAllNew(placed: readonly PlacedItem[]): boolean {
   return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
 }
@@ -223,8 +223,8 @@ async function insertChanges(
 }
 
 /**
- * Nothing of the content has changed: copied texts have, or what is known of the visibility, or what only decisions
- * rest on (a consent that is dropped from the payload), or the reading rules. The row follows, and nothing is told.
+ * Updates rows whose content is unchanged, without a change: only copied texts, the known visibility, the reading rules,
+ * or facts that only decisions use (a consent that is dropped from the payload) differ.
  */
 async function followItems(
   ledger: Ledger,

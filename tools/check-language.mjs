@@ -64,6 +64,8 @@ const rulesOf = {
 const exceptions = [
   ['tools/check-language.mjs', '', 'contains the patterns'],
   ['ledger/migrations/', '', 'released migrations are never edited'],
+  ['ledger/schema.sql', 'begun integer', 'the name of a column'],
+  ['ledger/registrant-standing.ts', 'standing in (', 'SQL: the column "standing" and the operator "in"'],
 ];
 
 const checked = /\.(?:ts|tsx|mjs|cjs|js|md|yaml|yml|sql|html)$/;

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 
-/** One table a transaction, so that others get in between. On a server, a table that somebody analyzes now is left to them. */
+/** Analyzes one table per transaction, so that other work can run in between. Skips a table that another session analyzes. */
 export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transaction'>): Promise<void> {
   for (const { name } of await db.query<{ name: string }>(grownTables)) {
     // oxlint-disable-next-line no-await-in-loop -- one after another
@@ -12,9 +12,9 @@ export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transacti
 }
 
 /**
- * Tables that are at least four times as large as when they were last analyzed, or have a hundred pages (some thousand rows)
- * and never were. Statements that are hot do not depend on statistics (decision 0038); all others plan better with them, and
- * a server's autovacuum comes by only once a minute. Names come quoted.
+ * Tables that are at least four times as large as when they were last analyzed, or that have a hundred pages (some
+ * thousand rows) and were never analyzed. Frequent statements do not depend on statistics (decision 0038); all others
+ * plan better with them, and a server's autovacuum runs only once a minute. Names are quoted.
  */
 export const grownTables = `
   select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name

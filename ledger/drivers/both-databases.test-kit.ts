@@ -50,7 +50,7 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
   };
 }
 
-/** What an action failed with; a failure of the test when it did not, or with something else than a StoreError. */
+/** Returns the StoreError that an action fails with; fails the test if the action succeeds or throws anything else. */
 export async function storeErrorOf(action: Promise<unknown>): Promise<StoreError> {
   const outcome = await action.then(
     () => 'it succeeded',

@@ -16,7 +16,7 @@ export class Connection implements Queryable {
 
   constructor(
     private readonly client: ClientBase,
-    /** How the store is named in errors. */
+    /** Name of the store in errors. */
     readonly store: string,
   ) {}
 
@@ -76,8 +76,8 @@ export function statementName(sql: string): string | undefined {
 }
 
 /**
- * Makes every statement be planned anew, on all connections: a table changed its columns under plans that were kept
- * from before (SQLSTATE 0A000, "cached plan must not change result type"). The old plans go with their connections.
+ * Makes all connections plan every statement again: a table changed its columns, and the kept plans are from before
+ * (SQLSTATE 0A000, "cached plan must not change result type"). The old plans are dropped with their connections.
  */
 export function forgetPlans(): void {
   generation += 1;
@@ -86,7 +86,7 @@ export function forgetPlans(): void {
 
 const known = new Map<string, ReadonlyMap<number, string>>();
 /** Statement texts whose array types are remembered; beyond these, each text is searched at every run. */
-const mostTexts = 1000;
+const maxTexts = 1000;
 
 /** Other names of types, as PostgreSQL's own statements call them. */
 const sameType: Readonly<Record<string, string>> = { integer: 'int4', int: 'int4', bigint: 'int8', bool: 'boolean' };
@@ -98,6 +98,6 @@ export function arrayTypes(sql: string): ReadonlyMap<number, string> {
   types = new Map(
     [...sql.matchAll(/\$(\d+)::(\w+)\[\]/g)].map(([, number, type]) => [Number(number) - 1, sameType[type!] ?? type!]),
   );
-  if (known.size < mostTexts) known.set(sql, types);
+  if (known.size < maxTexts) known.set(sql, types);
   return types;
 }

@@ -19,7 +19,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(db.kind).toBe(kind);
   });
 
-  it('commits a transaction whose work returns, and gives back what it returned', async () => {
+  it('commits a transaction whose work returns, and returns the result of the work', async () => {
     const result = await db.transaction(async (tx) => {
       await insert(tx, 1);
       await insert(tx, 2);
@@ -68,7 +68,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toHaveLength(20);
   });
 
-  it('fails a transaction by the first failure of statements given at once, and prepares the later ones anew', async () => {
+  it('fails a transaction by the first failure of statements sent together, and prepares the later ones again', async () => {
     const late = (on: Queryable): Promise<object[]> => on.query('insert into item (id) values ($1) returning id', [9]);
     const transaction = db.transaction((tx) => Promise.all([insert(tx, 1), insert(tx, 1), insert(tx, 2), late(tx)]));
     expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
@@ -76,7 +76,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await late(db)).toEqual([{ id: 9 }]);
   });
 
-  it('commits what its work gave and did not wait for, before it gives back a result', async () => {
+  it('commits the statements that its work sent and did not wait for, before it returns a result', async () => {
     let answered = 0;
     const result = await db.transaction(async (tx) => {
       const count = (): void => void (answered += 1);
@@ -108,7 +108,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('rolls back by the first failure among what its work did not wait for, and goes on being used', async () => {
+  it('rolls back by the first failure among what its work did not wait for, and stays usable', async () => {
     const transaction = db.transaction(async (tx) => {
       for (const id of [1, 2, 1, 3]) insert(tx, id).catch(() => undefined);
     });

@@ -1,11 +1,11 @@
 import type { StoreError } from './store-error.js';
 import type { SqlValue } from './sql-values.js';
 
-/** What statements are run on: the store itself, or one transaction of it. */
+/** Runs statements: on the store itself, or in one of its transactions. */
 export interface Queryable {
   /**
-   * Runs one statement with parameters `$1`, `$2`… and gives its rows. Prepared once per connection, so the text
-   * has to be constant: what varies is a parameter. What types come back: `result-values.ts`.
+   * Runs one statement with parameters `$1`, `$2`… and returns its rows. A connection prepares a text once, so the text
+   * has to be constant: anything that varies is a parameter. `result-values.ts` defines the types of the results.
    * @throws {StoreError}
    */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>;
@@ -26,7 +26,7 @@ export interface TransactionOptions {
    * answer is not waited for first. Were that refused, those statements would run, and lock nothing.
    */
   readonly beginsByLocking?: boolean;
-  /** Called once the commit has been sent: the store is at work, and whoever has to compute has time. */
+  /** Called once the commit has been sent. The store is busy then, so the caller can use the time to compute. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -53,13 +53,13 @@ export interface Database extends Queryable {
    */
   withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /**
-   * Housekeeping that a PostgreSQL server does by itself (autovacuum) and the embedded store does not: call it about
-   * once an hour. Takes the embedded store for a moment per table that needs it; does nothing on a server.
+   * Housekeeping that a PostgreSQL server does automatically (autovacuum) and the embedded store does not: call it about
+   * once an hour. Blocks the embedded store briefly for each table that needs it; does nothing on a server.
    */
   maintain(): Promise<void>;
   /**
-   * Analyzes tables that have grown much since they were last analyzed, from a small sample. Call it every few seconds: it
-   * is one look at the catalog unless a table has grown.
+   * Analyzes tables that have grown much since they were last analyzed, from a small sample. Call it every few seconds:
+   * it reads the catalog once and does no more unless a table has grown.
    */
   analyzeGrown(): Promise<void>;
   /**

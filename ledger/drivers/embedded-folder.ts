@@ -27,12 +27,12 @@ export async function embeddedFolder(storeFolder: string): Promise<string> {
   return folder;
 }
 
-/** Where the build puts the database that is copied; for code that runs from its sources, that of the last build. */
+/** Folder of the database that the build makes and new stores copy. Code that runs from its sources uses the last build. */
 export function newStoreFolder(): string {
   return join(packageRoot(), 'dist/ledger/new-store');
 }
 
-/** Of a folder in the making. Each attempt has its own. */
+/** Prefix of a folder whose copy is not complete. Each attempt has its own. */
 const unfinishedPrefix = 'postgres.new-';
 
 async function make(storeFolder: string, folder: string): Promise<void> {

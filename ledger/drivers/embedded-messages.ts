@@ -1,4 +1,4 @@
-/** What the store's thread is started with. */
+/** Data that the store's thread starts with. */
 export interface ThreadData {
   readonly folder: string;
 }
@@ -18,5 +18,5 @@ export type FromThread =
  */
 export const threadExitCodes = { closed: 0, dead: 70, full: 74 } as const;
 
-/** How PostgreSQL, Node and Emscripten say that the disk is full. */
+/** Messages by which PostgreSQL, Node and Emscripten report a full disk. */
 export const noSpace = /No space left on device|Disk quota exceeded|EDQUOT|ENOSPC/i;

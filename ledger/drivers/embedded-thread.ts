@@ -14,8 +14,8 @@ const partBytes = 256 * 1024;
 const part = Buffer.allocUnsafeSlow(partBytes);
 
 /**
- * PostgreSQL's log lines of the two severities after which it means to end the process. Inside PGlite it would go on
- * in an undefined state, so the thread ends at once: for the files that is the same as a SIGKILL, which they survive.
+ * PostgreSQL's log lines of the two severities after which it ends its process. Inside PGlite it would continue in an
+ * undefined state, so the thread ends immediately. For the files that is the same as a SIGKILL, which they survive.
  */
 const endOfEngine = /^\S+ \S+ \S+ \[\d+\] (?:PANIC|FATAL):/;
 
@@ -51,7 +51,7 @@ async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
     onRawData: (data) => {
       for (let from = 0; from < data.length;) {
         const piece = data.subarray(from, from + partBytes - length);
-        part.set(piece, length); // a copy: `data` is a window into memory that PostgreSQL goes on using
+        part.set(piece, length); // a copy: `data` is a window into memory that PostgreSQL reuses
         length += piece.length;
         from += piece.length;
         if (length === partBytes) flush();

@@ -70,9 +70,9 @@ describe('the folder of an embedded store', () => {
     await (await lockFolder(folder)).release();
   });
 
-  it('is made whole when the process that began to make it was killed', async () => {
+  it('is made whole after a kill of the process that started to make it', async () => {
     const first = startProcess(`say('open');`);
-    await until('it has begun', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
+    await until('it has started', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
     await killed(first.process);
     mkdirSync(join(folder, 'postgres.new-half/base'), { recursive: true }); // however far that one came
 
@@ -165,7 +165,7 @@ describe('the engine of the embedded store', () => {
     await db.close();
   });
 
-  it('is told nothing of our environment', async () => {
+  it('does not see our environment', async () => {
     process.env['PGOPTIONS'] = '-c search_path=nowhere';
     process.env['PGDATABASE'] = 'nowhere';
     const db = await openEmbedded({ folder });

@@ -23,7 +23,7 @@ export interface EmbeddedOptions {
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** How long an orderly end (a last checkpoint) may take before the thread is ended like by a kill, which is safe too. */
+/** Time limit of an orderly close (a last checkpoint). After it the thread is terminated as by a kill, which is safe too. */
 const closeTimeoutMs = 10_000;
 
 /**
@@ -161,8 +161,8 @@ class EmbeddedDatabase implements Database {
   }
 
   /**
-   * One after the other: there is one session inside, and a transaction has it whole. The next one's turn comes when
-   * all of this one has been sent, for answers come in the order of what was asked.
+   * Runs one use of the connection after the other: PGlite has one session, and a transaction occupies all of it. The
+   * next one starts when the one before has sent everything, since answers arrive in the order of the statements.
    */
   async #inTurn<T>(use: (onSent: () => void) => Promise<T>): Promise<T> {
     refuseWithinTransaction(this);

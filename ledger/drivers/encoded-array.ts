@@ -27,23 +27,23 @@ export function encodeColumn(elementType: string, values: readonly SqlValue[]): 
 /** Bytes before the first element of an array of one dimension. */
 const headBytes = 20;
 
-/** Where arrays are put together; each leaves as a copy of its own length, a third or less of the longest form. */
+/** Buffer in which arrays are encoded. Each leaves as a copy of its own length, a third or less of the longest form. */
 let room = Buffer.allocUnsafeSlow(64 * 1024);
 /** Room that is kept: a page of 300 items takes 0.5 MB. */
-const mostRoomBytes = 2 * 1024 * 1024;
+const maxRoomBytes = 2 * 1024 * 1024;
 
 function roomFor(bytes: number): Buffer {
   if (bytes <= room.byteLength) return room;
   const larger = Buffer.allocUnsafeSlow(bytes);
-  if (bytes <= mostRoomBytes) room = larger;
+  if (bytes <= maxRoomBytes) room = larger;
   return larger;
 }
 
-/** How the elements of an array go over the wire. Type numbers: pg_type.dat. */
+/** Encodes the elements of an array for the wire. Type numbers: pg_type.dat. */
 interface ElementCoder {
   readonly oid: number;
   /** Bytes that a value takes at most; -1 when it has no form here, so that the array has to go as text. */
-  mostBytes(value: SqlValue): number;
+  maxBytes(value: SqlValue): number;
   /** Gives the bytes that it wrote. */
   write(buffer: Buffer, offset: number, value: SqlValue): number;
 }
@@ -51,7 +51,7 @@ interface ElementCoder {
 /** A text is encoded once, into room for its longest form: finding its length first would take as long again. */
 const ofText = (oid: number): ElementCoder => ({
   oid,
-  mostBytes: (value) => (typeof value === 'string' ? 3 * value.length : -1),
+  maxBytes: (value) => (typeof value === 'string' ? 3 * value.length : -1),
   write: (buffer, offset, value) => buffer.write(storableText(value as string), offset, 'utf8'),
 });
 
@@ -60,7 +60,7 @@ const coders: Readonly<Record<string, ElementCoder>> = {
   json: ofText(114),
   bytea: {
     oid: 17,
-    mostBytes: (value) => (value instanceof Uint8Array ? value.byteLength : -1),
+    maxBytes: (value) => (value instanceof Uint8Array ? value.byteLength : -1),
     write(buffer, offset, value) {
       buffer.set(value as Uint8Array, offset);
       return (value as Uint8Array).byteLength;
@@ -68,17 +68,17 @@ const coders: Readonly<Record<string, ElementCoder>> = {
   },
   boolean: {
     oid: 16,
-    mostBytes: (value) => (typeof value === 'boolean' ? 1 : -1),
+    maxBytes: (value) => (typeof value === 'boolean' ? 1 : -1),
     write: (buffer, offset, value) => buffer.writeUInt8(value === true ? 1 : 0, offset) - offset,
   },
   int4: {
     oid: 23,
-    mostBytes: (value) => (typeof value === 'number' && (value | 0) === value ? 4 : -1),
+    maxBytes: (value) => (typeof value === 'number' && (value | 0) === value ? 4 : -1),
     write: (buffer, offset, value) => buffer.writeInt32BE(value as number, offset) - offset,
   },
   int8: {
     oid: 20,
-    mostBytes: (value) => (Number.isSafeInteger(value) ? 8 : -1),
+    maxBytes: (value) => (Number.isSafeInteger(value) ? 8 : -1),
     write(buffer, offset, value) {
       buffer.writeInt32BE(Math.floor((value as number) / 2 ** 32), offset);
       return buffer.writeUInt32BE((value as number) >>> 0, offset + 4) - offset;
@@ -86,7 +86,7 @@ const coders: Readonly<Record<string, ElementCoder>> = {
   },
   uuid: {
     oid: 2950,
-    mostBytes: (value) => (typeof value === 'string' && /^[\da-f]{32}$/.test(value) ? 16 : -1),
+    maxBytes: (value) => (typeof value === 'string' && /^[\da-f]{32}$/.test(value) ? 16 : -1),
     write: (buffer, offset, value) => buffer.write(value as string, offset, 'hex'),
   },
 };
@@ -108,7 +108,7 @@ export function binaryArray(type: string, values: readonly SqlValue[]): Buffer |
       hasNull = 1;
       continue;
     }
-    const bytes = coder.mostBytes(value);
+    const bytes = coder.maxBytes(value);
     if (bytes < 0) return undefined;
     most += bytes;
   }

@@ -68,7 +68,7 @@ describe('a folder', () => {
     expect(error.message).toContain('(ENOTDIR)');
   });
 
-  it('is not locked by a number that somebody left in its lock file', async () => {
+  it('is not locked by a leftover process number in its lock file', async () => {
     writeFileSync(join(folder, 'lock'), `${process.pid}\n`);
     await (await lockFolder(folder)).release();
   });

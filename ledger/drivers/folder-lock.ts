@@ -10,7 +10,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** What a locking program ends with when another process holds the lock; its own failures end with other codes. */
+/** Exit code of a locking program when another process holds the lock; its own failures have other codes. */
 const isHeldExitCode = 75;
 
 /** `+<&=` takes the descriptor itself, for reading and writing, as flock needs it on some systems. */

@@ -10,7 +10,7 @@ import { storeErrorOf } from './both-databases.test-kit.js';
 import { openPostgres } from './postgres.js';
 import { storeTls } from './postgres-tls.js';
 
-/** Node's own: Jest gives tests a copy, which its TLS never looks at. */
+/** Node's own object: Jest gives tests a copy, which Node's TLS never reads. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 describe('the way to a store', () => {

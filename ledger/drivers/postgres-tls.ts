@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { StoreError } from './store-error.js';
 
-/** Of a URL's parameters those that decide about TLS: read here, and kept from the driver, which has defaults of its own. */
+/** URL parameters that decide about TLS. They are read here and withheld from the driver, which has its own defaults. */
 const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'] as const;
 
 /**
@@ -28,9 +28,9 @@ export type StoreTlsMode = (typeof modes)[keyof typeof modes];
 
 export interface StoreTls {
   readonly mode: StoreTlsMode;
-  /** What the driver is given. */
+  /** TLS options for the driver. */
   readonly ssl: ConnectionOptions | false;
-  /** The URL without what stands in `ssl`. */
+  /** The URL without the parameters that `ssl` covers. */
   readonly url: string;
 }
 

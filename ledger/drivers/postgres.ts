@@ -11,14 +11,14 @@ import { StoreError } from './store-error.js';
 import { toStoreError } from './translate-error.js';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?sslmode=…`, see `storeTls`. Never stands in an error. */
+  /** `postgres://user:password@host:5432/database?sslmode=…`, see `storeTls`. Never part of an error. */
   readonly url: string;
   /** Connections of this process at most. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
   /** The server ends a statement that takes longer. Migrations have no such limit: `withoutLimits`. */
   readonly statementTimeoutMs?: number;
-  /** How much longer than the server's own limit we wait for its answer, before we take the connection for dead. */
+  /** Time beyond the server's own limit after which a connection without an answer counts as dead. */
   readonly answerMarginMs?: number;
   readonly idleInTransactionTimeoutMs?: number;
 }
@@ -27,8 +27,8 @@ export interface PostgresOptions {
 const keepAliveAfterMs = 30_000;
 
 /**
- * Connects to a PostgreSQL server, version 15 or newer. Nothing is tried twice: whoever calls decides.
- * @throws {StoreError} kind `unreachable` when there is no server, or it refuses us
+ * Connects to a PostgreSQL server, version 15 or newer. Retries nothing: the caller decides.
+ * @throws {StoreError} kind `unreachable` when there is no server, or it refuses the connection
  */
 export async function openPostgres({
   url,
@@ -83,7 +83,7 @@ class PostgresDatabase implements Database {
 
   constructor(
     private readonly pool: Pool,
-    /** Of a connection without limits. */
+    /** Settings of a connection without time limits. */
     private readonly settings: ClientConfig,
     private readonly store: string,
     private readonly idleInTransactionTimeoutMs: number,
@@ -137,7 +137,7 @@ class PostgresDatabase implements Database {
     throw new StoreError('other', `the files of ${this.store} belong to its server: use pg_dump`);
   }
 
-  onFatal(): void {} // a server that is gone may come back: every call finds out for itself
+  onFatal(): void {} // a server that is gone may return: every call finds out for itself
 
   close(): Promise<void> {
     this.#closing ??= this.pool.end();

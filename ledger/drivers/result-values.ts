@@ -45,7 +45,7 @@ const arrays: readonly (readonly [array: number, element: number])[] = [
   [2951, 2950],
 ];
 
-// `pg` reads any array's text form as nested arrays of texts and nulls when it is told that it is a text[].
+// Given the type number of text[], `pg` reads any array's text form as nested arrays of texts and nulls.
 const readTextArray = types.getTypeParser(1009 as 25) as unknown as (text: string) => unknown[];
 for (const [array, element] of arrays) {
   const read = readers.get(element) ?? asText;

@@ -110,7 +110,7 @@ class Transaction implements Queryable {
 
   async rollBack(): Promise<void> {
     this.#end();
-    if (this.connection.isBroken) return; // the server rolls back by itself
+    if (this.connection.isBroken) return; // the server rolls back automatically
     await this.connection.control('rollback').catch(() => {
       this.connection.isBroken = true; // the first error is the one to tell
     });

@@ -6,11 +6,11 @@ import { syncFolder } from './sync-folder.js';
 export interface EngineHooks {
   /** PostgreSQL's log, a line at a time. It may quote rows, so none of it may be shown. */
   readonly onLog?: (line: string) => void;
-  /** The engine is dead. It goes on without noticing unless its thread is ended right here. */
+  /** The engine is dead. It would continue without noticing, so this hook has to end its thread. */
   readonly onAbort?: () => void;
 }
 
-/** What we use of Emscripten inside PGlite 0.5.16, whose version is pinned because of this. */
+/** The parts of Emscripten inside PGlite 0.5.16 that this file uses. PGlite's version is pinned because of this. */
 interface EmscriptenModule {
   readonly FS: { readonly ErrnoError: new (errno: number) => Error };
   readonly NODEFS: {
@@ -25,8 +25,8 @@ type StartOptions = Parameters<NodeFS['init']>[1];
 const ioErrno = 29;
 
 /**
- * PGlite's folder on disk, with a real fsync. PGlite's own never syncs, whatever PostgreSQL is told: a commit would
- * survive a killed process but not a power cut. `syncCount` lets the opener prove that a commit does sync.
+ * PGlite's folder on disk, with a real fsync. PGlite's own file system never syncs, whatever PostgreSQL's settings: a
+ * commit would survive a killed process but not a power cut. `syncCount` lets the opener prove that a commit does sync.
  */
 export class SyncedNodeFs extends NodeFS {
   syncCount = 0;

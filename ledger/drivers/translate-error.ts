@@ -1,6 +1,6 @@
 import { StoreError, type StoreErrorFacts, type StoreErrorKind } from './store-error.js';
 
-/** What `pg` throws for an error of the server; all fields come from the server. */
+/** An error of the server as `pg` throws it; the server sets all fields. */
 interface ServerError {
   readonly code: string;
   readonly message: string;

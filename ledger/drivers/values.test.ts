@@ -60,7 +60,7 @@ describe.each(kinds)('values on %s', (kind) => {
     ['text', null, null],
     ['text', undefined, null],
     ['jsonb', '{"b": 1, "a": 2}', '{"a": 2, "b": 1}'],
-  ])('of type %s come back: %p', async (type, value, expected) => {
+  ])('of type %s are returned: %p', async (type, value, expected) => {
     expect(await one(`$1::${type}`, [value])).toEqual(expected);
   });
 
@@ -68,11 +68,11 @@ describe.each(kinds)('values on %s', (kind) => {
     expect(await one('$1::text', [text])).toBe(text);
   });
 
-  it.each(jsonTexts)('of type json keep the bytes of %p and come back as text', async (text) => {
+  it.each(jsonTexts)('of type json keep the bytes of %p and are returned as text', async (text) => {
     expect(await one('$1::json', [text])).toBe(text);
   });
 
-  it('of type bytea come back as a Buffer of the same bytes', async () => {
+  it('of type bytea are returned as a Buffer of the same bytes', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     expect(await one('$1::bytea', [bytes])).toEqual(bytes);
     expect(await one('$1::bytea', [new Uint8Array(bytes).subarray(3, 7)])).toEqual(bytes.subarray(3, 7));
@@ -98,7 +98,7 @@ describe.each(kinds)('values on %s', (kind) => {
         ['c,', '\\'],
       ],
     ],
-  ])('of type %s come back whole', async (type, values) => {
+  ])('of type %s are returned whole', async (type, values) => {
     expect(await one(`$1::${type}`, [values])).toEqual(values);
   });
 
@@ -124,7 +124,7 @@ describe.each(kinds)('values on %s', (kind) => {
     for (const sql of ['9007199254740993::int8', '9007199254740993::numeric', `'{9007199254740993}'::int8[]`]) {
       expect(await storeErrorOf(one(sql))).toMatchObject({ kind: 'other', message: expect.stringContaining('2^53') });
     }
-    expect(await one('1')).toBe(1); // and the connection goes on
+    expect(await one('1')).toBe(1); // the connection stays usable
   });
 
   it('that are no instant of our calendar are refused', async () => {
@@ -149,7 +149,7 @@ describe.each(kinds)('values on %s', (kind) => {
     expect(await one('$1::varchar[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // as text
   });
 
-  it('of five megabytes in one row, and of 20,000 rows, come back whole', async () => {
+  it('of five megabytes in one row, and of 20,000 rows, are returned whole', async () => {
     const long = 'ä'.repeat(2_500_000);
     expect(await one('$1::text', [long])).toBe(long);
     const ids = Array.from({ length: 20_000 }, (_, id) => id);
