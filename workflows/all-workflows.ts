@@ -1,4 +1,4 @@
-/** What a worker registers. The one place where names are exported again: Temporal takes a module of workflows. */
+/** The workflows that a worker registers. The only file that re-exports: Temporal requires one module of workflows. */
 export { deliverToSink } from './deliver-to-sink.js';
 export { discoverPigeonholes } from './discover-pigeonholes.js';
 export { forgetAttendee } from './forget-attendee.js';

@@ -2,7 +2,7 @@ import { continueAsNew } from '@temporalio/workflow';
 import { runTurns } from './run-turns.js';
 import { steps } from './steps.js';
 
-/** Sends one sink what its lanes hold, as long as it is configured. Woken by the page that gives it something to do. */
+/** Delivers to one sink as long as it is configured. A page that stores changes for the sink wakes it. */
 export async function deliverToSink(sink: string): Promise<void> {
   const end = await runTurns(
     () => steps.deliverTurn(sink),

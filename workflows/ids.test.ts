@@ -7,7 +7,7 @@ import {
 } from './ids.js';
 
 describe('ids of workflows', () => {
-  it('of two builders never meet, whatever the names', () => {
+  it('are unique across workflows for any names', () => {
     const names = ['acme', 'sync/acme', 'import', 'a/1', 'deliver/a', '%2F', ''];
     const ids = names.flatMap((name) => [
       discoverPigeonholesId(name),

@@ -1,6 +1,6 @@
 /**
- * Workflow ids, one function a workflow. A name is encoded, so that no two can meet: the parts are joined by a slash,
- * which an encoded name never holds.
+ * Workflow ids, one function for each workflow. Names are URL-encoded, so they contain no slash and ids joined with slashes
+ * stay unique.
  */
 
 export function discoverPigeonholesId(workspace: string): string {

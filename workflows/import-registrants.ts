@@ -3,9 +3,9 @@ import { runTurns } from './run-turns.js';
 import { steps } from './steps.js';
 
 /**
- * Sends the rows of one import until each has come to its end, or a person has cancelled it. Rows, chunks and their
- * outcomes stay in the ledger (claim check); the history holds counts.
- * @param id of the import
+ * Sends the rows of one import until all are settled or an operator cancels it. Rows, chunks and their outcomes stay in the
+ * ledger (claim check); the history holds only counts.
+ * @param id the id of the import
  */
 export async function importRegistrants(id: string): Promise<void> {
   const end = await runTurns(

@@ -1,9 +1,9 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { Turn } from '../work/turns.js';
 
-/** There is something to do: ends the present sleep. Carries nothing; what is to be done stands in the ledger. */
+/** Ends the current sleep. Has no payload: the work to do is in the ledger. */
 export const wakeSignal = defineSignal('wake');
-/** A person's wishes. Written to the ledger by an activity; the workflow itself remembers none of them. */
+/** Requests that the worker ignores with a warning: operators send them to the API, which checks their rights. */
 export const pauseSignal = defineSignal('pause');
 export const resumeSignal = defineSignal('resume');
 export const pollNowSignal = defineSignal('poll-now');
@@ -11,9 +11,9 @@ export const sweepSignal = defineSignal('sweep');
 
 export interface WorkState {
   readonly turns: number;
-  /** Null before the first turn of this run has ended. */
+  /** Null until the first cycle of this run has finished. */
   readonly last: Turn | null;
 }
 
-/** How the work stands: the counts of this run, and its last turn. */
+/** Returns the number of cycles of this run and the result of the last one. */
 export const stateQuery = defineQuery<WorkState>('state');

@@ -3,10 +3,10 @@ import type { Turn, WorkRequest } from '../work/turns.js';
 import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wakeSignal } from './messages.js';
 
 /**
- * Turn, sleep, turn: the life of every long-running workflow here. A turn says when the next one is due; a signal
- * ends the sleep. Holds no state that the ledger lacks, so that a new run, or a new workflow under the same id, goes
- * on where this one was. An idle cycle costs one activity and one timer.
- * @returns `finished` when nothing names this work any more, `renew` when the history is long enough to start anew
+ * Alternates between a cycle and a sleep, as every long-running workflow here does. A cycle returns when the next one is due;
+ * a signal ends the sleep. All state is in the ledger, so a new run, or a new workflow with the same id, continues where this
+ * one stopped. An idle cycle costs one activity and one timer.
+ * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as new
  */
 export async function runTurns(
   takeTurn: () => Promise<Turn>,
@@ -37,7 +37,7 @@ export async function runTurns(
     for (let request = requests.shift(); request !== undefined; request = requests.shift()) {
       await handleRequest(request);
     }
-    woken = false; // before the turn: what wakes while it runs has to lead to another one
+    woken = false; // before the cycle: a wake during the cycle must cause another one
     last = await takeTurn();
     turns += 1;
     if (last.state === 'finished') return 'finished';
@@ -45,5 +45,5 @@ export async function runTurns(
   }
   for (let request = requests.shift(); request !== undefined; request = requests.shift()) await handleRequest(request);
   await condition(allHandlersFinished);
-  return 'renew'; // a wake that comes now is not lost: the next run begins with a turn
+  return 'renew'; // a wake received now is not lost: the next run starts with a cycle
 }

@@ -2,9 +2,9 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.js';
 
 /**
- * The activities, with limits that hold for all of them. A turn takes seconds; the heartbeat tells a dead process from
- * a slow one, soon, since a lost turn delays what is live. Retries never end: what is permanent, an activity stores as
- * a result.
+ * The activities and the limits that apply to all of them. A cycle takes seconds. The heartbeat timeout is short, because a
+ * dead process delays a live event until it is detected. Retries never stop: an activity stores permanent failures as
+ * results.
  */
 export const steps = proxyActivities<Activities>({
   startToCloseTimeout: '3 minutes',

@@ -3,7 +3,7 @@ import type { PigeonholeName } from '../work/turns.js';
 import { runTurns } from './run-turns.js';
 import { steps } from './steps.js';
 
-/** Keeps the ledger of one pigeonhole current, as long as some sync names it. Pages stay in the ledger (claim check). */
+/** Keeps one pigeonhole in the ledger current, as long as a sync selects it. Pages stay in the ledger (claim check). */
 export async function syncPigeonhole(pigeonhole: PigeonholeName): Promise<void> {
   const end = await runTurns(
     () => steps.readPigeonholeTurn(pigeonhole),
