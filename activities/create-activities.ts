@@ -3,7 +3,7 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import type { Collaborators, InUse } from '../work/collaborators.js';
 import { deliverToSink } from '../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../reading/discover.js';
-import { forgetAttendee } from './forget-attendee.js';
+import { forgetAttendee } from '../delivering/forget-attendee.js';
 import { readPigeonhole } from '../reading/read-pigeonhole.js';
 import { importRegistrants } from '../importing/import-registrants.js';
 import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from '../work/turns.js';

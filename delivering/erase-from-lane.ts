@@ -1,10 +1,16 @@
-import type { Receipt } from '../people/forget/erasure.js';
-import { erasedOfLane, type ErasingLane } from '../people/forget/erasing-lanes.js';
+import type { Receipt, Erasure } from '../people/forget/erasure.js';
+import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from '../people/forget/erasing-lanes.js';
 import { type LaneLease, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../sinks/while-held.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
+import { isApproved } from '../ledger/approvals.js';
+import { keepReceipts } from '../people/forget/note-erasure.js';
+import { receiptsOf } from '../people/forget/read-erasures.js';
+import { pausesOf } from '../ledger/pauses.js';
+import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { plannedLanes, syncsTo } from './lane-plans.js';
 
 /**
  * Removes a person from the files that a sink keeps, under the lane's lease so that nothing is appended meanwhile. If the
@@ -122,4 +128,50 @@ export function saysNothingThere(reason: string): boolean {
 /** A sink that holds nothing returns the reason for the removal. */
 function isRemovalWord(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
+}
+
+/** Collects the receipts of all sinks, and erases the person from the files that sinks keep once no removal is open. */
+export async function eraseFromSinks(to: Collaborators, { number }: Erasure, signal: AbortSignal): Promise<Receipt[]> {
+  const lanes = await erasingLanes(to.ledger, number);
+  const known = new Map((await receiptsOf(to.ledger, number)).map((receipt) => [receipt.place, receipt]));
+  const receipts: Receipt[] = [];
+  for (const lane of lanes) {
+    // oxlint-disable-next-line no-await-in-loop -- one lane at a time: erasing files takes the lane's lease
+    const verdict = judgeErasingLane(lane, await laneConditions(to, lane));
+    const before = known.get(verdict.place);
+    const keepsFiles = to.sinks.get(lane.sink)?.sink.erase !== undefined;
+    if (verdict.outcome === 'waiting' || lane.open > 0) receipts.push(verdict);
+    else if (before !== undefined && before.outcome !== 'waiting') receipts.push(before);
+    else {
+      // oxlint-disable-next-line no-await-in-loop
+      const settled = keepsFiles ? await eraseFromLane(to, lane, verdict, signal) : verdict;
+      if (settled.outcome !== 'waiting') {
+        const { sinkId, ref } = lane;
+        // oxlint-disable-next-line no-await-in-loop
+        await settleErasingLane(to.ledger.db, { sinkId, ref, erasure: number });
+      }
+      // oxlint-disable-next-line no-await-in-loop -- stored immediately: a repeat skips files that are done
+      await keepReceipts(to.ledger.db, number, [settled]);
+      receipts.push(settled);
+    }
+  }
+  return receipts;
+}
+
+async function laneConditions(
+  { ledger, config, sinks }: Collaborators,
+  { sink: name, ref }: ErasingLane,
+): Promise<LaneConditions> {
+  const sink = sinks.get(name);
+  if (sink === undefined) return { served: false, stopped: null };
+  const selected = await selectedPigeonholes(ledger, syncsTo(config, name));
+  let served = false;
+  for (const { workspace, pigeonholeId } of plannedLanes(config, name, selected)) {
+    // oxlint-disable-next-line no-await-in-loop -- a short query each
+    served ||= (await findRef(ledger.db, workspace, pigeonholeId)) === ref;
+  }
+  const [pause] = await pausesOf(ledger, [{ scope: 'sink', name }]);
+  if (pause !== undefined) return { served, stopped: `sink ${name} is paused: resume it to have the person removed` };
+  const observes = sink.observing && !(await isApproved(ledger, sink.id, sink.destination));
+  return { served, stopped: observes ? `sink ${name} only observes: approve it to have the person removed` : null };
 }

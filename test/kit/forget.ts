@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { forgetAttendee } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import type { ErasureTurn } from '../../work/turns.js';
 import { countSharing } from '../../people/forget/count-sharing.js';
 import { findPerson, type PersonName } from '../../people/forget/find-person.js';

@@ -176,7 +176,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     await forget(stage, scene, erasure);
     const places = Object.keys(await outcomesOf(scene, erasure)).length;
     expect(places).toBe(4);
-    expect(scene.logText()).toContain(`"a person is forgotten","erasure":"${erasure}","places":${places}`);
+    expect(scene.logText()).toContain(`"erased a person everywhere","erasure":"${erasure}","places":${places}`);
   });
 
   it('is another person with their address, who is kept and counted; a request by address means everyone who has it', async () => {

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { forgetAttendee } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import { listErasures } from '../../people/forget/read-erasures.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';

@@ -1,5 +1,5 @@
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
-import { forgetAttendee } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';

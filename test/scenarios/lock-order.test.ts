@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Collaborators } from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
-import { forgetAttendee } from '../../activities/forget-attendee.js';
+import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';

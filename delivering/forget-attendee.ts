@@ -1,0 +1,55 @@
+import { eraseReasons } from '../people/forget/erase-reasons.js';
+import type { Erasure } from '../people/forget/erasure.js';
+import { endErasure, keepReceipts } from '../people/forget/note-erasure.js';
+import { awaitPages, readErasure, receiptsOf } from '../people/forget/read-erasures.js';
+import type { Collaborators } from '../work/collaborators.js';
+import { eraseFromSinks } from './erase-from-lane.js';
+import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import type { ErasureTurn } from '../work/turns.js';
+import { eraseFromItems, clearLedger } from '../people/forget/erase-from-ledger.js';
+
+/** Wait between cycles while something changes: a healthy sink answers within seconds. */
+const soonMs = 1000;
+/** Longest wait between cycles: a sink can stay paused for days. */
+const longestSleepMs = 60_000;
+
+/**
+ * Runs one cycle of an erasure. It erases the person from the ledger first (items, earlier revisions, reasons that sinks
+ * gave, registrants, imports). That adds a removal for every sink that received any of it; the sinks' own workflows deliver
+ * the removals. Then it erases the person from the files that sinks keep. Each place gets a receipt. Safe to repeat, also
+ * after a crash: each step finds what is left. The deletion limits do not apply, because an operator requested the erasure.
+ */
+export async function forgetAttendee(to: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
+  await requireCurrentConfiguration(to);
+  const erasure = await readErasure(to.ledger, id);
+  if (erasure === undefined || erasure.endedAt !== null) {
+    return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
+  }
+  // Before the items: the names to search for in reasons come from the person's records.
+  if (erasure.names !== null) await eraseReasons(to.ledger, erasure.names);
+  let items = erasure.names === null ? 0 : await eraseFromItems(to, erasure);
+  const own = await clearLedger(to, erasure);
+  const sinks = await eraseFromSinks(to, erasure, signal);
+  await keepReceipts(to.ledger.db, erasure.number, sinks);
+  const receipts = [...own, ...sinks];
+  const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
+  // A page in progress at the time of the request may have stored items since. Reads all items, so only once no place waits.
+  if (open === 0) await awaitPages(to.ledger, erasure.number);
+  const late = open > 0 ? 0 : await eraseFromItems(to, erasure);
+  items += late;
+  if (open + late > 0) {
+    return { items, open, nextDueInMs: await sleepMs(to, erasure), state: 'working' };
+  }
+  await endErasure(to.ledger, erasure.number);
+  // Read again: the ledger's own receipts may be from an earlier cycle.
+  const places = await receiptsOf(to.ledger, erasure.number);
+  to.log.info({ erasure: id, places: places.length }, 'erased a person everywhere');
+  return { items, open, nextDueInMs: 0, state: 'finished' };
+}
+
+/** Returns the short wait if a receipt changed within the last minute: a sink resumed after days answers within seconds. */
+async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasure): Promise<number> {
+  const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
+  const stillForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);
+  return stillForMs < longestSleepMs ? soonMs : longestSleepMs;
+}

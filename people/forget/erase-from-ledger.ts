@@ -1,0 +1,81 @@
+import { eraseCopies } from './erase-copies.js';
+import { eraseItems, itemsToErase, slicesOf } from './erase-items.js';
+import { eraseRegistrants } from './erase-registrants.js';
+import type { Erasure, Receipt } from './erasure.js';
+import { keepReceipts, noteCleared } from './note-erasure.js';
+import { countErased, refsOfErasedQuestions, workspacesOf } from './read-erasures.js';
+import type { Collaborators } from '../../work/collaborators.js';
+
+/**
+ * Erases the person's items, and their words from other people's items.
+ * @returns the number of items erased or rewritten
+ */
+export async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<number> {
+  const items = await itemsToErase(to.ledger, number);
+  let rewritten = 0;
+  for (const slice of slicesOf(items)) {
+    // oxlint-disable-next-line no-await-in-loop -- a transaction each, under the pigeonhole's lock
+    await to.orchestration.wakeSinks(await eraseItems(to.ledger, number, slice));
+  }
+  // Includes questions that an earlier attempt erased before it died: their copies may still be there.
+  for (const ref of await refsOfErasedQuestions(to.ledger, number)) {
+    for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
+      // oxlint-disable-next-line no-await-in-loop -- slice after slice
+      const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
+        to.ledger,
+        { erasure: number, ref },
+        after,
+      );
+      // oxlint-disable-next-line no-await-in-loop
+      await to.orchestration.wakeSinks(slice.woken);
+      rewritten += slice.rewritten;
+      after = slice.next;
+    }
+  }
+  return items.length + rewritten;
+}
+
+/**
+ * Erases the person from registrants and imports, and stores the receipts for the ledger, the imports and the service. Rows
+ * that an import is sending now stay until a later cycle.
+ */
+export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
+  if (erasure.names === null) return [];
+  const { rows, imports, underWay } = await eraseRegistrants(ledger, erasure.number, erasure.names);
+  const workspaces = await workspacesOf(ledger, erasure.number);
+  const receipts: Receipt[] = [
+    {
+      place: 'ledger',
+      count: await countErased(ledger, erasure.number),
+      outcome: 'erased',
+      detail: null,
+      todo: null,
+    },
+    {
+      place: 'imports',
+      count: rows,
+      outcome: underWay > 0 ? 'waiting' : rows > 0 ? 'erased' : 'nothing',
+      detail: underWay > 0 ? `${underWay} rows are being sent` : null,
+      todo: null,
+    },
+    ...imports.map(({ number, dropped }) => ({
+      place: `import:${number}`,
+      count: 1,
+      outcome: 'by-hand' as const,
+      detail: dropped ? 'dropped-file' : 'file',
+      todo: dropped
+        ? `the file of import ${number} is still in its drop folder: delete it there, and remove the person from other copies`
+        : `pigeonpost does not keep the file of import ${number}: remove the person from your copies of it`,
+    })),
+    ...workspaces.map((workspace) => ({
+      place: `service:${workspace}`,
+      count: 1,
+      outcome: 'by-hand' as const,
+      detail: 'no-deletion-call',
+      todo: 'the Event Engagement Service has no call that deletes a person: remove them in its dashboard',
+    })),
+  ];
+  await keepReceipts(ledger.db, erasure.number, receipts);
+  if (underWay === 0) await noteCleared(ledger, erasure.number);
+  return receipts;
+}
