@@ -10,9 +10,9 @@ export interface AirtableRow {
 
 export interface AirtableDouble extends RunningDouble {
   readonly token: string;
-  /** In the order in which they were made; the table holds a row of somebody else from the start. */
+  /** Rows in the order of their creation. The table starts with one row that a person entered. */
   readonly rows: readonly AirtableRow[];
-  /** As somebody does in Airtable. */
+  /** Removes a row, as a person can in Airtable. */
   removeRow(id: string): void;
 }
 
@@ -28,8 +28,8 @@ const types: Readonly<Record<string, 'text' | 'number'>> = {
 };
 
 /**
- * One table of an Airtable base: list, upsert and delete of its rows. Strict about keys, the ten rows of a request, names
- * and types of fields. Answers rows of an upsert in another order than they were sent, since no order is promised.
+ * Starts one table of an Airtable base, whose rows can be listed, upserted and deleted. Checks keys, the limit of ten rows
+ * a request, and the names and types of fields. Answers an upsert with its rows in reverse, since Airtable promises no order.
  * Sources: sinks/http/README.md, "Airtable".
  */
 export async function startAirtableDouble(options: ServeOptions = {}): Promise<AirtableDouble> {
@@ -109,7 +109,7 @@ function problemOf(name: string, value: unknown, typecast: boolean): string | un
   return isNumber ? undefined : 'INVALID_VALUE_FOR_COLUMN';
 }
 
-/** Airtable leaves empty cells out. */
+/** Removes empty cells, which Airtable does not return. */
 function withoutEmpty(fields: Readonly<Record<string, Cell>>): Record<string, Cell> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
 }

@@ -1,5 +1,5 @@
-// Loaded before a real LRS (real-lrs.test-kit.ts), which by itself would listen on every address of the machine and
-// outlive a test run that was killed.
+// Loaded before a real LRS (real-lrs.test-kit.ts). Without this file, the LRS would listen on every address of the
+// machine and keep running after a test run is killed.
 const { Server } = require('node:net');
 
 // oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below

@@ -5,9 +5,9 @@ export interface LrsTarget {
   readonly endpoint: string;
   readonly username: string;
   readonly password: string;
-  /** Of xAPI; 1.0.3 by default. */
+  /** The xAPI version; 1.0.3 by default. */
   readonly version?: string;
-  /** What the header `Authorization` holds when it must be refused, where another password would not do. */
+  /** An `Authorization` header that the LRS must refuse; by default, the account with a wrong password. */
   readonly refusedAuthorization?: string;
 }
 
@@ -55,7 +55,7 @@ export function basicAuthorization({ username, password }: LrsTarget): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** A valid statement with an id of its own; `changes` replace what stands in it. */
+/** Returns a valid statement with a new id; `changes` replace its properties. */
 export function aStatement(changes: Readonly<Record<string, unknown>> = {}): { id: string } & Record<string, unknown> {
   return {
     id: randomUUID(),

@@ -61,14 +61,14 @@ describe('the LRS double', () => {
     expect(double.store.voiderOf(voiding.id)).toBeUndefined();
   });
 
-  it('can be told to answer 409 for what it has already, whatever its content', async () => {
+  it('answers 409 to a known id with the option "repeats: conflict", even if the content is the same', async () => {
     await start({ repeats: 'conflict' });
     const statement = aStatement();
     await post([statement]);
     expect((await post([statement])).status).toBe(409);
   });
 
-  it('can be told to let statements be read only some time after they were stored', async () => {
+  it('makes statements readable only after the delay of "visibleAfterMs"', async () => {
     await start({ visibleAfterMs: 5000 });
     const statement = aStatement();
     await post([statement]);

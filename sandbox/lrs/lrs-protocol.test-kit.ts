@@ -61,7 +61,7 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((await post([Object.fromEntries(Object.entries(statement).toReversed())])).status).toBe(200);
     });
 
-    it('are told apart from others with the same id: 409, and the first one stays', async () => {
+    it('are refused with 409 if the id is stored with other content, and the first statement stays', async () => {
       const statement = aStatement();
       await post([statement]);
       const other = { ...statement, result: { response: 'another' } };
@@ -121,7 +121,7 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((await get({ statementId: voiding.id })).status).toBe(200);
     });
 
-    it('does not come back when it is sent again', async () => {
+    it('stays voided when it is sent again', async () => {
       const statement = aStatement();
       await post([statement, aVoiding(statement.id)]);
       expect((await post([statement])).status).toBe(200);

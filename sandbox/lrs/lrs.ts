@@ -9,41 +9,41 @@ export interface LrsAccount {
   readonly mayVoid?: boolean;
 }
 
-/** Where the specification lets an LRS choose. */
+/** Behaviour that the specification leaves to the LRS. */
 export interface LrsChoices {
-  /** The one version that it speaks: requests in another are 400. A fresh account speaks 2.0. */
+  /** The only version it accepts; requests in another version get 400. A fresh account has 2.0. */
   readonly version: '1.0.3' | '2.0.0';
-  /** Larger bodies are 413. */
+  /** Larger bodies get 413. */
   readonly maxBytes: number;
-  /** Longer lists are 413; no limit by default. */
+  /** Longer lists get 413; no limit by default. */
   readonly maxStatements?: number;
-  /** More requests in any minute are 429 with Retry-After; no limit by default. */
+  /** More requests in any minute get 429 with Retry-After; no limit by default. */
   readonly requestsPerMinute?: number;
   /**
-   * A statement that is stored already, sent again with the same content: `accepted` (nothing is stored, 200 or 204), or
-   * `conflict` (409 as for other content, which the specification allows).
+   * Answer to a stored statement that is sent again with the same content: `accepted` (200 or 204, nothing is stored) or
+   * `conflict` (409, as for other content). The specification allows both.
    */
   readonly repeats: 'accepted' | 'conflict';
   /**
-   * When two statements with one id are the same: by the comparison requirements of the `specification`, or only when
-   * they are `exact`ly alike but for the order of keys, as a real LRS was seen to have it (another display of the verb,
-   * another time zone of the same instant: 409).
+   * Rule for comparing two statements with the same id: the comparison requirements of the `specification`, or `exact`
+   * equality except for the order of keys. A real LRS was observed to use `exact`: it answers 409 if only the verb's
+   * display or the time zone of the same instant differs.
    */
   readonly comparison: 'specification' | 'exact';
   /** A statement that voids a voiding statement: `refused` is 400, `ignored` is stored without effect. */
   readonly voidingOfVoiding: 'ignored' | 'refused';
-  /** How long after it was stored a statement can be read: an LRS may answer before it is there. */
+  /** Delay until a stored statement can be read: an LRS may answer before it has indexed the statement. */
   readonly visibleAfterMs: number;
 }
 
-/** One LRS: what it holds and how it chose. */
+/** One LRS: its statements, credentials and options. */
 export interface Lrs {
   readonly store: StatementStore;
   readonly accounts: LrsAccount[];
   /** Access tokens that are valid, with the account that each was issued to. */
   readonly tokens: Map<string, LrsAccount>;
   readonly options: LrsChoices;
-  /** Of the authorities that it assigns. */
+  /** Home page of the authorities that the LRS assigns. */
   readonly homePage: string;
   readonly now: () => number;
   readonly requestLimit: CallLimit | undefined;

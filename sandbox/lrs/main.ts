@@ -1,5 +1,5 @@
 import { runDouble } from '../serve/run-double.js';
 import { startLrsDouble } from './start-lrs-double.js';
 
-/** Runs the LRS double by itself, with its one account: see README.md. */
+/** Runs the LRS double as a program, with its default account; see README.md. */
 runDouble('LRS double', startLrsDouble);

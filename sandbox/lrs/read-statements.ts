@@ -123,7 +123,7 @@ function moreOf(request: DoubleRequest, from: number): string {
   return `${request.path}?${query.toString()}`;
 }
 
-/** Only `exact` is given back here: a caller that needs another format must not be told that it got it. */
+/** Refuses every format except `exact`, the only one supported here, rather than answer with the wrong one. */
 function refuseUnknownFormat(request: DoubleRequest): void {
   if ((request.query.get('format') ?? 'exact') !== 'exact')
     throw new LrsRefusal(400, 'this LRS has the format exact alone');

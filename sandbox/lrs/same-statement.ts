@@ -1,18 +1,18 @@
 import { isObject, type JsonObject } from './statement.js';
 
-/** What the LRS may assign (xAPI 1.0.3, Data, 2.3.1): it does not make two statements differ. */
+/** Properties that the LRS may assign; the comparison ignores them (xAPI 1.0.3, Data, 2.3.1). */
 const ASSIGNED = ['id', 'authority', 'stored', 'version'];
 
 /**
- * Whether two statements are the same by the comparison requirements of xAPI 1.0.3 (Data, 2.3.1). Ignored are: what the
- * LRS assigns, the verb's display, definitions of activities, the order of a group's members, the letters of an instant
- * and of what is case-insensitive in an mbox. A duration is a string and counts as one.
+ * Compares two statements by the comparison requirements of xAPI 1.0.3 (Data, 2.3.1). Ignores the properties that the LRS
+ * assigns, the verb's display, definitions of activities, the order of a group's members, the notation of an instant, and
+ * the case of an mbox. Compares durations as strings.
  */
 export function sameStatement(one: JsonObject, other: JsonObject): boolean {
   return JSON.stringify(essence(one, other)) === JSON.stringify(essence(other, one));
 }
 
-/** Whether two statements as they were sent are alike in all but the order of keys and the letters of the id. */
+/** Compares two statements as they were sent, ignoring only the order of keys and the case of the id. */
 export function exactlySame(one: JsonObject, other: JsonObject): boolean {
   const lowerId = ({ id, ...rest }: JsonObject): JsonObject => ({ ...rest, id: String(id).toLowerCase() });
   return JSON.stringify(sorted(lowerId(one))) === JSON.stringify(sorted(lowerId(other)));
@@ -21,12 +21,12 @@ export function exactlySame(one: JsonObject, other: JsonObject): boolean {
 function essence(statement: JsonObject, against: JsonObject): unknown {
   const kept = Object.entries(statement).filter(([name]) => !ASSIGNED.includes(name));
   const { timestamp, ...rest } = Object.fromEntries(kept);
-  // A timestamp that only one of them has was assigned by the LRS.
+  // If only one of them has a timestamp, the LRS assigned it.
   const isCompared = against['timestamp'] !== undefined && typeof timestamp === 'string';
   return canonical({ ...rest, ...(isCompared && { timestamp: new Date(timestamp).toISOString() }) });
 }
 
-/** The same JSON with sorted keys, without what does not count. */
+/** Returns the same JSON with sorted keys, without the parts that the comparison ignores. */
 function canonical(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) {
     const entries = value.map((entry) => canonical(entry, name));
@@ -42,7 +42,7 @@ function canonical(value: unknown, name = ''): unknown {
   );
 }
 
-/** Extensions are whatever they are: only the order of their keys does not count. */
+/** Sorts keys and changes nothing else, since extensions are compared in full. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;

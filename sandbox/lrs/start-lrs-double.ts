@@ -8,34 +8,34 @@ import type { Statement } from './statement.js';
 import { StatementStore } from './statement-store.js';
 
 export interface LrsDoubleOptions extends ServeOptions, Partial<LrsChoices> {
-  /** By default one, `lrs-key` with `lrs-secret`. */
+  /** By default one account, `lrs-key` with `lrs-secret`. */
   readonly accounts?: readonly LrsAccount[];
 }
 
 export interface LrsDouble extends RunningDouble {
-  /** What a client is configured with: `/statements` is added to it. */
+  /** The endpoint to configure a client with; the client appends `/statements`. */
   readonly endpoint: string;
   readonly store: StatementStore;
-  /** As plain data, as `GET /_double/state` gives it. */
+  /** Returns the same plain data as `GET /_double/state`. */
   state(): LrsState;
-  /** The account's credentials are refused from now on. */
+  /** Makes the LRS refuse the account's credentials from now on. */
   revoke(username: string): void;
-  /** Where an account is given a token by OAuth 2 client credentials, as client id and secret. */
+  /** Token endpoint for OAuth 2 client credentials. An account is the client id and secret. */
   readonly tokenUrl: string;
-  /** All tokens that were issued are refused from now on. */
+  /** Makes the LRS refuse all tokens issued so far. */
   expireTokens(): void;
 }
 
 export interface LrsState {
   /** Oldest first, each with the id of the statement that voids it, or null. */
   readonly statements: readonly (Statement & { readonly voidedBy: string | null })[];
-  /** Requests that were refused for their rate. */
+  /** The number of requests refused by the rate limit. */
   readonly violations: number;
 }
 
 export const DEFAULT_ACCOUNT: LrsAccount = { username: 'lrs-key', password: 'lrs-secret' };
 
-/** Starts an LRS on loopback, empty; its endpoint is `/xapi`. */
+/** Starts an empty LRS on loopback. Its endpoint is `/xapi`. */
 export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<LrsDouble> {
   const { accounts, requestsPerMinute, maxStatements } = options;
   const now = options.now ?? Date.now;

@@ -16,8 +16,8 @@ export const eventField = '8f2cbb1e1aa4f6f4f9d3f6a8c7a1de2345bc6789';
 const token = 'pipedrive-token';
 
 /**
- * Persons of a company in Pipedrive, API version 2. Accepts the token as a header only, and of persons the fields that
- * exist. Somebody is there from the start. Sources: sinks/http/README.md, "Pipedrive".
+ * Starts the persons resource of a Pipedrive company, API version 2. Accepts the token only as a header, and only fields
+ * that exist. The company starts with one person. Sources: sinks/http/README.md, "Pipedrive".
  */
 export async function startPipedriveDouble(options: ServeOptions = {}): Promise<PipedriveDouble> {
   const persons = new Map<number, Person>();
@@ -72,7 +72,7 @@ export async function startPipedriveDouble(options: ServeOptions = {}): Promise<
   return { ...double, persons };
 }
 
-/** Custom fields are known by hashes, and stand apart from the others in version 2. */
+/** Checks names and types. Version 2 names custom fields by hashes and keeps them in `custom_fields`. */
 function areFields(body: Partial<Person>): boolean {
   const isKnown = Object.keys(body).every((name) => ['name', 'emails', 'custom_fields'].includes(name));
   const custom = Object.entries(body.custom_fields ?? {});

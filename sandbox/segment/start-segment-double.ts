@@ -12,9 +12,9 @@ export interface SegmentEvent {
 
 export interface SegmentDouble extends RunningDouble {
   readonly writeKey: string;
-  /** Those that a source accepted, without repeats; it has received some of others before. */
+  /** Events that the source accepted, without repeats. It starts with one event of another sender. */
   readonly events: readonly SegmentEvent[];
-  /** Why it dropped others, as the debugger shows; the answer was 200 all the same. */
+  /** Reasons for which events were dropped after a 200, as Segment's debugger shows them. */
   readonly dropped: readonly string[];
 }
 
@@ -22,8 +22,8 @@ const writeKey = 'segment-wr1te-key';
 const keys = new Set(['type', 'messageId', 'userId', 'event', 'timestamp', 'properties']);
 
 /**
- * The batch endpoint of Segment's HTTP Tracking API. Answers 200 to everything but bodies that are too large or no JSON,
- * as Segment does: what it then drops, and why, stands in `dropped`. Sources: sinks/http/README.md, "Segment".
+ * Starts the batch endpoint of Segment's HTTP Tracking API. Like Segment, it answers 200 to every body that is JSON and not
+ * too large, then drops invalid events; `dropped` holds the reasons. Sources: sinks/http/README.md, "Segment".
  */
 export async function startSegmentDouble(options: ServeOptions = {}): Promise<SegmentDouble> {
   const events: SegmentEvent[] = [

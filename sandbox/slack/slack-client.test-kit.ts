@@ -6,7 +6,7 @@ import {
   type SlackDoubleOptions,
 } from './start-slack-double.js';
 
-/** What an answer of the Web API may hold, as far as the tests look. */
+/** An answer of the Web API, with the properties that the tests read. */
 export interface SlackAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -40,7 +40,7 @@ describe('a token of the Slack double', () => {
     expect(await response.json()).toEqual({ ok: false, error: 'not_authed' });
   });
 
-  it('is told with its scopes in a header', async () => {
+  it('is answered with its scopes in a header', async () => {
     const answer = await trial.call('auth.test', {}, 'xoxb-poor');
     expect([answer.ok, answer['team_id'], answer.headers.get('x-oauth-scopes')]).toEqual([
       true,
@@ -227,7 +227,7 @@ describe('a thread in the Slack double', () => {
 });
 
 describe('the history of the Slack double', () => {
-  it('is paged by cursor, newest first, without loss when messages come in between', async () => {
+  it('is paged by cursor, newest first, and loses no message if others arrive between two pages', async () => {
     const posted = [await trial.post(), await trial.post(), await trial.post()];
     const first = await trial.get('conversations.history', { channel, limit: '2' });
     await trial.post();
@@ -237,7 +237,7 @@ describe('the history of the Slack double', () => {
     expect([first['has_more'], second['has_more']]).toEqual([true, false]);
   });
 
-  it('leaves its borders out unless it is told to include them', async () => {
+  it('excludes `oldest` and `latest` unless `inclusive` is set', async () => {
     const [first, second, third] = [await trial.post(), await trial.post(), await trial.post()];
     const range = { channel, oldest: first, latest: third };
     const inside = await trial.get('conversations.history', range);

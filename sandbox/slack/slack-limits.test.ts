@@ -23,7 +23,7 @@ describe('the rate of messages to a channel of the Slack double', () => {
     for (let second = 0; second < 20; second += 1) await trial.post();
     expect(trial.double.state()).toMatchObject({
       violations: 0,
-      limits: { [`post ${channel}`]: { mostInASecond: 1 } },
+      limits: { [`post ${channel}`]: { maxPerSecond: 1 } },
     });
   });
 

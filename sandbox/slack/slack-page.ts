@@ -66,7 +66,7 @@ function limitsHtml(state: SlackState): string {
   const rows = Object.entries(state.limits).map(
     ([name, use]) =>
       `<tr${use.refused > 0 ? ' class="bad"' : ''}><td>${escapeHtml(name)}</td><td>${use.calls}</td>` +
-      `<td>${use.mostInASecond}</td><td>${use.mostInAMinute}</td><td>${use.refused}</td></tr>`,
+      `<td>${use.maxPerSecond}</td><td>${use.maxPerMinute}</td><td>${use.refused}</td></tr>`,
   );
   if (rows.length === 0) return '<p class="empty">No calls yet.</p>';
   return `<table><tr><th>limit</th><th>calls</th><th>most in 1 s</th><th>most in 60 s</th><th>refused</th></tr>${rows.join('')}</table>`;

@@ -24,8 +24,8 @@ export interface LimitUse {
   readonly refused: number;
   /** Calls that came before the Retry-After of a refusal was over. */
   readonly ignoredRetryAfter: number;
-  readonly mostInASecond: number;
-  readonly mostInAMinute: number;
+  readonly maxPerSecond: number;
+  readonly maxPerMinute: number;
 }
 
 export function slackState(workspace: SlackWorkspace, limits: RateLimits): SlackState {
@@ -35,8 +35,8 @@ export function slackState(workspace: SlackWorkspace, limits: RateLimits): Slack
       calls: limit.passed.length,
       refused: limit.violations.length,
       ignoredRetryAfter: limit.violations.filter(({ ignoredRetryAfter }) => ignoredRetryAfter).length,
-      mostInASecond: limit.maxWithin(1000),
-      mostInAMinute: limit.maxWithin(60_000),
+      maxPerSecond: limit.maxWithin(1000),
+      maxPerMinute: limit.maxWithin(60_000),
     },
   ]);
   return {

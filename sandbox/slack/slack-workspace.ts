@@ -82,7 +82,7 @@ export class SlackWorkspace {
     return posted;
   }
 
-  /** The present as Slack writes it, a microsecond after the last one where the clock stood still. */
+  /** Returns the current time in Slack's format, at least 1 µs after the last ts so that each ts is unique. */
   private nextTs(): string {
     this.lastMicros = Math.max(this.now() * 1000, this.lastMicros + 1);
     const seconds = Math.floor(this.lastMicros / 1e6);

@@ -2,7 +2,7 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
 import { serveDouble } from '../serve/serve-double.js';
 
-/** What a workflow posted in its channel. */
+/** A message that a workflow posted to its channel. */
 export interface TeamsMessage {
   /** The lines that a reader sees, in their order. */
   readonly texts: readonly string[];

@@ -1,26 +1,26 @@
 import type { Receipt } from './receipt.js';
 
-/** What arrived of one list, over all pigeonholes. */
+/** Counts for one list, over all pigeonholes. */
 export interface ListTally {
-  /** Items of which at least one change arrived. */
+  /** Items with at least one change. */
   items: number;
-  /** Requests that were taken. */
+  /** Accepted requests. */
   deliveries: number;
   /** Distinct change ids. */
   changes: number;
   /** Requests whose change id had arrived before. */
   repeats: number;
-  /** Of these, those whose body was another one: a repeat must be byte for byte the same. */
+  /** Repeats with a different body. A repeat must be the same byte for byte. */
   differingRepeats: number;
-  /** New changes of an item that came after one with the same or a higher revision. Replays are not counted. */
+  /** New changes that arrived after one with the same or a higher revision of the item. Excludes replays. */
   outOfOrder: number;
-  /** Revisions that were jumped over between two changes of an item that arrived in order. */
+  /** Revisions missing between two changes of an item that arrived in order. */
   missingRevisions: number;
   /** New changes that belong to a replay. */
   replays: number;
 }
 
-/** Counts what arrives, so that a test or a person sees at once whether something came twice, late or not at all. */
+/** Counts changes, so that a test or a person can see which ones arrived twice, out of order or not at all. */
 export class DeliveryTally {
   readonly #lists = new Map<string, ListTally>();
   readonly #bodies = new Map<string, string>();
@@ -40,7 +40,7 @@ export class DeliveryTally {
     this.#judgeOrder(receipt, tally);
   }
 
-  /** By list, in the order in which the lists first appeared. */
+  /** Returns the counts by list, in the order in which the lists first appeared. */
   lists(): Record<string, ListTally> {
     return Object.fromEntries([...this.#lists].map(([list, tally]) => [list, { ...tally }]));
   }
@@ -51,7 +51,7 @@ export class DeliveryTally {
     if (last === undefined) tally.items += 1;
     this.#revisions.set(item, Math.max(last ?? 0, receipt.revision));
     if (receipt.replay !== null) tally.replays += 1;
-    else if (last === undefined) return; // a sink without history may begin at any revision
+    else if (last === undefined) return; // a sink without history may start at any revision
     else if (receipt.revision <= last) tally.outOfOrder += 1;
     else tally.missingRevisions += receipt.revision - last - 1;
   }

@@ -1,8 +1,8 @@
 import { runWebhookReceiverCommand } from './run-webhook-receiver-command.js';
 
 /**
- * Runs the receiver by itself: `node dist/sandbox/webhook-receiver/main.js --secret whsec_…`. Exit codes: 0 ended,
- * 1 failed, 2 wrong use.
+ * Runs the receiver as a program: `node dist/sandbox/webhook-receiver/main.js --secret whsec_…`. Exit codes: 0 stopped,
+ * 1 failed, 2 wrong arguments.
  */
 runWebhookReceiverCommand(process.argv.slice(2)).then(
   (exitCode) => {

@@ -1,32 +1,32 @@
 import { z } from 'zod';
 
 /**
- * How the receiver treats the next requests that match, instead of taking them with 204. Only requests with a good
- * signature and body are counted.
+ * An answer to the next matching requests, instead of accepting them with 204. Applies only to requests with a valid
+ * signature and body.
  */
 export const plannedAnswerSchema = z.strictObject({
-  /** For how many requests. */
+  /** The number of requests to answer this way. */
   count: z.int().min(1).default(1),
   /** The status to answer with. */
   status: z.int().min(200).max(599).default(204),
-  /** Cuts the connection instead of answering. */
+  /** Closes the connection instead of answering. */
   drop: z.boolean().default(false),
-  /** Whether the change counts as received; by default only where the answer says so. */
+  /** Whether the change counts as received. By default, it does if the answer reports success. */
   store: z.boolean().optional(),
   /** Waits between storing and answering. */
   delayMs: z.int().min(0).max(600_000).default(0),
-  /** The answer's Retry-After, as it stands here. */
+  /** The answer's Retry-After header, verbatim. */
   retryAfter: z.string().optional(),
-  /** The answer's body, for instance one that is too long or no JSON. */
+  /** The answer's body, for example one that is too long or not JSON. */
   body: z.string().default(''),
-  /** Only changes of this list, and of this key. */
+  /** Restricts the answer to changes of this list, and of this key. */
   list: z.string().optional(),
   key: z.string().optional(),
 });
 
 export type PlannedAnswer = z.output<typeof plannedAnswerSchema>;
 
-/** The answers planned by tests; the first that matches a change is used, as often as its count says. */
+/** The answers planned by tests. The first one that matches a change is used, at most `count` times. */
 export class PlannedAnswers {
   #plans: PlannedAnswer[] = [];
 
@@ -42,7 +42,7 @@ export class PlannedAnswers {
     return this.#plans;
   }
 
-  /** The plan for a change, which is thereby used once; undefined when it is taken as usual. */
+  /** Uses the plan for a change once and returns it, or undefined if there is none. */
   take(change: { readonly list: string; readonly key: string }): PlannedAnswer | undefined {
     const position = this.#plans.findIndex(
       ({ list, key }) => (list ?? change.list) === change.list && (key ?? change.key) === change.key,
@@ -55,7 +55,7 @@ export class PlannedAnswers {
   }
 }
 
-/** Whether a change that is answered by this plan counts as received. */
+/** Whether a change answered by this plan counts as received. */
 export function isStored(plan: PlannedAnswer): boolean {
   return plan.store ?? (!plan.drop && plan.status < 300);
 }

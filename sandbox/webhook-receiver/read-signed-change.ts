@@ -4,12 +4,12 @@ import { receivedChangeSchema, type ReceivedChange } from './received-change.js'
 
 export type SignedChange =
   | { readonly change: ReceivedChange }
-  /** What to answer, and why; the reason names fields, never their values. */
+  /** The status to answer with, and the reason, which names fields but never their values. */
   | { readonly refusedWith: number; readonly reason: string };
 
 /**
- * Takes a request for what it claims to be only when its signature holds (by the `standardwebhooks` library, with any
- * of the secrets), its body is a change, and its id is the change's.
+ * Accepts a request only if its signature is valid for one of the secrets (checked by the `standardwebhooks` library), its
+ * body is a change, and its id is the change's id.
  */
 export function readSignedChange(
   body: Buffer,
@@ -31,7 +31,7 @@ export function readSignedChange(
   if (headers['webhook-id'] !== result.data.id) {
     return { refusedWith: 400, reason: 'webhook-id is not the id of the change' };
   }
-  return { change: value as ReceivedChange }; // as it came: the checked copy would lack a field named __proto__
+  return { change: value as ReceivedChange }; // not result.data, which would lack a field named __proto__
 }
 
 function isSigned(verifier: Webhook, body: Buffer, headers: IncomingHttpHeaders): boolean {
@@ -48,6 +48,6 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    return undefined; // fails the schema, which says so
+    return undefined; // the schema reports it
   }
 }

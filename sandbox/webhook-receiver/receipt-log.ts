@@ -4,15 +4,15 @@ import type { LoggedReceipt, Receipt } from './receipt.js';
 const NEWLINE = 0x0a;
 
 /**
- * The receipts in a file, a line each. A line is in the operating system's hands before the sender gets its answer, so
- * a receipt survives the receiver's own kill (not a power loss: it is not synced).
+ * A file of receipts, one a line. Each line is written before the sender gets its answer, so a receipt survives a kill of
+ * the receiver. It may not survive a power loss, since the file is not synced.
  */
 export class ReceiptLog {
   readonly #descriptor: number;
-  /** What earlier runs received, oldest first. */
+  /** Receipts of earlier runs, oldest first. */
   readonly earlier: readonly Receipt[];
 
-  /** Opens or makes the file. A last line that a kill cut short was never answered for, and is removed. */
+  /** Opens or creates the file. Removes a last line that a kill cut short: its request was never answered. */
   constructor(file: string) {
     this.#descriptor = openSync(file, 'a+', 0o600);
     const content = readFileSync(this.#descriptor);
@@ -21,7 +21,7 @@ export class ReceiptLog {
     this.earlier = [...receiptsIn(content.subarray(0, length))];
   }
 
-  /** Writes one line. @throws when the file system does; the change is then not to be answered for. */
+  /** Writes one line. @throws if the file system does; the caller must then not confirm the change. */
   append(receipt: LoggedReceipt): void {
     const line = Buffer.from(`${JSON.stringify(receipt)}\n`);
     for (let written = 0; written < line.length;) written += writeSync(this.#descriptor, line, written);
@@ -36,7 +36,7 @@ function* receiptsIn(content: Buffer): Generator<Receipt> {
   for (let start = 0; start < content.length;) {
     const end = content.indexOf(NEWLINE, start);
     const { change: _, ...receipt } = JSON.parse(content.toString('utf8', start, end)) as LoggedReceipt;
-    yield receipt; // without the change: memory stays small however long the log is
+    yield receipt; // without the change, so that a long log needs little memory
     start = end + 1;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReceivedChange } from './received-change.js';
 
-/** One change that was taken, as often as it came. */
+/** One accepted request. A change that is sent again has a receipt for each request. */
 export interface Receipt {
   /** 1, 2, 3… in the order of arrival, across restarts with the same log. */
   readonly number: number;
@@ -9,7 +9,7 @@ export interface Receipt {
   readonly receivedAt: string;
   /** The header `webhook-id`, which is the change's id. */
   readonly id: string;
-  /** Of the body's bytes, in hex. */
+  /** SHA-256 of the body, in hex. */
   readonly sha256: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
@@ -18,15 +18,15 @@ export interface Receipt {
   readonly type: string;
   readonly revision: number;
   readonly sequence: number;
-  /** When the sender found the change, as it says; ISO 8601, UTC. */
+  /** The change's timestamp: when the sender found it. ISO 8601, UTC. */
   readonly timestamp: string;
-  /** The replay that it belongs to; null for all other changes. */
+  /** The replay that the change belongs to, or null. */
   readonly replay: string | null;
-  /** What the sender was told: a status, or `dropped` when the connection was cut after this was stored. */
+  /** The status of the answer, or `dropped` if the connection was closed after the receipt was stored. */
   readonly answer: number | 'dropped';
 }
 
-/** A line of the log: the receipt and what was received, for comparison with the truth. */
+/** A line of the log: the receipt and the change, for comparison with the truth. */
 export interface LoggedReceipt extends Receipt {
   readonly change: ReceivedChange;
 }

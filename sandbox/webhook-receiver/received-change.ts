@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A change as a receiver may rely on it, written from docs/change-envelope.md and not from the sender's types, so that
- * a mistake there is found here. Strict: a field too many is a mistake as well.
+ * The change envelope, written from docs/change-envelope.md and not from the sender's types, so that a mistake in the sender
+ * is found here. Strict: an unknown field is a mistake as well.
  */
 export const receivedChangeSchema = z
   .strictObject({

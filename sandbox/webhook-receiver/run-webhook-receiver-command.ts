@@ -10,10 +10,9 @@ export interface CommandOutput {
 }
 
 /**
- * Runs the receiver until `stop` (SIGTERM or SIGINT unless told otherwise), as a command: one line on stdout when it is
- * ready, with its URL. A secret on a command line can be seen by other users of the machine, so this is for test
- * secrets alone.
- * @returns the exit code: 0 stopped, 1 port or log not to be had, 2 wrong use
+ * Runs the receiver as a command until `stop` (by default SIGTERM or SIGINT). Prints one line with its URL when it is ready.
+ * Use test secrets only: other users of the machine can see a secret on a command line.
+ * @returns the exit code: 0 stopped, 1 port or log not available, 2 wrong arguments
  */
 export async function runWebhookReceiverCommand(
   argv: readonly string[],

@@ -14,35 +14,35 @@ import { ReceiptLog } from './receipt-log.js';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface WebhookReceiverOptions {
-  /** `whsec_…`; a request signed with any of them is taken. */
+  /** `whsec_…`; a request signed with any of them is accepted. */
   readonly secrets: readonly string[];
-  /** 0, the default, lets the system choose. */
+  /** The port; 0, the default, picks a free one. */
   readonly port?: number;
-  /** Where receipts are kept over restarts; absent: in memory alone. */
+  /** File that keeps receipts across restarts; without it, they are only in memory. */
   readonly logFile?: string;
 }
 
 export interface WebhookReceiver {
-  /** Where changes are to be sent; any other path but `/_control/` will do as well. */
+  /** The URL to send changes to. Every other path outside `/_control/` works too. */
   readonly url: string;
   readonly receipts: () => readonly Receipt[];
   readonly summary: () => ReceiverSummary;
-  /** Ends open requests too. */
+  /** Stops the receiver and closes open connections. */
   readonly close: () => Promise<void>;
 }
 
 export interface ReceiverSummary {
   readonly deliveries: number;
-  /** Requests that were not taken, by the status they were answered with, and `dropped`. Not kept over restarts. */
+  /** Requests that were not accepted, by status or `dropped`. Not kept across restarts. */
   readonly refused: Readonly<Record<string, number>>;
   readonly lists: Readonly<Record<string, ListTally>>;
 }
 
 /**
- * A receiver of webhooks as a careful customer would write it, on loopback, for trying and testing: takes changes
- * whose signature holds, remembers each, and can be told to misbehave.
+ * Starts a webhook receiver on loopback, written as a careful customer would write one. It accepts changes with a valid
+ * signature, records each, and fails on demand.
  *
- * - `POST /_control/answers` plans answers (planned-answer.ts), `DELETE` forgets them, `GET` shows what is left
+ * - `POST /_control/answers` plans answers (planned-answer.ts), `DELETE` removes them, `GET` shows the remaining ones
  * - `GET /_control/receipts` gives all receipts as NDJSON, `GET /_control/summary` counts them by list
  *
  * @throws when the port is taken or the log cannot be opened
@@ -65,14 +65,14 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
   const server = createServer((request, response) => {
     const handle = request.url?.startsWith('/_control/') ? control : receive;
     handle(request, response).catch((error: unknown) => {
-      // A client that went away is its own affair; all else is a defect of this receiver and must be seen.
+      // If the client is still connected, the error is a defect of this receiver and must be visible.
       if (!response.headersSent && !response.destroyed) answer(response, 500, `${String(error)}\n`);
       else response.destroy();
     });
   });
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST') return answer(response, 405, 'changes come by POST\n');
+    if (request.method !== 'POST') return answer(response, 405, 'send changes with POST\n');
     const body = await bodyOf(request);
     if (body === undefined) return refuse(response, 413, 'the body is too large');
     const signed = readSignedChange(body, request.headers, verifiers);

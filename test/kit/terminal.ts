@@ -70,7 +70,7 @@ export class TerminalSession {
   }
 }
 
-/** What stands on a terminal: the sequences that this program uses, and the wrapping that no program asks for. */
+/** The content of a terminal: interprets the sequences that pigeonpost uses, and wraps lines that are too long. */
 class Screen {
   #lines: string[] = [''];
   #row = 0;

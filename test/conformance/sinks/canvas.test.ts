@@ -14,8 +14,8 @@ import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 
 /*
  * What the delivery engine relies on, for the grades of the Canvas double, which is written from Canvas's documentation
- * and knows nothing of the sink: a repeat of any call is harmless, outcomes are per grade, one at fault holds back
- * itself alone, and nothing personal or secret is told.
+ * and knows nothing of the sink: a repeat of any call is harmless, outcomes are per grade, an invalid grade delays
+ * no other, and outcomes contain nothing personal or secret.
  */
 
 const signal = new AbortController().signal;
@@ -26,7 +26,7 @@ const assignment = (double: CanvasDouble) => double.canvas.school.courses[0]!.as
 let double: CanvasDouble;
 let sink: Sink<CanvasOperation>;
 let memory: Record<string, unknown>;
-/** What the sink has made of each item, as an engine keeps it. */
+/** The object that the sink created for each item, as the delivery engine keeps it. */
 let objects: Map<string, Fields | null>;
 
 async function start(options: CanvasOptions = {}, token = 'canvas-token'): Promise<void> {
@@ -135,7 +135,7 @@ describe('the canvas sink', () => {
     expect(jobs()).toBe(2);
   });
 
-  it.each(['85%', 'complete', 40, 0])('takes %j for set once it stands there', async (points) => {
+  it.each(['85%', 'complete', 40, 0])('recognizes the grade %j after Canvas has stored it', async (points) => {
     await start();
     expect(kindsOf(await settle(all(points)))).toEqual(['delivered']);
     expect(jobs()).toBe(1);

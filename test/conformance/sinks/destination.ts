@@ -2,31 +2,31 @@ import type { Change } from '../../../sinks/change.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Lane, Operation, Outcome, SendResult, Sink } from '../../../sinks/sink.js';
 
-/** What stands at a destination for one call. */
+/** A change as it arrived at a destination. */
 export interface Received {
   readonly change: Change;
   /** The bytes of the call, or a hash of them. */
   readonly bytes: string;
 }
 
-/** A destination of its own for one test, with a sink that sends there on the lane acme / 101. */
+/** A destination for one test, with a sink that sends to it on the lane acme / 101. */
 export interface Destination {
   readonly sink: Sink;
   /** Everything that arrived, oldest first within an item. */
   received(): Promise<Received[]>;
-  /** Texts that must stand in no outcome. */
+  /** Texts that must not appear in any outcome. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
 
-/** A way in which a destination fails, until it is mended. */
+/** A failure of a destination, from `begin` to `repair`. */
 export interface Fault<D extends Destination> {
   readonly name: string;
   begin(destination: D): Promise<void>;
-  mend(destination: D): Promise<void>;
+  repair(destination: D): Promise<void>;
 }
 
-/** The bookkeeping of the delivery engine in small: what is settled, and what the lane remembers. */
+/** A minimal delivery engine: keeps unsettled operations and the memory of the lane. */
 export class Courier {
   #unsettled: Operation[] = [];
   #planned: Promise<void>;
@@ -58,21 +58,21 @@ export class Courier {
     return this.#unsettled.length === 0;
   }
 
-  /** Sends the next batch of what is not settled and commits what came back. */
+  /** Sends the next batch of unsettled operations and commits the result. */
   async sendOnce(signal: AbortSignal = new AbortController().signal): Promise<readonly Outcome[]> {
     await this.#planned;
     if (this.#mustLookUp) this.commit(await this.sink.recover!(this.batch(), this.lane, signal));
     return this.commit(await this.sink.send(this.batch(), this.lane, signal));
   }
 
-  /** Sends and dies before anything is committed; the next holder of the lane looks first where it has to. */
+  /** Sends and dies before anything is committed. The next holder of the lane calls `recover` first if the sink needs it. */
   async sendAndDie(signal: AbortSignal = new AbortController().signal): Promise<void> {
     await this.#planned;
     await this.sink.send(this.batch(), this.lane, signal);
     this.#mustLookUp = this.sink.traits.repeats === 'lookUp';
   }
 
-  /** Sends until all is delivered. @throws when something is still left after as many rounds as there are operations */
+  /** Sends until all is delivered. @throws if operations are left after one round for each of them */
   async sendAll(): Promise<void> {
     await this.#planned;
     for (let rounds = this.#unsettled.length + 1; !this.isDone; rounds -= 1) {
@@ -81,7 +81,7 @@ export class Courier {
     }
   }
 
-  /** What would be sent next; once it is planned. */
+  /** Returns the next batch, after planning has finished. */
   async nextBatch(): Promise<Operation[]> {
     await this.#planned;
     return this.batch();

@@ -73,7 +73,7 @@ async function startStore(): Promise<StateDestination & { readonly store: Docume
     requests: () => double.requests.length,
     fail: (how, skip) => double.faults.add({ effect: effects[how]!, skip }),
     begin: (refusal) => double.faults.add({ effect: effects[refusal]!, times: 1_000_000 }),
-    mend: () => double.faults.clear(),
+    repair: () => double.faults.clear(),
     secrets: [token],
     close: () => double.close(),
   };

@@ -56,7 +56,7 @@ async function startFolder(): Promise<FileDestination> {
 const failing = (name: string, ...diskFaults: DiskFault[]): Fault<FileDestination> => ({
   name,
   begin: async (destination) => void destination.diskFaults.push(...diskFaults),
-  mend: async (destination) => void destination.diskFaults.splice(0),
+  repair: async (destination) => void destination.diskFaults.splice(0),
 });
 
 describeSink('file', {
@@ -76,7 +76,7 @@ describeSink('file', {
         if (existsSync(folder)) renameSync(folder, `${folder}.away`);
         writeFileSync(folder, ''); // whatever the sink does, it cannot be there
       },
-      async mend({ folder }) {
+      async repair({ folder }) {
         rmSync(folder);
         if (existsSync(`${folder}.away`)) renameSync(`${folder}.away`, folder);
       },
@@ -116,7 +116,7 @@ describe('the file sink after a kill between writing and committing', () => {
 
   afterEach(() => rmSync(base, { recursive: true }));
 
-  /** Puts the files as they stood at some instant; a file that is not named is not there. */
+  /** Restores the files as they were at some instant, and removes files that are not named. */
   function putFiles(contents: ReadonlyMap<string, string | Buffer>): void {
     for (const path of whole.keys()) rmSync(join(base, 'archive', path), { force: true });
     for (const [path, content] of contents) {
@@ -187,7 +187,7 @@ describe('the file sink after a kill between writing and committing', () => {
   });
 });
 
-/** How many whole lines a process has written that was killed after so many bytes. */
+/** Returns the number of whole lines that a process wrote before it was killed after `byteCount` bytes. */
 function wholeLinesWithin(steps: readonly { readonly bytes: Buffer }[], byteCount: number): number {
   let left = byteCount;
   return steps.filter(({ bytes }) => (left -= bytes.length) >= 0).length;

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What becomes of connections: led to the server, cut, left without an answer, answered with nonsense, or answered to no one. */
+/** Treatment of connections: forward, close, never answer, answer with garbage, or forward and lose the answer. */
 export type GateMode = 'open' | 'cut' | 'silent' | 'garbage' | 'answer-lost';
 
-/** A port on loopback in front of a server, where the network between a sink and its destination fails as a test wants. */
+/** A proxy on loopback between a sink and its destination, whose network failures a test controls. */
 export class Gate {
   #mode: GateMode = 'open';
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#accept(socket));
 
-  /** @param heard what the sink says, as it passes */
+  /** @param heard receives the bytes that the sink sends */
   constructor(
     private readonly targetPort: number,
     private readonly heard: (bytes: Buffer) => void = () => undefined,
@@ -26,7 +26,7 @@ export class Gate {
     return this.#mode;
   }
 
-  /** Open connections end, so that none goes on in the mode before. */
+  /** Changes the mode and closes open connections, so that none continues in the previous mode. */
   setMode(mode: GateMode): void {
     this.#mode = mode;
     for (const socket of this.#sockets) socket.destroy();
@@ -67,7 +67,7 @@ export class Gate {
 
   #track(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.on('error', () => undefined); // the other side sees it as a failed call, which is what is tested
+    socket.on('error', () => undefined); // the other side sees a failed call, which the test expects
     socket.on('close', () => this.#sockets.delete(socket));
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Change } from '../../../sinks/change.js';
 
-/** Stands in the data of every change below: must show up in no outcome. */
+/** Part of the data of every change below; must not appear in any outcome. */
 export const PERSONAL_DATA = ['Ada Lovelace', 'ada@example.com'];
 
 const lists = ['questions', 'votes', 'answer_ratings', 'poll-mcq-votes', 'attendees'] as const;
@@ -11,10 +11,10 @@ const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 
 const anyData = fc
   .dictionary(anyText, fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), { maxKeys: 8 })
-  .filter((data) => !Object.hasOwn(data, 'links')) // taken away before sinks see an item
+  .filter((data) => !Object.hasOwn(data, 'links')) // removed before sinks see an item
   .map((data) => ({ ...data, Name: PERSONAL_DATA[0], Email: PERSONAL_DATA[1] }));
 
-/** Changes of the lane acme / 101 as the ledger makes them: any item, any text, deletions with null data. */
+/** Changes of the lane acme / 101 as the ledger produces them: any item, any text, deletions with null data. */
 export const anyChange: fc.Arbitrary<Change> = fc
   .record({
     id: fc.uuid({ version: 5 }),
@@ -39,8 +39,8 @@ export const anyChange: fc.Arbitrary<Change> = fc
   }));
 
 /**
- * Changes of a few items in the order of the ledger: `items` items, each with revisions 1 to `revisions`, mixed.
- * The same every time.
+ * Returns changes of `items` items in the order of the ledger, each with revisions 1 to `revisions`, interleaved. The result
+ * is the same every time.
  */
 export function storyOf({ items, revisions }: { items: number; revisions: number }): Change[] {
   return Array.from({ length: items * revisions }, (_, index): Change => {
@@ -63,7 +63,7 @@ export function storyOf({ items, revisions }: { items: number; revisions: number
   });
 }
 
-/** What is left of a value after a way through JSON: -0 becomes 0, prototypes are plain. */
+/** Returns the value after a round trip through JSON: -0 becomes 0, prototypes are plain. */
 export function throughJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }

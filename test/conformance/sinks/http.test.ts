@@ -142,7 +142,7 @@ const start =
       requests: () => double.requests.length,
       fail: (how, skip) => double.faults.add({ effect: effects[how]!, skip }),
       begin: (refusal) => double.faults.add({ effect: effects[refusal]!, times: 1_000_000 }),
-      mend: () => double.faults.clear(),
+      repair: () => double.faults.clear(),
       secrets: [token, clientSecret],
       close: () => double.close(),
     };

@@ -121,7 +121,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
             ? { kind: 'dropBefore' }
             : hubSpotFault({ auth: 'unauthorized', overload: 'migration', outage: 'serverError' }[refusal])!,
       }),
-    mend: () => double.faults.clear(),
+    repair: () => double.faults.clear(),
     close: () => double.close(),
   };
 }
@@ -163,7 +163,7 @@ describeStateSink('hubspot', {
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner').filter(({ change }) => change.list !== 'attendees' || change.key === '2'),
   poison: () => attendee(3, { Email: `${PERSONAL_DATA[1]}..com` }),
-  isFoundAgain: ({ change }) => change.list !== 'qna-questions', // a note is known by what was made of it, or by a look-up
+  isFoundAgain: ({ change }) => change.list !== 'qna-questions', // a note is found by its stored id or by a look-up
   overloadAsksMs: 30_000,
 });
 

@@ -18,7 +18,7 @@ import { anyChange, PERSONAL_DATA, storyOf } from './generated-changes.js';
 
 /*
  * What the delivery engine relies on, for a sink that keeps the last state of each item, on a real server: a repeat of
- * any call is harmless, outcomes are per record, an outage loses and doubles nothing, nothing personal is told.
+ * any call is harmless, outcomes are per record, an outage loses and doubles nothing, and outcomes contain nothing personal.
  */
 
 interface Row {
@@ -37,7 +37,7 @@ suite('the postgres sink', () => {
   let gate: Gate;
   let gatePort: number;
   let databases = 0;
-  /** Of the test's own database, without the gate. */
+  /** URL of the test's own database, without the gate. */
   let url: string;
   let owner: Client;
   const sinks: Sink[] = [];
@@ -135,7 +135,7 @@ suite('the postgres sink', () => {
     expect(found).toEqual(expected);
   });
 
-  it('changes nothing when the same comes again, not even the time of writing', async () => {
+  it('changes nothing when it receives the same record again, not even the time of writing', async () => {
     const sink = newSink();
     const story = storyOf({ items: 7, revisions: 3 });
     await send(sink, story);
@@ -151,7 +151,7 @@ suite('the postgres sink', () => {
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray(story, { minLength: story.length }), async (shuffled) => {
         const [one, other]: [Sink, Sink] = [newSink(), newSink()];
-        // One that is in the other's way is told to come again, as the engine does.
+        // A courier that conflicts with the other one has to retry, as the engine does.
         const couriers = [new Courier(one, shuffled.slice(0, 12)), new Courier(other, shuffled.slice(12))];
         await Promise.all(couriers.map((courier) => courier.sendAll()));
         expect((await everyTable()).map(({ revision }) => revision)).toEqual(['6', '6', '6', '6']);
@@ -254,25 +254,25 @@ suite('the postgres sink', () => {
     gate.setMode('open');
   }
 
-  const faults: Record<string, { begin(): Promise<unknown>; mend(): Promise<unknown> }> = {
+  const faults: Record<string, { begin(): Promise<unknown>; repair(): Promise<unknown> }> = {
     ...Object.fromEntries(
       (['cut', 'silent', 'garbage', 'answer-lost'] as GateMode[]).map((mode) => [
         `is behind a network that is ${mode}`,
-        { begin: async () => gate.setMode(mode), mend: async () => gate.setMode('open') },
+        { begin: async () => gate.setMode(mode), repair: async () => gate.setMode('open') },
       ]),
     ),
     'has a table that is locked': {
       begin: () => owner.query('begin; lock table engagement.votes in exclusive mode'),
-      mend: () => owner.query('rollback'),
+      repair: () => owner.query('rollback'),
     },
     'has lost a table': {
       begin: () => owner.query('alter table engagement.votes rename to votes_away'),
-      mend: () =>
+      repair: () =>
         owner.query('drop table if exists engagement.votes; alter table engagement.votes_away rename to votes'),
     },
     'allows no writing any more': {
       begin: () => setReadOnly('on'),
-      mend: () => setReadOnly('off'),
+      repair: () => setReadOnly('off'),
     },
   };
 
@@ -288,7 +288,7 @@ suite('the postgres sink', () => {
       await fault.begin();
       const outcomes = await new Courier(failing, story.slice(10)).sendOnce();
       const lines = await failing.check(signal);
-      await fault.mend();
+      await fault.repair();
       expect(outcomes.length).toBe(10);
       if (name !== 'has lost a table') expect(kinds(outcomes)).toEqual(outcomes.map(() => 'retry'));
       await new Courier(patient, story.slice(10)).sendAll();

@@ -12,8 +12,8 @@ import { storyOf } from './generated-changes.js';
 const [key] = freshAccount.keys;
 
 /**
- * A process that sends a story in small batches, and keeps what the ledger would commit in a file. Whoever comes next
- * recovers the batch that the process before had begun.
+ * A process that sends a story in small batches and keeps the ledger's commits in a file. The next process recovers the
+ * batch that this one had started.
  */
 const sender = `
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');

@@ -63,14 +63,14 @@ async function startDestination(): Promise<S3Destination> {
 const failing = (name: string, mode: GateMode): Fault<S3Destination> => ({
   name,
   begin: async ({ gate }) => gate.setMode(mode),
-  mend: async ({ gate }) => gate.setMode('open'),
+  repair: async ({ gate }) => gate.setMode('open'),
 });
 
 const refusing = (name: string, status: number, code: string): Fault<S3Destination> => ({
   name,
   begin: async ({ double }) =>
     double.faults.add({ effect: { kind: 'answer', answer: errorAnswer(status, code) }, times: 1000 }),
-  mend: async ({ double }) => double.faults.clear(),
+  repair: async ({ double }) => double.faults.clear(),
 });
 
 describeSink('s3', {
@@ -91,7 +91,7 @@ describeSink('s3', {
           path: 'manifests',
           times: 1000,
         }),
-      mend: async ({ double }) => double.faults.clear(),
+      repair: async ({ double }) => double.faults.clear(),
     },
   ],
 });
@@ -387,7 +387,7 @@ describe('the check of the s3 sink', () => {
     expect([double.bucket.objects.size, double.bucket.oldVersions.size]).toEqual([0, 0]);
   });
 
-  it('passes at a store without conditions when it is told so', async () => {
+  it('passes at a store without conditional writes if the configuration says so', async () => {
     await start({ conditions: 'ignored' });
     expect(await check({ conditionalWrites: false })).toEqual([expect.stringMatching(/^ok /)]);
   });

@@ -109,7 +109,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
               ? { kind: 'answer', answer: { status: 503, headers: { 'retry-after': '45' }, text: 'busy' } }
               : salesforceFault({ auth: 'sessionExpired', outage: 'serverError' }[refusal])!,
       }),
-    mend: () => double.faults.clear(),
+    repair: () => double.faults.clear(),
     secrets: privateKey.split('\n').filter((line) => line.length > 20),
     close: () => double.close(),
   };
@@ -117,7 +117,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
 
 const withoutClock = /Date$|^SystemModstamp$/;
 
-/** Each record as often as it stands there, with what tells it in place of its id. */
+/** Returns all records of the org, duplicates included, with an email address or event id in place of each reference. */
 function stateOf({ org: { org } }: SalesforceDouble): string[] {
   const nameOf = (id: unknown): unknown => {
     const values = typeof id === 'string' ? org.byId(id)?.values : undefined;
@@ -299,7 +299,7 @@ describe('the salesforce sink at an org that people work in', () => {
     },
   );
 
-  it('goes on in a new session when the old one is over, and logs in once for it', async () => {
+  it('logs in once when the session has expired, and continues in the new session', async () => {
     await begin();
     await send(attendee(1, ada));
     destination.double.org.sessions.endAll();

@@ -11,8 +11,8 @@ export interface SinkHarness<D extends Destination> {
 }
 
 /**
- * What the delivery engine relies on, for any sink: `sinks/sink.ts` in sentences. A new sink brings a destination on
- * this machine and the ways in which it fails, and must hold all of these.
+ * Tests the contract of `sinks/sink.ts` that the delivery engine relies on. Each sink provides a destination on this machine
+ * and the failures of that destination, and must pass all of these tests.
  */
 export function describeSink<D extends Destination>(name: string, harness: SinkHarness<D>): void {
   describe(`the ${name} sink`, () => {
@@ -37,7 +37,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         );
       });
 
-      it('a change one by one as in company', async () => {
+      it('a change alone as it does together with others', async () => {
         await fc.assert(
           fc.asyncProperty(fc.array(anyChange, { maxLength: 10 }), async (changes) => {
             const alone = await Promise.all(changes.map((change) => operationsFor(destination.sink, [change])));
@@ -56,13 +56,13 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
     });
 
     describe('sends', () => {
-      it('nothing when there is nothing to send', async () => {
+      it('nothing for an empty batch', async () => {
         const courier = new Courier(destination.sink, []);
         expect((await destination.sink.send([], courier.lane, new AbortController().signal)).outcomes).toEqual([]);
         expect(await destination.received()).toEqual([]);
       });
 
-      it('any change such that it arrives as it was', async () => {
+      it('any change so that it arrives unchanged', async () => {
         const sent: Change[] = [];
         const courier = new Courier(destination.sink, []);
         await fc.assert(
@@ -79,7 +79,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         expect(byId(await destination.received())).toEqual(byId(sent.map((change) => ({ change, bytes: '' }))));
       });
 
-      it('a full batch in its order, item by item', async () => {
+      it('a full batch in order within each item', async () => {
         const changes = storyOf({ items: 7, revisions: 20 });
         await new Courier(destination.sink, changes).sendAll();
         const received = await destination.received();
@@ -87,14 +87,14 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         expect(revisionsByItem(received)).toEqual(revisionsByItem(changes.map((change) => ({ change, bytes: '' }))));
       });
 
-      it('nothing once it has been stopped', async () => {
+      it('nothing after it was stopped', async () => {
         const courier = new Courier(destination.sink, storyOf({ items: 3, revisions: 2 }));
         const outcomes = await courier.sendOnce(AbortSignal.abort());
         expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 6 }, () => 'unsent'));
         expect(await destination.received()).toEqual([]);
       });
 
-      it('what it calls unsent never, though it is stopped midway', async () => {
+      it('no operation that it reports as unsent, even if it is stopped midway', async () => {
         const courier = new Courier(destination.sink, storyOf({ items: 20, revisions: 3 }));
         const operations = await courier.nextBatch();
         const stop = new AbortController();
@@ -109,12 +109,12 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
     });
 
     describe.each(harness.faults)('whose destination $name', (fault) => {
-      it('gives an outcome for each operation, none of them delivered that did not arrive', async () => {
+      it('gives an outcome for each operation, and reports none as delivered that did not arrive', async () => {
         const courier = new Courier(destination.sink, storyOf({ items: 5, revisions: 4 }));
         const operations = await courier.nextBatch();
         await fault.begin(destination);
         const outcomes = await courier.sendOnce();
-        await fault.mend(destination);
+        await fault.repair(destination);
         expect(outcomes).toHaveLength(operations.length);
         expect(outcomes.some(({ kind }) => kind === 'retry' || kind === 'pause' || kind === 'unknown')).toBe(true);
         const delivered = operations.filter((_, position) => outcomes[position]?.kind === 'delivered');
@@ -122,7 +122,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         expect(delivered.filter(({ changeId }) => !arrived.has(changeId))).toEqual([]);
       });
 
-      it('has delivered everything in order once that has been mended, and nothing in two forms', async () => {
+      it('delivers everything in order after the repair, and nothing in two forms', async () => {
         const story = storyOf({ items: 5, revisions: 8 });
         const courier = new Courier(destination.sink, story.slice(0, 10));
         await courier.sendAll();
@@ -130,7 +130,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         await fault.begin(destination);
         await courier.sendOnce();
         await courier.sendOnce();
-        await fault.mend(destination);
+        await fault.repair(destination);
         await courier.sendAll();
         expectOnceInOrder(await destination.received(), story, destination);
       });
@@ -139,7 +139,7 @@ export function describeSink<D extends Destination>(name: string, harness: SinkH
         await fault.begin(destination);
         const outcomes = await new Courier(destination.sink, storyOf({ items: 5, revisions: 2 })).sendOnce();
         const lines = await destination.sink.check(new AbortController().signal);
-        await fault.mend(destination);
+        await fault.repair(destination);
         const said = JSON.stringify([outcomes, lines]);
         expect([...destination.secrets, ...PERSONAL_DATA].filter((text) => said.includes(text))).toEqual([]);
         expect(outcomes.map(sentenceOf).filter((detail) => detail.length > 300 || detail.includes('\n'))).toEqual([]);

@@ -150,7 +150,7 @@ describe('the author of a question', () => {
 describe('a reply that is broadcast', () => {
   const inChannel = (): string[] => stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.shown.map(({ text }) => text);
 
-  it('stands in the channel as well, from its first message or from the edit after which the condition holds', async () => {
+  it('appears in the channel as well, from its first message or from the edit that meets the condition', async () => {
     await start({ broadcast: 'item.votes >= 10' });
     stage.offer('1', { votes: 12 });
     stage.offer('2', { votes: 3 });

@@ -56,9 +56,9 @@ describe('five hundred questions in a channel, some edited, some withdrawn, answ
     expect(lost.length).toBeGreaterThan(questions / 25);
     expect(stage.slack.state()).toMatchObject({
       violations: 0,
-      limits: { [`post ${DEFAULT_CHANNEL}`]: { mostInASecond: 1 } },
+      limits: { [`post ${DEFAULT_CHANNEL}`]: { maxPerSecond: 1 } },
     });
-    expect(stage.slack.state().limits['chat.update']!.mostInAMinute).toBeLessThanOrEqual(50);
+    expect(stage.slack.state().limits['chat.update']!.maxPerMinute).toBeLessThanOrEqual(50);
     expect(Object.keys(stage.courier.memory)).toHaveLength(1); // the thread; no intent is left
   });
 

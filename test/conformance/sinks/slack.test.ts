@@ -24,7 +24,7 @@ const fault = (name: string, path: string, more: object = {}): void =>
   stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
 const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
 const redacted = 'This message has been withdrawn.';
-/** Where a test counts calls: the one that joins the channel is not among them. */
+/** For tests that count calls: the app has already joined the channel. */
 const joined: SlackStageOptions = {
   double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
 };
@@ -44,7 +44,7 @@ describe('the Slack sink', () => {
     expect(stage.slack.state().violations).toBe(0);
   });
 
-  it('edits what changed, redacts what is withdrawn or deleted, and shows again what comes back', async () => {
+  it('edits what changed, redacts what is withdrawn or deleted, and shows what returns again', async () => {
     await start();
     for (const key of ['1', '2', '3', '4']) stage.offer(key, {});
     await stage.settle();
@@ -111,7 +111,7 @@ describe('the Slack sink', () => {
     expect(stage.threads()).toHaveLength(3);
     expect(stage.slack.state()).toMatchObject({
       violations: 0,
-      limits: { [`post ${DEFAULT_CHANNEL}`]: { mostInASecond: 1 } },
+      limits: { [`post ${DEFAULT_CHANNEL}`]: { maxPerSecond: 1 } },
     });
   });
 
@@ -389,7 +389,7 @@ describe('the Slack sink that is refused', () => {
     expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
   });
 
-  it('posts anew what a person deleted, once it changes', async () => {
+  it('posts a message again that a person deleted, once the item changes', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();

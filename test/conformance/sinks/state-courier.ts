@@ -8,7 +8,7 @@ interface Item {
   /** The latest change is neither delivered nor given up. */
   open: boolean;
   object: Fields | null;
-  /** What was handed over and not settled: looked up from then on. */
+  /** The subject that was sent but not settled, and the time at which to look it up. */
   sent: { readonly subject: Subject; lookUpAtMs: number } | undefined;
   dueAtMs: number;
 }
@@ -24,8 +24,8 @@ const lookUpAfterMs = 60_000;
 const retryAfterMs = 5000;
 
 /**
- * The delivery engine in small, for a sink that wants the latest revision of each item and looks up what it may have
- * sent: what stands in a store is kept, what a process knows is lost when it is killed.
+ * A minimal delivery engine for a sink that wants the latest revision of each item and looks up what it may have sent. A
+ * kill loses the state of the process and keeps the store.
  */
 export class StateCourier {
   readonly dead: { readonly key: string; readonly cause: string; readonly detail: string }[] = [];

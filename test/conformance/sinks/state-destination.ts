@@ -2,23 +2,23 @@ import type { Fields, Lane, Operation, Outcome, Sink, Subject } from '../../../s
 
 /** A destination of its own for one test, for a sink that sends the latest revision of each item. */
 export interface StateDestination {
-  /** A sink that sends there, as a process would open it; opened anew after a crash. */
+  /** Opens a sink that sends to it, as a process does; called again after a crash. */
   open(): Sink;
-  /** What stands there now, in a form that can be compared: each thing as often as it stands there. */
+  /** The objects at the destination in a form that can be compared, duplicates included. */
   state(): unknown;
-  /** How many requests have been made. */
+  /** The number of requests so far. */
   requests(): number;
   /** From the request with this number on, counted from the next as 0, one goes wrong in this way. */
   fail(how: 'answer-lost' | 'never-arrives' | 'error-after', requestNumber: number): void;
-  /** Until it is mended, every request is refused in this way. */
+  /** Makes the destination refuse every request this way until `repair`. */
   begin(refusal: 'auth' | 'overload' | 'outage' | 'cut'): void;
-  mend(): void;
+  repair(): void;
   /** Texts that must stand in no outcome. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
 
-/** The bookkeeping of the delivery engine in small: what is settled, what was made of each item, what a lane remembers. */
+/** A minimal delivery engine: keeps unsettled operations, the object of each item, and the memory of the lane. */
 export class StateCourier {
   readonly #objects = new Map<string, Fields | null>();
   readonly #memory: Record<string, unknown> = {};
@@ -65,7 +65,7 @@ export class StateCourier {
     return outcomes;
   }
 
-  /** Sends, and the process dies before anything of it is committed. Another one goes on. */
+  /** Sends and dies before anything is committed. The next call acts as a new process. */
   async sendAndDie(signal = new AbortController().signal): Promise<void> {
     const subjects = this.#next();
     await this.#sink.send(await this.#plan(subjects), this.#lane, signal);

@@ -10,9 +10,9 @@ export interface StateSinkHarness<D extends StateDestination> {
   edited(): readonly Subject[];
   /** One that the destination refuses for what it says. */
   poison(): Subject;
-  /** Whether what was made of it is found again without knowing what was made before. */
+  /** Whether the sink finds its object again without the stored id. */
   isFoundAgain(subject: Subject): boolean;
-  /** How long an overloaded destination asks to wait, in ms. */
+  /** The wait that an overloaded destination requests, in ms. */
   readonly overloadAsksMs: number;
 }
 
@@ -35,7 +35,7 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
     beforeEach(begin);
     afterEach(end);
 
-    /** What stands there when nothing goes wrong, and in how many requests. */
+    /** Runs without failures and returns the final state and the number of requests. */
     async function inPeace(): Promise<{ state: unknown; requests: number }> {
       courier.add(harness.story());
       await courier.sendAll();
@@ -124,13 +124,13 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
       expect(destination.requests()).toBe(0);
     });
 
-    it('pauses for its credential when that is refused, and goes on with another', async () => {
+    it('pauses when its credential is refused, and continues with another one', async () => {
       destination.begin('auth');
       courier.add(harness.story());
       const outcomes = await courier.sendOnce();
       expect(outcomes[0]).toMatchObject({ kind: 'pause', cause: 'credential' });
       expect(outcomes.filter(({ kind }) => kind === 'delivered' || kind === 'rejected')).toEqual([]);
-      destination.mend();
+      destination.repair();
       await courier.sendAll();
       expect(await destination.state()).not.toEqual([]);
     });
@@ -163,7 +163,7 @@ export function describeStateSink<D extends StateDestination>(name: string, harn
 }
 
 function expectNothingPersonal(said: readonly (Outcome | object)[], { secrets }: StateDestination): void {
-  // What was made of an item is kept, and holds ids alone: it is looked through as well.
+  // The objects that the engine stores for items may hold only ids, so they are checked as well.
   const text = JSON.stringify(said);
   expect([...secrets, ...PERSONAL_DATA].filter((each) => text.includes(each))).toEqual([]);
   const long = said.filter((each) => 'detail' in each && typeof each.detail === 'string' && each.detail.length > 300);

@@ -65,7 +65,7 @@ async function startReceiver(): Promise<WebhookDestination> {
 const inMode = (name: string, mode: GateMode): Fault<WebhookDestination> => ({
   name,
   begin: async ({ gate }) => gate.setMode(mode),
-  mend: async ({ gate }) => gate.setMode('open'),
+  repair: async ({ gate }) => gate.setMode('open'),
 });
 
 const answering = (name: string, plans: readonly object[]): Fault<WebhookDestination> => ({
@@ -74,7 +74,7 @@ const answering = (name: string, plans: readonly object[]): Fault<WebhookDestina
     for (const plan of plans)
       await fetch(controlUrl, { method: 'POST', body: JSON.stringify({ count: 1_000, ...plan }) });
   },
-  async mend({ controlUrl }) {
+  async repair({ controlUrl }) {
     await fetch(controlUrl, { method: 'DELETE' });
   },
 });

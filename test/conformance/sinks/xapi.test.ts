@@ -46,13 +46,13 @@ async function startLrs(options: LrsDoubleOptions = {}, keys: Keys = () => ({}))
     requests: () => lrs.requests.length,
     fail: (how, skip) => lrs.faults.add({ effect: effects[how]!, skip }),
     begin: (refusal) => lrs.faults.add({ effect: effects[refusal]!, times: 1_000_000 }),
-    mend: () => lrs.faults.clear(),
+    repair: () => lrs.faults.clear(),
     secrets: [account.password, Buffer.from(`${account.username}:${account.password}`).toString('base64')],
     close: () => lrs.close(),
   };
 }
 
-/** What stands at the LRS, as it can be compared: less what it assigned, and the statements that void others. */
+/** Returns the statements of the LRS for comparison, without voiding ones and without the properties that it assigned. */
 function standing({ store }: LrsDouble): string[] {
   return store.all
     .filter(({ id, verb }) => store.voiderOf(id) === undefined && !JSON.stringify(verb).includes('/voided'))
@@ -86,7 +86,7 @@ const poisoned = subjectFor('votes', items.votes, { key: 'poison' });
 describeStateSink('xapi', {
   async start() {
     const destination = await startLrs();
-    // Under the id that the poisoned vote will have, something else stands there already, and is voided.
+    // Store a different statement under the id that the poisoned vote will get.
     const sink = destination.open();
     const [planned] = await sink.plan([poisoned]);
     await sink.close();
@@ -257,7 +257,7 @@ describe('a strict LRS', () => {
     expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['delivered']));
   });
 
-  it('is told nothing that it assigns itself, and of an actor nothing but one identifier', async () => {
+  it('receives no property that it assigns itself, and only one identifier of an actor', async () => {
     await open();
     await sink.send(await planned(everything('one')), lane, goingOn);
     const sent = destination.lrs.store.all.map(({ id }) => destination.lrs.store.sentAs(id)!);
