@@ -63,6 +63,21 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(slack.workspace.rotation!.live.length).toBeLessThanOrEqual(2);
   });
 
+  it('are exchanged three times in two hours if Slack issues them for one hour', async () => {
+    const json = { ok: true, access_token: 'short', refresh_token: 'next', expires_in: 3600 };
+    slack.faults.add({
+      path: 'oauth.v2.access',
+      times: 100,
+      effect: { kind: 'answer', answer: { status: 200, json } },
+    });
+    const tokens = process();
+    for (let minutes = 0; minutes < 120; minutes += 5) {
+      expect(await tokens.current()).toHaveProperty('token');
+      nowMs += 5 * 60_000;
+    }
+    expect(slack.requests).toHaveLength(3);
+  });
+
   it('are known to a process that starts days later, from the ledger and not from the configuration', async () => {
     await authorizes(process());
     nowMs += 9 * 24 * hourMs;

@@ -87,14 +87,18 @@ interface Grant {
   readonly refreshToken: string;
   /** Unix time in ms. */
   readonly expiresAtMs: number;
+  /** Time from issue to expiry; absent in pairs that were stored before this field existed: 12 hours. */
+  readonly lifetimeMs?: number;
 }
 
+/** The documented lifetime of an access token. */
+const USUAL_LIFETIME_MS = 12 * 3_600_000;
 /**
- * Time before its expiry at which a token is renewed: a third of 12 hours. Slack accepts two access tokens of an
+ * A token is renewed when a third of its lifetime is left, at most 4 hours. Slack accepts two access tokens of an
  * installation at the same time, so the old one works until it expires. If the answer with its successor is lost,
  * messages continue for hours, in which an operator can act.
  */
-const RENEW_BEFORE_MS = 4 * 3_600_000;
+const MAX_RENEW_BEFORE_MS = USUAL_LIFETIME_MS / 3;
 /** A token this close to its expiry is not used: the call could arrive after it. */
 const TOO_LATE_MS = 60_000;
 /** Longer than an exchange can take, so that no second process starts one at the same time. */
@@ -128,7 +132,7 @@ export class RotatingTokens implements TokenSource {
   }
 
   async current(): Promise<Token> {
-    if (this.#leftMs() <= RENEW_BEFORE_MS || this.#unstored !== undefined) await this.#renew(false);
+    if (this.#isDue() || this.#unstored !== undefined) await this.#renew(false);
     if (this.#leftMs() > TOO_LATE_MS) return { token: new Secret(this.#known!.grant.accessToken) };
     return { refused: this.#failed?.verdict ?? notYet };
   }
@@ -158,6 +162,11 @@ export class RotatingTokens implements TokenSource {
 
   #leftMs(): number {
     return this.#known === undefined ? 0 : this.#known.grant.expiresAtMs - this.#api.wallNow();
+  }
+
+  #isDue(): boolean {
+    const { lifetimeMs = USUAL_LIFETIME_MS } = this.#known?.grant ?? {};
+    return this.#leftMs() <= Math.min(lifetimeMs / 3, MAX_RENEW_BEFORE_MS);
   }
 
   async #renew(isRefused: boolean): Promise<void> {
@@ -201,7 +210,7 @@ export class RotatingTokens implements TokenSource {
     const grant = found === undefined ? undefined : grantOf(found);
     if (grant === undefined || found!.version === this.#known?.version) return false;
     this.#known = { grant, version: found!.version };
-    return isRefused || this.#leftMs() > RENEW_BEFORE_MS;
+    return isRefused || !this.#isDue();
   }
 
   async #store(exchanged: { readonly grant: Grant; readonly version: number }): Promise<void> {
@@ -235,7 +244,8 @@ export class RotatingTokens implements TokenSource {
         verdict: refusedRenewal({ code: 'no_refresh_token', detail: `${verdict.detail}, without a pair of tokens` }),
       };
     }
-    return { grant: { accessToken, refreshToken: next, expiresAtMs: this.#api.wallNow() + seconds * 1000 } };
+    const lifetimeMs = seconds * 1000;
+    return { grant: { accessToken, refreshToken: next, expiresAtMs: this.#api.wallNow() + lifetimeMs, lifetimeMs } };
   }
 
   #fail(verdict: Exclude<Verdict, { kind: 'ok' }>, forMs: number): void {
