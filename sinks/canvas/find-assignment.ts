@@ -105,7 +105,12 @@ async function create(
     published: true,
   };
   const reply = await client.post(path, { assignment }, budget);
-  if (reply.kind === 'ok') return foundIn(`${path}/${String(reply.body['id'])}`, reply);
+  if (reply.kind === 'ok') {
+    const { id } = reply.body;
+    if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return foundIn(`${path}/${id}`, reply);
+    const detail = `${client.host} answered the creation of an assignment without its id: correct "baseUrl"`;
+    return { kind: 'failed', result: { kind: 'retry', detail } };
+  }
   if (reply.kind !== 'failed') return { kind: 'refused', reply };
   return { kind: 'failed', result: reply.result }; // it may have been created: the next attempt looks for it first
 }

@@ -339,6 +339,17 @@ describe('an assignment that is named', () => {
     },
   );
 
+  it('is not used while Canvas answers its creation without an id', async () => {
+    await open();
+    const answer = { status: 200, json: { message: 'Welcome' } };
+    double.faults.add({ effect: { kind: 'answer', answer }, method: 'POST', path: '/api/v1/courses/42/assignments' });
+    const outcomes = [...(await attempt('send', all(80))).values()];
+    expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => 'retry'));
+    expect(outcomes[0]).toMatchObject({ detail: expect.stringMatching(/without its id: correct "baseUrl"$/) });
+    expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
+    expect(named()).toEqual([created]);
+  });
+
   it('is created once for several lanes at once', async () => {
     await open();
     const halves = [codes.slice(0, 12), codes.slice(12)].map((half) => new Map(half.map((code) => [code, 80])));
