@@ -89,7 +89,7 @@ export async function recoverBatch(
     const key = new ObjectNames(store.config, lane).object(partition, number);
     // oxlint-disable-next-line no-await-in-loop -- a few, and rarely any after the first that is absent
     const found = await findObject(store, key, signal);
-    if (found.kind === 'absent' || (found.kind === 'found' && found.digest !== digest)) {
+    if (found.kind === 'absent' || (found.kind === 'found' && (found.digest !== digest || !found.isWhole))) {
       absent.push(intent);
       continue;
     }

@@ -22,6 +22,7 @@ export interface Store {
 type Stored = { readonly kind: 'stored' } | Failure;
 
 const digestHeader = 'x-amz-meta-pigeonpost-sha256';
+const sizeHeader = 'x-amz-meta-pigeonpost-bytes';
 
 /**
  * Writes a new object. If the name already has the same lines, the object counts as written. With `If-None-Match`, a
@@ -36,22 +37,23 @@ export async function putObject(
   const key = new ObjectNames(config, lane).object(partition, number);
   const body = await packed(text, config);
   const headers = objectHeaders(body, digest, config);
+  const store = { client, config };
   const answer = await client.call({ method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } }, signal);
-  if (answer.kind === 'answer' && answer.status === 200) return { kind: 'stored' };
+  if (answer.kind === 'answer' && answer.status === 200) return await verifyStored(store, { key, digest }, signal);
   if (answer.kind !== 'answer' || answer.status !== 412)
     return classifyFailure(answer, 'writing an object', { isWrite: true });
 
-  const found = await findObject({ client, config }, key, signal);
-  if (found.kind === 'found' && found.digest === digest) return { kind: 'stored' };
+  const found = await findObject(store, key, signal);
+  if (found.kind === 'found' && found.digest === digest && found.isWhole) return { kind: 'stored' };
   if (found.kind === 'absent')
     return { kind: 'retry', detail: `${key} existed and disappeared: it will be written again` };
   if (found.kind !== 'found') return found;
-  const isOurs = doubtfulOf(lane.memory).some(
+  const isDoubtful = doubtfulOf(lane.memory).some(
     (each) => each.partition === partition && each.number === number && each.digest === found.digest,
   );
-  if (isOurs) {
+  if (isDoubtful || found.digest === digest) {
     const again = await client.call({ method: 'PUT', key, body, headers }, signal);
-    if (again.kind === 'answer' && again.status === 200) return { kind: 'stored' };
+    if (again.kind === 'answer' && again.status === 200) return await verifyStored(store, { key, digest }, signal);
     return classifyFailure(again, 'writing an object', { isWrite: true });
   }
   return {
@@ -59,6 +61,23 @@ export async function putObject(
     cause: 'destination',
     detail: `${key} exists with lines that this ledger did not write: after a restore, move the objects that are newer than the backup away or set another "prefix"`,
   };
+}
+
+/**
+ * Verifies that the store has all bytes of an object that it accepted. Anything else is `unknown`: `recover` looks for
+ * the object and has it written again.
+ */
+async function verifyStored(
+  store: Store,
+  { key, digest }: { readonly key: string; readonly digest: string },
+  signal: AbortSignal,
+): Promise<Stored> {
+  const found = await findObject(store, key, signal);
+  if (found.kind === 'found' && found.digest === digest && found.isWhole) return { kind: 'stored' };
+  if (found.kind === 'absent' || found.kind === 'found') {
+    return { kind: 'unknown', detail: `the object store accepted ${key} and does not have all its bytes` };
+  }
+  return { kind: 'unknown', detail: found.detail };
 }
 
 /** Replaces an object with the lines that an erasure left. */
@@ -69,17 +88,28 @@ export async function replaceObject(
 ): Promise<Stored> {
   const body = await packed(text, config);
   const answer = await client.call({ method: 'PUT', key, body, headers: objectHeaders(body, digest, config) }, signal);
-  if (answer.kind === 'answer' && answer.status === 200) return { kind: 'stored' };
+  if (answer.kind === 'answer' && answer.status === 200) {
+    const verified = await verifyStored({ client, config }, { key, digest }, signal);
+    return verified.kind === 'unknown' ? { ...verified, kind: 'retry' } : verified; // a repeat is harmless
+  }
   return classifyFailure(answer, 'replacing an object', { isWrite: false }); // a repeat is harmless
 }
 
-type Found = { readonly kind: 'absent' } | { readonly kind: 'found'; readonly digest: string } | Failure;
+type Found =
+  | { readonly kind: 'absent' }
+  /** `isWhole`: false if the store has another number of bytes than was written. */
+  | { readonly kind: 'found'; readonly digest: string; readonly isWhole: boolean }
+  | Failure;
 
 /** Checks whether an object exists, and returns the digest of its lines. */
 export async function findObject({ client }: Store, key: string, signal: AbortSignal): Promise<Found> {
   const answer = await client.call({ method: 'HEAD', key }, signal);
-  if (answer.kind === 'answer' && answer.status === 200)
-    return { kind: 'found', digest: answer.headers[digestHeader] ?? '' };
+  if (answer.kind === 'answer' && answer.status === 200) {
+    const { [digestHeader]: digest = '', [sizeHeader]: written, 'content-length': size } = answer.headers;
+    // Objects of earlier versions have no size in their metadata, and a gateway may omit the length.
+    const isWhole = written === undefined || size === undefined || written === size;
+    return { kind: 'found', digest, isWhole };
+  }
   if (answer.kind === 'answer' && answer.status === 404) return { kind: 'absent' };
   return classifyFailure(answer, 'looking for an object', { isWrite: false });
 }
@@ -117,6 +147,7 @@ function objectHeaders(body: Buffer, digest: string, { compression }: S3Config):
     'content-type': compression === 'gzip' ? 'application/gzip' : 'application/x-ndjson',
     'content-md5': md5(body),
     [digestHeader]: digest,
+    [sizeHeader]: String(body.length),
   };
 }
 

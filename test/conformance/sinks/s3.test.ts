@@ -148,6 +148,34 @@ function expectManifestsName(): void {
   expect(named.toSorted()).toEqual([...double.texts().keys()]);
 }
 
+describe('an object of which the store has only a part', () => {
+  it('is not delivered, and is written again', async () => {
+    await start();
+    const { objects } = double.bucket;
+    const put = objects.set.bind(objects);
+    let damaged = 0;
+    objects.set = (name, object) => {
+      const isFirst = name.includes('.ndjson') && (damaged += 1) === 1;
+      return put(name, isFirst ? { ...object, bytes: object.bytes.subarray(0, 9) } : object);
+    };
+    const lane = laneOf();
+    const changes = storyOf({ items: 2, revisions: 1 });
+    const sink = newSink();
+    const sent = await sink.send(await operationsFor(sink, changes), lane, signal);
+    expect(sent.outcomes[0]).toEqual({
+      kind: 'unknown',
+      detail: expect.stringContaining('does not have all its bytes'),
+    });
+    Object.assign(lane.memory, sent.memory);
+    await takeOver(changes, lane);
+    expect(
+      linesOf(double)
+        .map((line) => (JSON.parse(line) as Change).id)
+        .toSorted(),
+    ).toEqual(changes.map(({ id }) => id).toSorted());
+  });
+});
+
 describe('the s3 sink after a kill', () => {
   const story = storyOf({ items: 5, revisions: 6 });
   const [committed, inFlight] = [story.slice(0, 10), story.slice(10)];
