@@ -21,6 +21,8 @@ export interface Reading {
   readonly host: string;
   readonly accept: readonly AcceptRule[];
   readonly results?: Expression | undefined;
+  /** `revisions: every`: the receiver has events, not records. */
+  readonly isLog: boolean;
 }
 
 /** A request that was answered. */
@@ -42,7 +44,7 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
   const everyItem = (verdict: Verdict): Verdict[] => asked.items.map(() => verdict);
   try {
     const found = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading.host);
-    const verdict = found.kind === 'missing' ? missing(found, asked.purpose) : found;
+    const verdict = found.kind === 'missing' ? missing(found, asked.purpose, answer, reading) : found;
     if (verdict.kind !== 'delivered') return everyItem(verdict);
     if (reading.results !== undefined && asked.purpose !== 'find' && asked.purpose !== 'check') {
       return await itemByItem(answer, { view, asked, reading, results: reading.results });
@@ -59,10 +61,19 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
   }
 }
 
-/** Whether a request refers to an existing record, which can be missing. A removal is then done; a creation never qualifies. */
-function missing(verdict: Extract<Verdict, { kind: 'missing' }>, purpose: Asked['purpose']): Verdict {
+/**
+ * Returns the meaning of `missing` for a request. A removal is then done, and a creation is repeated. A log has no
+ * record that could be created again, so the event is refused.
+ */
+function missing(
+  verdict: Extract<Verdict, { kind: 'missing' }>,
+  purpose: Asked['purpose'],
+  { status }: Answer,
+  { isLog }: Reading,
+): Verdict {
   if (purpose === 'delete' || purpose === 'forget') return { ...verdict, kind: 'delivered' };
-  return purpose === 'create' ? { ...verdict, kind: 'retry' } : verdict;
+  if (purpose === 'create') return { ...verdict, kind: 'retry' };
+  return isLog ? { ...verdict, kind: 'rejected', cause: `http:${status}` } : verdict;
 }
 
 /** Whether an answer is readable: not too long, not an HTML page, and not truncated JSON. */
@@ -188,7 +199,7 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
       return { kind: 'rejected', cause: 'results-unclear', detail };
     }
     const said = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });
-    const verdict = said.kind === 'missing' ? missing(said, asked.purpose) : said;
+    const verdict = said.kind === 'missing' ? missing(said, asked.purpose, answer, reading) : said;
     const id = idOf(rest['id']);
     return { ...verdict, ...(id !== undefined && { id }) };
   });

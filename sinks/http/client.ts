@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
-import { retryAfterMs } from '../network/read-answer.js';
+import { parsedJson, retryAfterMs } from '../network/read-answer.js';
 import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
-import { RestClient } from '../rest/rest-client.js';
+import { type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { Result, SinkEnvironment } from '../sink.js';
 import type { HttpConfig } from './config.js';
 import type { PlannedRequest } from './operation.js';
@@ -17,7 +17,7 @@ const MAX_PERMIT_WAIT_MS = 10_000;
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Parsed JSON, or else the text. */
+  /** Parsed JSON, with integers beyond 2^53 as texts, or else the text. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly afterMs: number | undefined;
@@ -168,10 +168,23 @@ export class HttpClient {
     const answer = await this.#rest.call(exchange, signal);
     if (answer.kind === 'no-answer') return noAnswer({ kind: 'retry', detail: answer.detail });
     const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, value ?? '']));
-    const body = answer.body ?? answer.text;
+    const body = bodyOf(answer);
     const afterMs = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
     return { kind: 'answer', status: answer.status, body, headers, afterMs };
   }
+}
+
+/**
+ * Returns the body of an answer: JSON, or else its text. Integers beyond 2^53 become texts: as numbers they would lose
+ * digits, and an id would refer to another record.
+ */
+function bodyOf({ body, text }: Pick<RestAnswer, 'body' | 'text'>): unknown {
+  if (body === undefined || text === undefined) return text;
+  if (!/\d{16}/.test(text)) return body;
+  const quoted = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
+    /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+  );
+  return parsedJson(quoted);
 }
 
 interface Exchange {

@@ -170,6 +170,28 @@ describe('an answer', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
+  it('that says that a record is missing is final for a log, which has no records', async () => {
+    stage.answers = [() => ({ status: 200, json: { error: 'gone' } })];
+    const accept = [{ when: 'body.error = "gone"', outcome: 'missing' }];
+    const sink = open({ accept, revisions: 'every', ...records({}) });
+    const { change } = item('1');
+    expect(await send(sink, { ...item('1'), change: { ...change, revision: 2 } })).toMatchObject([
+      { kind: 'rejected', cause: 'http:200' },
+    ]);
+  });
+
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['"a \\" 9007199254740993"', 'a " 9007199254740993'],
+    ['-90071992547409931234', '-90071992547409931234'],
+  ])('with the id %s has it digit by digit', async (id, expected) => {
+    stage.answers = [() => ({ status: 200, text: `{"text":"9007199254740993","id":${id}}` })];
+    const accept = [{ when: 'body.text != "9007199254740993"', outcome: 'rejected' }];
+    const sink = open({ accept, ...records({ create: { ...create, idFrom: 'body.id' } }) });
+    expect(await send(sink, item('1'))).toMatchObject([{ kind: 'delivered', object: { questions: { id: expected } } }]);
+  });
+
   it('that breaks a rule of "accept" means what its status says', async () => {
     const accept = [{ when: '$number(body.code) = 5 or $number(body) = 5', outcome: 'rejected' }];
     const sink = open({ accept, ...records({ update }) });

@@ -24,7 +24,9 @@ export function createHttpSink(
 ): Sink<HttpOperation> {
   const client = new HttpClient(config, environment, tuning);
   const planner = new Planner(config, environment);
-  const reading = { name: environment.name, host: client.host, accept: config.accept, results: config.results };
+  const { accept, results } = config;
+  const isLog = config.revisions === 'every';
+  const reading = { name: environment.name, host: client.host, accept, results, isLog };
   const stays = config.records.some((record) => record.delete === undefined);
   return {
     traits: {
