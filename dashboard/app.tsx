@@ -78,16 +78,16 @@ function Page({ route }: { readonly route: Route }) {
     case 'unknown':
       return (
         <>
-          <h1 tabIndex={-1}>There is nothing here</h1>
+          <h1 tabIndex={-1}>Page not found</h1>
           <p>
-            The <a href={address.overview}>overview</a> shows what there is.
+            The <a href={address.overview}>overview</a> links to every sync, sink and pigeonhole.
           </p>
         </>
       );
   }
 }
 
-/** Identity of a page, without the part of it that is shown. */
+/** Returns the identity of a page, without the section that the address points to. */
 function pageKey(route: Route): string {
   const { page, ...rest } = route;
   const { part: _, ...named } = rest as { readonly part?: unknown };
@@ -148,7 +148,7 @@ function useFocusOnNewPage(hash: string) {
   return main;
 }
 
-/** "/" finds, as in other programs that people look for things in. */
+/** Moves the focus to the search field when "/" is pressed. */
 function useKeys(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -164,15 +164,18 @@ function useKeys(): void {
   }, []);
 }
 
-/** Says that what is shown is old, at the edge, so that nothing moves. It disappears automatically. */
+/**
+ * Warns at the edge of the window that the page is out of date, without moving its content. Disappears when the server
+ * answers again.
+ */
 export function ConnectionNote() {
   const now = useStore(connection);
   return (
     <div class="connection" role="status">
       {now.state === 'lost' ? (
         <p>
-          <strong>pigeonpost does not answer</strong> for <For since={new Date(now.sinceMs).toISOString()} />: {now.why}
-          . What you see is from before; it is asked again all the time.
+          <strong>pigeonpost has not answered</strong> for <For since={new Date(now.sinceMs).toISOString()} />:{' '}
+          {now.why}. The page shows the last known state and keeps retrying.
         </p>
       ) : null}
     </div>

@@ -26,15 +26,15 @@ const all = [
   pigeonhole(105, { workspace: 'other', syncs: ['theirs'], name: null }),
 ];
 
-describe('the pigeonholes that are shown', () => {
+describe('the pigeonholes shown', () => {
   it.each<[string, Partial<PigeonholeFilter>, number[]]>([
-    ['all: trouble first, then what is live, and what is gone last', {}, [103, 102, 101, 105, 104]],
-    ['those of a number', { text: '102' }, [102]],
-    ['those of a name, however it is written', { text: 'town HALL' }, [102]],
-    ['those of all words', { text: 'summit acme/101' }, [101]],
-    ['those with trouble', { state: 'trouble' }, [103]],
+    ['all: those with problems first, then the live ones, the deleted ones last', {}, [103, 102, 101, 105, 104]],
+    ['the one with a given ID', { text: '102' }, [102]],
+    ['the one with a given name, in any case', { text: 'town HALL' }, [102]],
+    ['those that match all words', { text: 'summit acme/101' }, [101]],
+    ['those with problems', { state: 'trouble' }, [103]],
     ['those in a state', { state: 'failing' }, [103]],
-    ['those of a status', { status: 'live' }, [102]],
+    ['those with a status', { status: 'live' }, [102]],
     ['those of a sync', { sync: 'theirs' }, [105]],
     ['none', { text: 'nowhere' }, []],
   ])('are %s', (_, filter, ids) => {

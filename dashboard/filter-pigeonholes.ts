@@ -1,9 +1,9 @@
 import type { PigeonholeDetails } from '../api/pigeonholes.js';
 
-/** Each empty one leaves all. */
+/** An empty field matches every pigeonhole. */
 export interface PigeonholeFilter {
   readonly text: string;
-  /** A state of work, or `trouble`: anything is wrong with it. */
+  /** A `WorkState`, or `trouble` for every pigeonhole with a problem. */
   readonly state: string;
   readonly status: string;
   readonly sync: string;
@@ -16,7 +16,10 @@ type Filtered = Pick<
   'workspace' | 'id' | 'name' | 'state' | 'status' | 'syncs' | 'troubles' | 'goneAt'
 >;
 
-/** Those that fit, first those with trouble, then those that are live, then as the API orders them. Pure. */
+/**
+ * Returns the matching pigeonholes: those with problems first, then the live ones, deleted ones last, otherwise in the
+ * API's order. Pure.
+ */
 export function filterPigeonholes<Each extends Filtered>(all: readonly Each[], filter: PigeonholeFilter): Each[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return all

@@ -1,38 +1,38 @@
 import type { ImportCheck } from '../importing/desk/import-views.js';
-import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-options.js';
+import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from './import-options.js';
 
-function queryOf(wish: Partial<ImportWish>, content?: string): Record<string, string> {
-  const query = uploadQuery({ ...firstWish, pigeonhole: 'acme/101', ...wish }, 'people.csv', content);
+function queryOf(form: Partial<ImportForm>, content?: string): Record<string, string> {
+  const query = uploadQuery({ ...emptyForm, pigeonhole: 'acme/101', ...form }, 'people.csv', content);
   return Object.fromEntries(new URLSearchParams(query));
 }
 
 const plain = { pigeonhole: 'acme/101', name: 'people.csv' };
 
 describe('the query of an upload', () => {
-  it.each<[string, Partial<ImportWish>, Record<string, string>]>([
-    ['where and which alone, as the form begins', {}, {}],
+  it.each<[string, Partial<ImportForm>, Record<string, string>]>([
+    ['only the pigeonhole and the file name for an empty form', {}, {}],
     [
-      'columns as they were decided by hand',
+      'the columns chosen by hand',
       { columns: { 'Full = name': 'Name', Notes: null } },
       { map: '["Full = name=Name","Notes="]' },
     ],
-    ['a saved mapping before them', { mapping: 'tickets', columns: { A: 'B' } }, { map: '["tickets","A=B"]' }],
+    ['a saved mapping before the columns', { mapping: 'tickets', columns: { A: 'B' } }, { map: '["tickets","A=B"]' }],
     [
-      'what is ticked',
+      'the checked boxes',
       { canary: true, generateCodes: true, force: true },
       { canary: '1', generateCodes: 'true', force: 'true' },
     ],
     [
-      'how the file is read',
+      'encoding, delimiter and sheet',
       { encoding: 'utf-16le', delimiter: ';', sheet: 'Guests' },
       { encoding: 'utf-16le', delimiter: ';', sheet: 'Guests' },
     ],
-    ['no name for the mapping while it is only looked at', { saveMapping: 'tickets' }, {}],
-  ])('has %s', (_, wish, more) => {
-    expect(queryOf(wish)).toEqual({ ...plain, ...more });
+    ['no name for the mapping while the file is only checked', { saveMapping: 'tickets' }, {}],
+  ])('has %s', (_, form, more) => {
+    expect(queryOf(form)).toEqual({ ...plain, ...more });
   });
 
-  it('names the content that was looked at, and the mapping to keep, once it is meant', () => {
+  it('has the hash of the checked file and the name to save the mapping under when the import starts', () => {
     expect(queryOf({ saveMapping: 'tickets' }, 'hash')).toEqual({ ...plain, saveMapping: 'tickets', content: 'hash' });
   });
 });
@@ -54,10 +54,10 @@ describe('saved mappings', () => {
   });
 });
 
-describe('what is asked before an import', () => {
+describe('the confirmation of an import', () => {
   const column = { column: 'a', guessed: false, sample: null };
 
-  it('names the fields that nobody was seen to have, and no others', () => {
+  it('names only the fields that no attendee has had', () => {
     const columns: ImportCheck['columns'] = [
       { ...column, property: 'Diet', known: false },
       { ...column, property: 'Name', known: true },
@@ -71,7 +71,7 @@ describe('what is asked before an import', () => {
     [null, 500, 500],
     [1, 500, 1],
     [1, 0, 0],
-  ])('with a canary of %s and %d rows to send it is about %d', (canary, send, rows) => {
+  ])('with a canary of %s and %d rows to send counts %d', (canary, send, rows) => {
     const counts = { send, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
     expect(rowsToSend({ counts, canary })).toBe(rows);
   });

@@ -1,9 +1,9 @@
 import type { ImportCheck, SavedMapping } from '../importing/desk/import-views.js';
 
-/** Options of an import, as the form holds them. Empty texts are not set. */
-export interface ImportWish {
+/** Options of an import in the form. An empty text means that the option is not set. */
+export interface ImportForm {
   readonly pigeonhole: string;
-  /** Fields chosen for columns; null: the column is not sent. */
+  /** Field chosen for each column; null: the column is not sent. */
   readonly columns: Readonly<Record<string, string | null>>;
   /** The name of a saved mapping. */
   readonly mapping: string;
@@ -16,7 +16,7 @@ export interface ImportWish {
   readonly sheet: string;
 }
 
-export const firstWish: ImportWish = {
+export const emptyForm: ImportForm = {
   pigeonhole: '',
   columns: {},
   mapping: '',
@@ -29,7 +29,9 @@ export const firstWish: ImportWish = {
   sheet: '',
 };
 
-/** Saved mappings that can be used at a pigeonhole, each name once; all of them while its workspace is not named. Pure. */
+/**
+ * Returns the saved mappings that apply to a pigeonhole, each name once; all mappings if no workspace is named. Pure.
+ */
 export function mappingsFor(saved: readonly SavedMapping[], pigeonhole: string): SavedMapping[] {
   const [workspace] = pigeonhole.includes('/') ? pigeonhole.split('/') : [undefined];
   const usable = saved.filter(
@@ -39,31 +41,33 @@ export function mappingsFor(saved: readonly SavedMapping[], pigeonhole: string):
 }
 
 /**
- * The query of an upload. Pure.
- * @param content of the check that a person has looked at: another file, or one that has changed since, is refused
+ * Builds the query of an upload. Pure.
+ * @param content hash of the file that was checked: the server refuses a file with another content
  */
-export function uploadQuery(wish: ImportWish, fileName: string, content?: string): string {
+export function uploadQuery(form: ImportForm, fileName: string, content?: string): string {
   const map = [
-    ...(wish.mapping === '' ? [] : [wish.mapping]),
-    ...Object.entries(wish.columns).map(([column, field]) => `${column}=${field ?? ''}`),
+    ...(form.mapping === '' ? [] : [form.mapping]),
+    ...Object.entries(form.columns).map(([column, field]) => `${column}=${field ?? ''}`),
   ];
   const given: Record<string, string> = {
-    pigeonhole: wish.pigeonhole,
+    pigeonhole: form.pigeonhole,
     name: fileName,
     ...(map.length === 0 ? {} : { map: JSON.stringify(map) }),
-    ...(wish.saveMapping === '' || content === undefined ? {} : { saveMapping: wish.saveMapping }),
-    ...(wish.canary ? { canary: '1' } : {}),
-    ...(wish.generateCodes ? { generateCodes: 'true' } : {}),
-    ...(wish.force ? { force: 'true' } : {}),
-    ...(wish.encoding === '' ? {} : { encoding: wish.encoding }),
-    ...(wish.delimiter === '' ? {} : { delimiter: wish.delimiter }),
-    ...(wish.sheet === '' ? {} : { sheet: wish.sheet }),
+    ...(form.saveMapping === '' || content === undefined ? {} : { saveMapping: form.saveMapping }),
+    ...(form.canary ? { canary: '1' } : {}),
+    ...(form.generateCodes ? { generateCodes: 'true' } : {}),
+    ...(form.force ? { force: 'true' } : {}),
+    ...(form.encoding === '' ? {} : { encoding: form.encoding }),
+    ...(form.delimiter === '' ? {} : { delimiter: form.delimiter }),
+    ...(form.sheet === '' ? {} : { sheet: form.sheet }),
     ...(content === undefined ? {} : { content }),
   };
   return new URLSearchParams(given).toString();
 }
 
-/** Fields that nobody was ever seen to have: the service ignores those that it does not know, without a word. Pure. */
+/**
+ * Returns the fields that no attendee has ever had. The service silently ignores fields that it does not know. Pure.
+ */
 export function neverSeen(columns: ImportCheck['columns']): string[] {
   return columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []));
 }

@@ -6,12 +6,12 @@ const none = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0])) a
   number
 >;
 
-describe('how an import stands', () => {
-  it('counts every row as done that waits for nothing any more', () => {
+describe('the state of an import', () => {
+  it('counts every row with a final outcome as done', () => {
     expect(rowsDone({ rows: 10, counts: { ...none, created: 4, rejected: 1, waiting: 5 } })).toBe(5);
   });
 
-  it('needs a person for rows that are not there as the file says, and for no others', () => {
+  it('counts only rows whose registrant does not match the file as rows to check', () => {
     const counts = {
       ...none,
       created: 90,
@@ -25,7 +25,7 @@ describe('how an import stands', () => {
     expect(needsAPerson(counts)).toBe(10);
   });
 
-  it('has something to do for exactly those', () => {
+  it('has a remedy for exactly those outcomes', () => {
     const withTodo = importOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
     expect(withTodo).toEqual(importOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
   });

@@ -1,6 +1,6 @@
 import type { ImportCounts, ImportOutcome, ImportView } from '../importing/desk/import-views.js';
 
-/** Rows that wait for nothing any more. Pure. */
+/** Returns the number of rows with a final outcome. Pure. */
 export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
   return rows - countOf(counts, 'waiting');
 }
@@ -17,15 +17,18 @@ export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
   return counts[outcome] ?? 0;
 }
 
-/** Names of outcomes, and what to do about them. */
+/** Name of each outcome, and what to do about it. */
 export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
-  confirmed: { name: 'created, as was confirmed', todo: null },
-  existing: { name: 'already there', todo: null },
-  conflict: { name: 'there with other data', todo: 'change it in the dashboard of the service, if your list is right' },
+  confirmed: { name: 'created, confirmed by a lookup', todo: null },
+  existing: { name: 'already registered', todo: null },
+  conflict: {
+    name: 'exists with other data',
+    todo: 'if your file is right, edit the registrant in the dashboard of the service',
+  },
   rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },
   invalid: { name: 'not sent', todo: 'correct the rows and import the file again' },
-  unknown: { name: 'not known', todo: 'look for them in the dashboard of the service' },
-  waiting: { name: 'to go', todo: null },
+  unknown: { name: 'unknown', todo: 'search for them in the dashboard of the service' },
+  waiting: { name: 'waiting', todo: null },
   cancelled: { name: 'cancelled', todo: null },
 };

@@ -6,13 +6,13 @@ function change(key: string, revision = 1): RedrivenChange {
 
 const two = { changes: 2, shown: [change('1'), change('2')] };
 
-describe('what became of two redriven dead letters', () => {
+describe('the outcome of two redriven dead letters', () => {
   it.each<[string, readonly RedrivenChange[], number, RedriveOutcome]>([
-    ['both are on the way', [], 2, { done: 0, refusedAgain: 0, onTheWay: 2 }],
+    ['both are in progress', [], 2, { done: 0, refusedAgain: 0, onTheWay: 2 }],
     ['both are settled', [], 0, { done: 2, refusedAgain: 0, onTheWay: 0 }],
-    ['one was refused again', [change('2')], 0, { done: 1, refusedAgain: 1, onTheWay: 0 }],
-    ['others on the way are not theirs', [change('1'), change('2')], 9, { done: 0, refusedAgain: 2, onTheWay: 0 }],
-    ['a new dead letter is not theirs', [change('3'), change('1', 2)], 0, { done: 2, refusedAgain: 0, onTheWay: 0 }],
+    ['one is refused again', [change('2')], 0, { done: 1, refusedAgain: 1, onTheWay: 0 }],
+    ['other open deliveries are not counted', [change('1'), change('2')], 9, { done: 0, refusedAgain: 2, onTheWay: 0 }],
+    ['a new dead letter is not counted', [change('3'), change('1', 2)], 0, { done: 2, refusedAgain: 0, onTheWay: 0 }],
   ])('%s', (_, dead, open, outcome) => {
     expect(judgeRedrive(two, dead, open)).toEqual(outcome);
   });

@@ -7,7 +7,7 @@ export interface RedrivenChange {
   readonly revision: number;
 }
 
-/** Outcomes of redriven dead letters; the three add up to the number that was redriven. */
+/** Number of redriven dead letters by outcome; the three add up to the number redriven. */
 export interface RedriveOutcome {
   readonly done: number;
   readonly refusedAgain: number;
@@ -15,9 +15,10 @@ export interface RedriveOutcome {
 }
 
 /**
- * @param redriven how many, and which as far as they were shown
+ * Derives the outcome of a redrive from the sink's present state.
+ * @param redriven number of redriven changes, and those that the API listed
  * @param dead the sink's dead letters now
- * @param open how many deliveries of the same list are on their way now: an upper bound of ours
+ * @param open number of open deliveries of the same list, an upper bound for those that were redriven
  */
 export function judgeRedrive(
   redriven: { readonly changes: number; readonly shown: readonly RedrivenChange[] },

@@ -2,7 +2,7 @@ import type { FieldsQuery } from '../api/fields.js';
 
 type ListName = FieldsQuery['list'];
 
-/** The lists that can be asked about. A record, so that a list that is added does not compile until it stands here. */
+/** Lists that the page can show. A record, so that a new list does not compile until it is added here. */
 const lists: Readonly<Record<ListName, true>> = {
   attendees: true,
   sessions: true,

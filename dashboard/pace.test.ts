@@ -1,11 +1,11 @@
 import { type Progress, rowsPerSecond, secondsLeft, withProgress } from './pace.js';
 
-describe('the pace of an import', () => {
+describe('the rate of an import', () => {
   it.each<[string, readonly Progress[], number | null]>([
-    ['is not known from nothing', [], null],
-    ['is not known from one look', [{ atMs: 0, done: 5 }], null],
+    ['is unknown without a measurement', [], null],
+    ['is unknown after one measurement', [{ atMs: 0, done: 5 }], null],
     [
-      'is not known from two looks at once',
+      'is unknown after two measurements within a second',
       [
         { atMs: 0, done: 5 },
         { atMs: 999, done: 9 },
@@ -13,7 +13,7 @@ describe('the pace of an import', () => {
       null,
     ],
     [
-      'is rows by seconds',
+      'is rows per second',
       [
         { atMs: 0, done: 100 },
         { atMs: 2000, done: 150 },
@@ -21,7 +21,7 @@ describe('the pace of an import', () => {
       25,
     ],
     [
-      'is nothing while nothing moves',
+      'is 0 while no row is settled',
       [
         { atMs: 0, done: 100 },
         { atMs: 5000, done: 100 },
@@ -32,7 +32,7 @@ describe('the pace of an import', () => {
     expect(rowsPerSecond(seen)).toBe(perSecond);
   });
 
-  it('forgets what is longer ago than half a minute', () => {
+  it('drops measurements older than 30 s', () => {
     const seen = withProgress(
       [
         { atMs: 0, done: 0 },
@@ -43,7 +43,7 @@ describe('the pace of an import', () => {
     expect(seen.map(({ atMs }) => atMs)).toEqual([20_000, 40_000]);
   });
 
-  it('tells the time that is left, unless nothing moves', () => {
+  it('gives the time left, except while no row is settled', () => {
     expect([secondsLeft(50, 25), secondsLeft(50, 0), secondsLeft(50, null)]).toEqual([2, null, null]);
   });
 });

@@ -4,15 +4,15 @@ export interface Progress {
   readonly done: number;
 }
 
-/** Long enough that one slow answer is not taken for the pace, short enough that a new pace shows. */
-const looksBackMs = 30_000;
+/** Window of the rate: long enough to smooth out one slow answer, short enough to show a new rate soon. */
+const windowMs = 30_000;
 
-/** Adds what was seen just now and forgets what is too old to tell the pace. Pure. */
+/** Adds a measurement and drops those older than 30 s. Pure. */
 export function withProgress(seen: readonly Progress[], now: Progress): readonly Progress[] {
-  return [...seen.filter(({ atMs }) => now.atMs - atMs <= looksBackMs), now];
+  return [...seen.filter(({ atMs }) => now.atMs - atMs <= windowMs), now];
 }
 
-/** Rows a second over the last half minute; null while too little was seen. Pure. */
+/** Returns rows per second over the last 30 s; null if the measurements span less than 1 s. Pure. */
 export function rowsPerSecond(seen: readonly Progress[]): number | null {
   const first = seen[0];
   const last = seen.at(-1);
@@ -20,7 +20,7 @@ export function rowsPerSecond(seen: readonly Progress[]): number | null {
   return ((last.done - first.done) * 1000) / (last.atMs - first.atMs);
 }
 
-/** Seconds until the rest is done at that pace; null where there is none. Pure. */
+/** Returns the seconds until the remaining rows are done; null without a positive rate. Pure. */
 export function secondsLeft(left: number, perSecond: number | null): number | null {
   return perSecond === null || perSecond <= 0 ? null : left / perSecond;
 }

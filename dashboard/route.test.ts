@@ -21,7 +21,7 @@ describe('an address of the page', () => {
     ['#/sync/acme', { page: 'unknown' }],
     ['#/sync/acme/101/more', { page: 'unknown' }],
     ['#/sink/%E0%A4%A', { page: 'sink', name: '%E0%A4%A', part: null }],
-  ])('%s leads to one page', (hash, route) => {
+  ])('%s names one page', (hash, route) => {
     expect(routeOf(hash)).toEqual(route);
   });
 
@@ -31,12 +31,12 @@ describe('an address of the page', () => {
     [address.ready('acme', 101), { page: 'ready', workspace: 'acme', id: '101' }],
     [address.item('votes', 'a/?#b', 'acme/101'), { page: 'item', list: 'votes', key: 'a/?#b', pigeonhole: 'acme/101' }],
     [address.newImport('acme/101'), { page: 'new-import', pigeonhole: 'acme/101' }],
-  ])('%s is read as it was written', (hash, route) => {
+  ])('%s is parsed to the page it was built for', (hash, route) => {
     expect(routeOf(hash)).toEqual(route);
   });
 });
 
-describe('where the page shows what the API names', () => {
+describe('the page for an address of the API', () => {
   it.each([
     ['/api/sinks/hooks', 'hooks', '#/sink/hooks'],
     ['/api/dead-letters?sink=hooks', 'hooks', '#/sink/hooks?part=dead-letters'],
@@ -45,7 +45,7 @@ describe('where the page shows what the API names', () => {
     ['/api/quota', 'acme', '#/workspace/acme'],
     ['/api/something-new', 'acme', null],
     ['https://elsewhere.example.com/api/sinks/x', 'x', null],
-  ])('%s of %s is %s', (see, name, to) => {
+  ])('for %s of %s is %s', (see, name, to) => {
     expect(addressOfSee(see, name)).toBe(to);
   });
 });

@@ -1,4 +1,4 @@
-/** The page that an address names: the part behind `#`, which is never sent to a server. */
+/** Page named by the fragment of the address (after `#`), which is never sent to a server. */
 export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'workspace'; readonly name: string }
@@ -19,7 +19,9 @@ export type Route =
   | { readonly page: 'configuration' }
   | { readonly page: 'unknown' };
 
-/** Pure. An address that leads nowhere is `unknown`; nothing in it is taken for more than a name. */
+/**
+ * Parses the fragment of an address. An address without a page is `unknown`. Its parts are only used as names. Pure.
+ */
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2);
   const [first, second, third, ...rest] = path.split('/').filter(Boolean).map(decoded);
@@ -62,7 +64,7 @@ function decoded(part: string): string {
 
 const e = encodeURIComponent;
 
-/** Addresses within the page. */
+/** Addresses of the pages. */
 export const address = {
   overview: '#/',
   live: '#/live',
@@ -80,9 +82,9 @@ export const address = {
 } as const;
 
 /**
- * Where the page shows what the API names by an address of its own. Pure.
- * @param name of what has the trouble
- * @returns null: the page has nothing to show for it
+ * Converts an API address in a problem's `see` field to the address of the matching page. Pure.
+ * @param name name of the sink, workspace or pigeonhole that has the problem
+ * @returns null if no page matches
  */
 export function addressOfSee(see: string, name: string): string | null {
   const [path = '', query = ''] = see.split('?', 2);

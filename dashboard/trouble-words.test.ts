@@ -8,7 +8,7 @@ const letters: Trouble = { code: 'dead-letters', severity: 'warning', stops: fal
 const observing: Trouble = { code: 'sink-observing', severity: 'notice', stops: false };
 
 describe('the words of the page for problems', () => {
-  it('call only that stopped which has stopped', () => {
+  it('say "Stopped" only for problems that stop something', () => {
     expect([failing, withholding, late, observing].map(labelOf)).toEqual(['Stopped', 'Problem', 'Warning', 'Note']);
   });
 
@@ -19,7 +19,7 @@ describe('the words of the page for problems', () => {
     ['2 problems', [failing, withholding]],
     ['One warning', [late, observing]],
     [null, [observing]],
-  ])('head the page with %p', (heading, troubles) => {
+  ])('have the heading %p', (heading, troubles) => {
     expect(troubleHeading(troubles)).toBe(heading);
   });
 
@@ -29,18 +29,18 @@ describe('the words of the page for problems', () => {
     ['bad', '1 problem', [failing]],
     ['warning', 'late', [late]],
     ['warning', '1 warning', [letters]],
-  ])('show reading in a tone of %s as %p', (tone, word, troubles) => {
+  ])('have the tone %s and the label %p for reading', (tone, word, troubles) => {
     expect(readingState('working', troubles)).toEqual([tone, word]);
     expect(readingState('paused', troubles)).toEqual(['bad', 'paused']);
   });
 
-  it('show a sync that waits as red once one of its sinks has stopped', () => {
+  it('show a waiting sync as bad once one of its sinks has stopped', () => {
     expect(readingState('waiting', [late])).toEqual(['warning', 'waiting']);
     expect(readingState('waiting', [late, failing])).toEqual(['bad', 'waiting, 1 problem']);
     expect(readingState('backfilling', [failing, withholding])).toEqual(['bad', 'first read, 2 problems']);
   });
 
-  it('show a sink with a problem as anything but up to date', () => {
+  it('never show a sink with a problem as up to date', () => {
     const sink = { state: 'working', backlog: 0, withholding: [], observation: null, approval: null } as const;
     const state = (given: object, ...troubles: Trouble[]) => sinkState({ ...sink, ...given, troubles });
     expect(state({})).toEqual(['good', 'up to date']);

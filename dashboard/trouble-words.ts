@@ -2,19 +2,22 @@ import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 import { counted } from './words.js';
 
-/** Presentation of a state: by a word, and by a mark of another shape and colour, since some readers cannot tell colours apart. */
+/**
+ * Tone of a state. Each tone has a mark of its own shape as well as a colour, for readers who cannot distinguish
+ * colours.
+ */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
 export type ToneAndWord = readonly [Tone, string];
 
 type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
 
-/** Returns the word before the sentence of a problem. Pure. */
+/** Returns the label in front of a problem. Pure. */
 export function labelOf({ severity, stops }: TroubleKind): string {
   if (stops) return 'Stopped';
   return { error: 'Problem', warning: 'Warning', notice: 'Note' }[severity];
 }
 
-/** Returns the heading that the problems call for; null: only notices, or nothing, are there. Pure. */
+/** Returns the heading for the open problems; null if there are only notices or none. Pure. */
 export function troubleHeading(troubles: readonly TroubleKind[]): string | null {
   const errors = troubles.filter(({ severity }) => severity === 'error');
   const warnings = troubles.filter(({ severity }) => severity === 'warning');
@@ -35,8 +38,9 @@ const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
 };
 
 /**
- * Returns how a sync, a workspace or a pigeonhole is shown. One that reads in time but has an error or a warning, such as
- * a sink of the sync that accepts nothing, is not up to date; one that waits or is read for the first time says both. Pure.
+ * Returns the tone and label of a sync, a workspace or a pigeonhole. If it is read on time but has problems, such as a
+ * failing sink of the sync, the label counts the problems. If it waits or is read for the first time, the label says so
+ * and counts them. Pure.
  */
 export function readingState(state: WorkState, troubles: readonly TroubleKind[]): ToneAndWord {
   const errors = troubles.filter(({ severity }) => severity === 'error').length;
@@ -60,7 +64,7 @@ interface SinkStatus {
   readonly troubles: readonly TroubleKind[];
 }
 
-/** Returns how a sink is shown. Pure. */
+/** Returns the tone and label of a sink. Pure. */
 export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
   if (state !== 'working') return stateWords[state];

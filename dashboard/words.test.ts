@@ -1,6 +1,6 @@
 import { capitalized, counted, grouped, rowsInWords, spanInWords, splitAtInstants, whenInWords } from './words.js';
 
-describe('words for numbers and times', () => {
+describe('formatted numbers and times', () => {
   it.each([
     [0, '0 s'],
     [119, '119 s'],
@@ -23,16 +23,16 @@ describe('words for numbers and times', () => {
     expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
   });
 
-  it('name the first rows', () => {
+  it('list the first rows', () => {
     expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });
 
-  it('begin a sentence with a capital', () => {
+  it('capitalize a sentence, but not a command', () => {
     expect(capitalized('nothing is read')).toBe('Nothing is read');
     expect(capitalized('pigeonpost import FILE')).toBe('pigeonpost import FILE');
   });
 
-  it('are told apart from the instants within a sentence', () => {
+  it('split a sentence into instants and text', () => {
     const at = '2026-11-21T09:30:00.000Z';
     expect(splitAtInstants(`waits since ${at}, and`)).toEqual([
       { text: 'waits since ', instant: false },

@@ -1,10 +1,10 @@
-/** Numbers, spans and instants as a person reads them. Pure. */
+/** Formats numbers, spans and instants for people. Pure. */
 
 const minuteS = 60;
 const hourS = 60 * minuteS;
 const dayS = 24 * hourS;
 
-/** "12 s", "3 min", "5 h", "2 d": in the unit that leaves at least two of them. @param seconds 0 or more */
+/** "12 s", "3 min", "5 h", "2 d": uses the largest unit of which there are at least two. @param seconds 0 or more */
 export function spanInWords(seconds: number): string {
   if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
   if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
@@ -38,8 +38,8 @@ export function rowsInWords(rows: number, first: readonly number[]): string {
 }
 
 /**
- * The instants within a sentence as ISO 8601, and what stands between them, in order. An instant in words, such as
- * "2026-11-21 09:30 UTC", has no seconds.
+ * Splits a sentence into instants, in ISO 8601, and the text between them, in order. An instant such as
+ * "2026-11-21 09:30 UTC" has no seconds.
  */
 export function splitAtInstants(sentence: string): { readonly text: string; readonly instant: boolean }[] {
   return sentence
@@ -51,7 +51,7 @@ export function splitAtInstants(sentence: string): { readonly text: string; read
     .filter(({ text }) => text !== '');
 }
 
-/** "Nothing is read": a sentence of the API begins small, as part of a line. A command stays as it is typed. */
+/** Capitalizes a sentence of the API, which starts with a lower-case letter. A command is left unchanged. */
 export function capitalized(sentence: string): string {
   if (sentence.startsWith('pigeonpost ')) return sentence;
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

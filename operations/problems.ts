@@ -119,7 +119,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'sink-failing': { severity: 'error', stops: true, help: (found) => button('Try now', 'try-now', found) },
   'sink-behind': { severity: 'warning', help: (found) => link('Show its backlog', placeOf(found)) },
   'sink-withholding': { severity: 'error', help: (found) => link('Preview what it would send', placeOf(found)) },
-  'sink-observing': { severity: 'notice', help: (found) => button('Let it send', 'approve', found) },
+  'sink-observing': { severity: 'notice', help: (found) => button('Start sending', 'approve', found) },
   'dead-letters': {
     severity: 'warning',
     help: ({ name }) => link('Show the dead letters', `/api/dead-letters?sink=${name}`),

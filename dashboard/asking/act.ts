@@ -5,8 +5,9 @@ import { askPerson } from './questions.js';
 import { askAgain } from './use-asked.js';
 
 /**
- * Does something, tells how it went, and has everything shown anew. Never throws: what the API refuses is told in its words.
- * @returns the answer; undefined where it failed
+ * Runs an action, shows a notice with its result, and reloads the page's data. Never throws: a refusal is shown in the
+ * API's words.
+ * @returns the answer; undefined if the action failed
  */
 export async function carryOut<Answer>(
   work: () => Promise<Answer>,
@@ -17,7 +18,7 @@ export async function carryOut<Answer>(
     tell('done', done(answer));
     return answer;
   } catch (error) {
-    tell('failed', error instanceof Problem ? error.message : 'it failed: reload the page and try again');
+    tell('failed', error instanceof Problem ? error.message : 'The action failed. Reload the page and try again.');
     return undefined;
   } finally {
     askAgain();
@@ -27,31 +28,31 @@ export async function carryOut<Answer>(
 const doneWords: Readonly<Record<Action['do'], string>> = {
   pause: 'is paused',
   resume: 'continues',
-  'try-now': 'is tried now',
-  'poll-now': 'is read now',
-  sweep: 'is swept',
-  approve: 'may send',
+  'try-now': 'is retried now',
+  'poll-now': 'is being read',
+  sweep: 'is being swept',
+  approve: 'is approved and sends',
 };
 
-/** Asks where it should, then does it. */
+/** Runs an action on a sink, a pigeonhole or a workspace. Pausing and approving are confirmed first. */
 export async function act(action: Action): Promise<void> {
   const called = `${action.kind} ${action.name}`;
   let reason = '';
   if (action.do === 'pause') {
     const given = await askPerson({
       title: `Pause ${called}?`,
-      body: 'It stops until somebody resumes it. Nothing is lost: what is found or waits meanwhile is kept.',
+      body: 'It stops until you resume it. Nothing is lost: changes found in the meantime are kept.',
       confirm: 'Pause',
-      field: { label: 'Why', hint: 'Shown to whoever looks here next' },
+      field: { label: 'Reason', hint: 'Shown to other operators' },
     });
     if (given === null) return;
     reason = given;
   }
   if (action.do === 'approve') {
     const given = await askPerson({
-      title: `Let ${called} send?`,
-      body: 'It has observed so far. From now on it sends, beginning with what it has counted.',
-      confirm: 'Let it send',
+      title: `Start sending to ${called}?`,
+      body: 'So far, the sink has only counted changes. Once you approve it, it sends them, starting with the ones it counted.',
+      confirm: 'Start sending',
     });
     if (given === null) return;
   }

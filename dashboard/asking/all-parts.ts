@@ -10,17 +10,17 @@ export interface Part<Item> {
 
 /** Maximum page size of the API. */
 const maxPageSize = 500;
-/** Nobody reads more than this; a search narrows the list. */
+/** Maximum number of items shown; a search narrows the list. */
 const maxItems = 4000;
 
-/** The first `wanted` of a long list, in as many parts as that takes. */
+/** Reads the first `wanted` items of a list, page by page. */
 export async function firstOf<Item>(path: string, wanted: number, signal: AbortSignal): Promise<Part<Item>> {
   const items: Item[] = [];
   let next: string | null = null;
   do {
     const limit = Math.min(maxPageSize, wanted - items.length);
     const query: string = `limit=${limit}${next === null ? '' : `&after=${encodeURIComponent(next)}`}`;
-    // oxlint-disable-next-line no-await-in-loop -- where a part ends is known when it is there
+    // oxlint-disable-next-line no-await-in-loop -- each page names the next
     const found: Part<Item> = await ask<Part<Item>>(`${path}${path.includes('?') ? '&' : '?'}${query}`, { signal });
     items.push(...found.items);
     ({ next } = found);
@@ -28,16 +28,16 @@ export async function firstOf<Item>(path: string, wanted: number, signal: AbortS
   return { items, next };
 }
 
-/** A long list, part after part. */
+/** Reads a list page by page, up to `maxItems`. */
 export async function allParts<Item>(path: string, signal: AbortSignal): Promise<readonly Item[]> {
   return (await firstOf<Item>(path, maxItems, signal)).items;
 }
 
 /**
- * The beginning of a long list, kept current, and longer when more is asked for. While the longer one is on its way the
- * shorter one stays.
- * @param path stays the same
- * @param step how many at first, and how many more each time
+ * Keeps the first items of a list current; `showMore` extends it. The shorter list stays visible while the longer one
+ * loads.
+ * @param path must not change
+ * @param step number of items at first, and number added each time
  */
 export function useParts<Item>(path: string, step: number): { asked: Asked<Part<Item>>; showMore: () => void } {
   const [wanted, setWanted] = useState(step);

@@ -14,13 +14,13 @@ export class Problem extends Error {
   }
 }
 
-/** A dead connection would else be waited for as long as the system does, which is minutes. */
+/** Without a limit, a dead connection is noticed only after minutes. */
 const patienceMs = 30_000;
 
 export interface Request {
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly file?: Blob;
   readonly signal?: AbortSignal;
   /** Timeout of the response; 30 s by default. */
@@ -28,8 +28,8 @@ export interface Request {
 }
 
 /**
- * Asks the API. Paths are relative, so that the page also works below a path of a proxy.
- * @throws {Problem} for what the API refuses; status 0 where it cannot be reached
+ * Sends a request to the API. Paths are relative, so that the page also works behind a proxy that adds a path prefix.
+ * @throws {Problem} if the API refuses the request; its status is 0 if the API cannot be reached
  */
 export async function askFor(path: string, request: Request = {}): Promise<Response> {
   const headers: Record<string, string> = {};
@@ -50,7 +50,7 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
     });
   } catch (error) {
     if (request.signal?.aborted === true) throw error;
-    noteLost('it cannot be reached');
+    noteLost('the server cannot be reached');
     throw new Problem(0, 'pigeonpost cannot be reached', null);
   } finally {
     clearTimeout(timer);
@@ -63,7 +63,7 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
   throw await problemOf(answer, token);
 }
 
-/** As `askFor`, and reads the answer. */
+/** Sends a request to the API and parses the JSON response. */
 export async function ask<Answer>(path: string, request: Request = {}): Promise<Answer> {
   const answer = await askFor(path, request);
   return (await answer.json()) as Answer;
@@ -71,9 +71,9 @@ export async function ask<Answer>(path: string, request: Request = {}): Promise<
 
 async function problemOf(answer: Response, token: string | null): Promise<Problem> {
   const body = (await answer.json().catch(() => ({}))) as { readonly detail?: string };
-  const detail = body.detail ?? `the server answers with ${answer.status}`;
+  const detail = body.detail ?? `the server answered with HTTP ${answer.status}`;
   if (answer.status === 401) {
-    if (token === storedToken()) storeToken(null); // it would hide the session of a link that is opened next
+    if (token === storedToken()) storeToken(null); // a stale token would take precedence over the session of a sign-in link
     const wasRefused = connection.value.state === 'token' && connection.value.refused;
     noteTokenWanted(token !== null || wasRefused);
   } else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);

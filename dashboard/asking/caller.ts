@@ -6,7 +6,7 @@ export const caller = new Store<CallerView | null>(null);
 
 export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
 
-/** Whether a button that takes this right would be answered. The server decides; this spares a person the refusal. */
+/** Whether the caller has this right. Hides buttons that the server would refuse. */
 export function useMay(right: Right): boolean {
   return useStore(caller)?.rights.includes(right) ?? false;
 }

@@ -1,10 +1,10 @@
 import { Store } from './store.js';
 
 /**
- * Whether the server answers, and takes the token.
+ * State of the connection to the server.
  * - `reached`: the last request was answered
- * - `lost`: none has been answered since then; it is asked on
- * - `token`: it wants a token, or another one
+ * - `lost`: no request has been answered since `sinceMs`; the page keeps retrying
+ * - `token`: the server requires a token; `refused` if the one it received is not valid
  */
 export type Connection =
   | { readonly state: 'reached' }
@@ -21,15 +21,15 @@ export function noteLost(why: string): void {
   if (connection.value.state === 'reached') connection.set({ state: 'lost', sinceMs: Date.now(), why });
 }
 
-/** @param refused one was presented and not taken */
+/** @param refused the server rejected the token that the page sent */
 export function noteTokenWanted(refused: boolean): void {
   const now = connection.value;
   if (now.state !== 'token' || now.refused !== refused) connection.set({ state: 'token', refused });
 }
 
 /**
- * The token that a person entered, for as long as this tab is open. A browser that a link has signed in needs none: it
- * sends a cookie, which no script can read.
+ * Key in the session storage of the token that was entered by hand, kept until the tab is closed. A browser that was
+ * signed in by a link needs no token: it sends a cookie, which scripts cannot read.
  */
 const key = 'pigeonpost-token';
 

@@ -7,25 +7,28 @@ interface Following {
   readonly query: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onChanges: (changes: LiveChanges) => void;
-  /** @param problem what the API refuses; null: it is followed */
+  /** @param problem the API's reason if it refuses; null otherwise */
   readonly onState: (state: 'following' | 'lost', problem: string | null) => void;
 }
 
 const atFirst = 50;
-const againAfterMs = 2000;
-const longestWaitMs = 20_000;
+const minWaitMs = 2000;
+const maxWaitMs = 20_000;
 
-/** Follows the changes until it is told to stop. After a break it goes on where it was, without a gap or a repetition. */
+/**
+ * Follows the changes until the signal aborts. After a lost connection it resumes behind the last event, without a gap
+ * or a repeat.
+ */
 export async function followChanges({ query, signal, onChanges, onState }: Following): Promise<void> {
   let after: string | null = null;
-  let waitMs = againAfterMs;
+  let waitMs = minWaitMs;
   while (!signal.aborted) {
     const asked = new URLSearchParams({ ...query, ...(after === null ? { recent: String(atFirst) } : { after }) });
     try {
       /* oxlint-disable no-await-in-loop -- one connection after another */
       const answer = await askFor(`/api/changes/live?${asked.toString()}`, { signal });
       onState('following', null);
-      waitMs = againAfterMs;
+      waitMs = minWaitMs;
       for await (const event of eventsOf(answer)) {
         if (event.id !== null) after = event.id;
         if (event.event === 'changes') onChanges(JSON.parse(event.data) as LiveChanges);
@@ -37,7 +40,7 @@ export async function followChanges({ query, signal, onChanges, onState }: Follo
     }
     await wait(waitMs, signal);
     /* oxlint-enable no-await-in-loop */
-    waitMs = Math.min(longestWaitMs, waitMs * 2);
+    waitMs = Math.min(maxWaitMs, waitMs * 2);
   }
 }
 
@@ -46,7 +49,7 @@ async function* eventsOf(answer: Response) {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- as it comes
+      // oxlint-disable-next-line no-await-in-loop -- chunks arrive in order
       const { done, value } = await reader.read();
       if (done) return;
       yield* parser.push(value);

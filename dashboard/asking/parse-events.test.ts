@@ -12,18 +12,18 @@ const events = [
 ];
 
 describe('server-sent events', () => {
-  it('are found in what comes at once, without comments and waits', () => {
+  it('are parsed from a single chunk, without comments and retry fields', () => {
     expect(new EventParser().push(text)).toEqual(events);
   });
 
-  it.each([1, 2, 7, 31])('are the same when they come in pieces of %d characters', (size) => {
+  it.each([1, 2, 7, 31])('are the same if they arrive in chunks of %d characters', (size) => {
     const parser = new EventParser();
     const found = [];
     for (let at = 0; at < text.length; at += size) found.push(...parser.push(text.slice(at, at + size)));
     expect(found).toEqual(events);
   });
 
-  it('are not given before they are whole', () => {
+  it('are not returned before they are complete', () => {
     expect(new EventParser().push('event: changes\ndata: {"n":1}\n')).toEqual([]);
   });
 });

@@ -2,18 +2,18 @@
 export interface ServerEvent {
   readonly event: string;
   readonly data: string;
-  /** Null: it names no position. */
+  /** Null if the event has no position to resume from. */
   readonly id: string | null;
 }
 
 /**
- * Takes a stream of server-sent events apart, as its text comes: an event may arrive in pieces, and several at once. The
- * browser's own reader cannot send a token.
+ * Parses server-sent events from chunks of text. An event may be split across chunks, and a chunk may hold several
+ * events. The browser's `EventSource` cannot send a token.
  */
 export class EventParser {
   #rest = '';
 
-  /** @returns the events that are whole by now; comments and those without data are none */
+  /** @returns the events that are complete so far; comments and events without data are dropped */
   push(text: string): ServerEvent[] {
     const blocks = (this.#rest + text).split(/\n\n/);
     this.#rest = blocks.pop()!;

@@ -9,18 +9,18 @@ export interface Question {
   readonly confirm: string;
   /** Cannot be undone from here. */
   readonly grave?: boolean;
-  /** A line that may be written along; absent: none. */
+  /** Optional text field; absent: none. */
   readonly field?: { readonly label: string; readonly hint: string };
 }
 
-/** @internal the dialog shows it and answers */
+/** @internal for the dialog, which shows the question and answers it */
 export interface OpenQuestion extends Question {
   readonly answer: (given: string | null) => void;
 }
 
 export const openQuestion = new Store<OpenQuestion | null>(null);
 
-/** @returns what was written, empty where nothing was or could be; null when the person would rather not */
+/** @returns the text of the field, empty without a text or a field; null if the person cancels */
 export async function askPerson(question: Question): Promise<string | null> {
   openQuestion.value?.answer(null);
   return await new Promise((resolve) => {

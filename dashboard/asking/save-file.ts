@@ -1,4 +1,4 @@
-/** Hands a file that was asked for with the token, which a link could not carry, to the browser to keep. */
+/** Saves the body of a response as a file. A plain link cannot send the token that the request needs. */
 export async function saveFile(answer: Response, name: string): Promise<void> {
   const address = URL.createObjectURL(await answer.blob());
   const link = document.createElement('a');

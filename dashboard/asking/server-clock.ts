@@ -1,14 +1,17 @@
-/** How far this machine's clock is behind the server's, in milliseconds: "3 s ago" is counted by the server's. */
+/**
+ * Number of milliseconds by which this machine's clock is behind the server's. Ages such as "3 s ago" use the server's
+ * clock.
+ */
 let behindMs = 0;
 
-/** The header has whole seconds, and an answer takes time: less than this says nothing. */
-const tellsAboveMs = 3000;
+/** Smaller differences are ignored: the header has whole seconds, and responses take time to arrive. */
+const minDifferenceMs = 3000;
 
 export function learnServerTime(dateHeader: string | null): void {
   const at = Date.parse(dateHeader ?? '');
   if (Number.isNaN(at)) return;
   const found = at - Date.now();
-  behindMs = Math.abs(found) > tellsAboveMs ? found : 0;
+  behindMs = Math.abs(found) > minDifferenceMs ? found : 0;
 }
 
 export function serverNow(): number {

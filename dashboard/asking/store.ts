@@ -13,14 +13,14 @@ export class Store<Value> {
     return this.#value;
   }
 
-  /** Tells the watchers, unless it is the same. */
+  /** Notifies the watchers if the value is new. */
   set(value: Value): void {
     if (Object.is(value, this.#value)) return;
     this.#value = value;
     for (const watcher of this.#watchers) watcher(value);
   }
 
-  /** @returns what ends it */
+  /** @returns a function that stops watching */
   watch(watcher: (value: Value) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

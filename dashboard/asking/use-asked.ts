@@ -2,29 +2,34 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, Problem } from './ask.js';
 
 export interface Asked<Answer> {
-  /** The last answer, also while the server does not answer; undefined before the first. */
+  /** The last answer, kept while the server does not answer; undefined before the first. */
   readonly data: Answer | undefined;
-  /** What the API refused the last time; undefined where it answered, or cannot be reached, which the page says once. */
+  /**
+   * The API's refusal of the last request. Undefined if it answered or cannot be reached, which `ConnectionNote` shows.
+   */
   readonly problem: Problem | undefined;
 }
 
 const again = new EventTarget();
 
-/** Reloads everything that is shown, after an action. */
+/** Reloads all data on the page, after an action. */
 export function askAgain(): void {
   again.dispatchEvent(new Event('again'));
 }
 
 /**
- * Asks, and goes on asking while the page is looked at. Each question waits for the answer before, so a slow server is
- * not asked more and more.
- * @param path null: nothing is asked
+ * Requests a path, and repeats the request while the tab is visible. The next request starts `everyMs` after the
+ * previous answer, so that requests to a slow server never pile up.
+ * @param path null: no request is made
  */
 export function useAsked<Answer>(path: string | null, everyMs = 3000): Asked<Answer> {
   return useAsking(path, (signal) => ask<Answer>(path!, { signal }), everyMs);
 }
 
-/** As `useAsked`, for an answer that takes several questions. @param key what is asked for; another one begins anew */
+/**
+ * Works like `useAsked`, for an answer that takes several requests.
+ * @param key identity of the question; a new key discards the answer
+ */
 export function useAsking<Answer>(
   key: string | null,
   question: (signal: AbortSignal) => Promise<Answer>,
@@ -39,7 +44,7 @@ export function useAsking<Answer>(
     if (key === null) return undefined;
     let ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const turn = async (): Promise<void> => {
+    const cycle = async (): Promise<void> => {
       const { signal } = ended;
       try {
         const data = await question(signal);
@@ -55,7 +60,7 @@ export function useAsking<Answer>(
       clearTimeout(timer);
       ended.abort();
       ended = new AbortController();
-      turn().catch(() => undefined);
+      cycle().catch(() => undefined);
     };
     const onShown = (): void => {
       if (!document.hidden) begin();
@@ -69,7 +74,7 @@ export function useAsking<Answer>(
       again.removeEventListener('again', begin);
       document.removeEventListener('visibilitychange', onShown);
     };
-    // The question is made anew with each look at the page; what it asks for is the key.
+    // `question` is a new function on every render; the key identifies it.
   }, [key, everyMs]);
   return found.key === key ? found : { data: undefined, problem: undefined };
 }

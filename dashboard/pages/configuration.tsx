@@ -12,8 +12,8 @@ import { Panel } from '../parts/panel.js';
 import { capitalized, counted, grouped } from '../words.js';
 
 /**
- * What the file that pigeonpost was started with would change, and applying it. The file itself is edited where it lies:
- * it is the truth, and the page holds none of it.
+ * Compares the configuration file with the running configuration and applies it. The file is edited on the machine
+ * where pigeonpost runs; the page never shows or changes its content.
  */
 export function Configuration() {
   const overview = useAsked<Overview>('/api/overview', 5000);
@@ -21,26 +21,26 @@ export function Configuration() {
   const [refused, setRefused] = useState<string | null>(null);
   const mayOperate = useMay('operate');
   const mayApply = useMay('administer');
-  const look = async (): Promise<void> => {
+  const compare = async (): Promise<void> => {
     try {
       setPlan(await ask<ConfigurationPlan>('/api/configuration/plan', { json: {}, patienceMs: 120_000 }));
       setRefused(null);
     } catch (error) {
       setPlan(null);
-      setRefused(error instanceof Problem ? error.message : 'it failed');
+      setRefused(error instanceof Problem ? error.message : 'the comparison failed');
     }
   };
   const apply = async (): Promise<void> => {
     const given = await askPerson({
       title: 'Apply the file?',
-      body: `It becomes the running configuration, without a restart.${plan === null ? '' : sendsWords(plan)}`,
+      body: `The file becomes the running configuration, without a restart.${plan === null ? '' : sendsWords(plan)}`,
       confirm: 'Apply',
     });
     if (given === null) return;
     const applied = await carryOut(
       () => ask<AppliedConfiguration>('/api/configuration/apply', { json: {}, patienceMs: 120_000 }),
       ({ changed, number }) =>
-        changed ? `configuration ${number} is running` : 'the file is the running configuration already',
+        changed ? `configuration ${number} is running` : 'nothing to apply: the file is the running configuration',
     );
     if (applied !== undefined) setPlan(null);
   };
@@ -51,9 +51,9 @@ export function Configuration() {
         title={
           overview.data === undefined ? 'Configuration' : `Configuration ${overview.data.configuration} is running`
         }
-        note="Edit pigeonpost.yaml where it lies, look here at what that changes, then apply it."
+        note="Edit pigeonpost.yaml where pigeonpost runs, compare it here with what is running, then apply it."
       >
-        {mayOperate ? <Button onPress={look}>Compare with the file</Button> : null}
+        {mayOperate ? <Button onPress={compare}>Compare with the file</Button> : null}
         {mayApply && plan !== null ? (
           <Button look="main" onPress={apply}>
             Apply the file…
@@ -69,15 +69,15 @@ export function Configuration() {
 }
 
 const causeWords: Readonly<Record<ConfigurationPlan['deliveries'][number]['cause'], string>> = {
-  history: 'what is there already: the sink is new there',
-  'list-added': 'what is there already: the list is new to it',
+  history: 'existing items: the sink is new',
+  'list-added': 'existing items: the list is new for this sink',
   released: 'withheld until now',
   cured: 'withheld until now: the changed mapping sends it',
   redriven: 'dead letters',
-  'since-watermark': 'what it missed while it was left out',
+  'since-watermark': 'missed while the sink was left out',
 };
 
-/** Returns what applying it sends, as a sentence; empty if it sends nothing. */
+/** Returns a sentence about what applying the plan sends; empty if it sends nothing. */
 function sendsWords({ deliveries }: ConfigurationPlan): string {
   const sent = deliveries.filter(({ observed }) => !observed);
   const changes = sent.reduce((sum, { changes: n }) => sum + n, 0);
@@ -89,7 +89,7 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
   const { changes, pigeonholes, deliveries, kept, atNextStart, warnings } = plan;
   const isSame = changes.length === 0 && atNextStart.length === 0;
   return (
-    <Panel title={isSame ? 'The file is what is running' : 'What the file changes'} id="plan">
+    <Panel title={isSame ? 'The file matches the running configuration' : 'Changes in the file'} id="plan">
       <div class="inside">
         {warnings.map((warning) => (
           <p key={warning} class="refused">
@@ -119,7 +119,7 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           {pigeonholes.map(({ sync, added, removed, unread }) => (
             <li key={`selection ${sync}`}>
               <b>Sync {sync}</b> reads {counted(added.length, 'pigeonhole')} more
-              {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and {grouped(removed.length)} no longer
+              {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and {grouped(removed.length)} fewer
             </li>
           ))}
           {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (
@@ -131,7 +131,8 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           ))}
           {kept.map(({ sink, list, items, reason }) => (
             <li key={`kept ${sink} ${list} ${reason}`}>
-              <b>Sink {sink}</b> keeps {counted(items, 'item')} of {list} that it is sent no more ({reason})
+              <b>Sink {sink}</b> keeps {counted(items, 'item')} of {list} but receives no further changes to them (
+              {reason})
             </li>
           ))}
           {atNextStart.map((key) => (

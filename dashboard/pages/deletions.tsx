@@ -13,7 +13,7 @@ import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../words.js';
 
-/** Deletions that wait for a person, because so much of a list is gone at once. */
+/** Deletions held for a decision because an unusually large part of a list disappeared at the same time. */
 export function Deletions() {
   const asked = useAsked<{ readonly held: readonly HeldDeletions[] }>('/api/deletions');
   return (
@@ -21,13 +21,13 @@ export function Deletions() {
       <PageHead
         kind="Deletions"
         title="Held until you decide"
-        note="So many items of a list are missing at the service that it may be a mistake there. Nothing is deleted before somebody says so."
+        note="So many items disappeared from a list of the service at the same time that it may be a mistake. Sinks are not notified until you confirm the deletion."
       />
       <AwaitAnswer asked={asked} lines={4}>
         {({ held }) =>
           held.length === 0 ? (
-            <section class="panel" aria-label="Deletions that wait">
-              <p class="empty">No deletion waits.</p>
+            <section class="panel" aria-label="Held deletions">
+              <p class="empty">No deletions are held.</p>
             </section>
           ) : (
             held.map((each) => <Held key={each.id} held={each} />)
@@ -54,8 +54,8 @@ function Held({ held }: { readonly held: HeldDeletions }) {
     >
       <div class="inside">
         <p>
-          {grouped(items)} of the {grouped(ofItems)} that the list had are no longer there.{' '}
-          <a href={address.pigeonhole(workspace, pigeonholeId)}>Its pigeonhole</a>
+          {grouped(items)} of the {grouped(ofItems)} items in the list are no longer in the service.{' '}
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
         </p>
         {sessions.length === 0 ? null : (
           <ul class="counts">
@@ -85,8 +85,8 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
     const given = await askPerson({
       title: confirmed ? `Delete ${counted(items, 'item')}?` : `Keep ${counted(items, 'item')}?`,
       body: confirmed
-        ? `Every sink is told that they are deleted: ${grouped(items)} of ${list} in ${workspace}/${pigeonholeId}.`
-        : 'They stay as they are, and no sink is told anything.',
+        ? `Every sink is notified that ${counted(items, 'item')} of ${list} in ${workspace}/${pigeonholeId} were deleted.`
+        : 'The items stay as they are, and no sink is notified.',
       confirm: confirmed ? 'Delete them' : 'Keep them',
       grave: confirmed,
     });
@@ -102,7 +102,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
         Keep them…
       </Button>
       <Button look="grave" onPress={() => decide('confirmed')}>
-        They are gone…
+        Delete them…
       </Button>
     </>
   );

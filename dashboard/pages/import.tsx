@@ -26,7 +26,7 @@ export function Import({ id }: { readonly id: string }) {
       <PageHead
         kind={data === undefined ? `Import ${id}` : `Import ${id} into ${data.workspace}/${data.pigeonholeId}`}
         title={data?.file ?? `Import ${id}`}
-        note={data === undefined ? ' ' : <Standing view={data} />}
+        note={data === undefined ? ' ' : <Status view={data} />}
       >
         {data === undefined || !mayImport ? null : <Controls view={data} />}
       </PageHead>
@@ -41,11 +41,11 @@ export function Import({ id }: { readonly id: string }) {
   );
 }
 
-function Standing({ view }: { readonly view: ImportView }) {
+function Status({ view }: { readonly view: ImportView }) {
   const { reason, until, requestedBy, startedAt, endedAt } = view;
   return (
     <>
-      <ImportState view={view} /> · begun <Ago at={startedAt} />
+      <ImportState view={view} /> · started <Ago at={startedAt} />
       {requestedBy === null ? '' : ` by ${requestedBy}`}
       {endedAt === null ? null : (
         <>
@@ -61,7 +61,7 @@ function Standing({ view }: { readonly view: ImportView }) {
       {until === null ? null : (
         <>
           {' '}
-          · goes on <Ago at={until} />
+          · continues <Ago at={until} />
         </>
       )}
     </>
@@ -73,7 +73,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
     if (what === 'cancel') {
       const given = await askPerson({
         title: 'Cancel the import?',
-        body: 'What was created stays. The same file can be imported again later: only what is missing is sent.',
+        body: 'Registrants that were already created stay. You can import the same file again later; only the missing rows are sent.',
         confirm: 'Cancel the import',
         grave: true,
       });
@@ -88,7 +88,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
   return (
     <>
       {ended ? null : state === 'paused' ? (
-        <Button look="main" onPress={() => act('resume', 'the import goes on')}>
+        <Button look="main" onPress={() => act('resume', 'the import continues')}>
           Resume
         </Button>
       ) : (
@@ -108,7 +108,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
                 await askFor(`/api/imports/${encodeURIComponent(id)}/report?format=csv`, { patienceMs: 300_000 }),
                 `${file.replace(/\.[^.]*$/, '')}.report.csv`,
               ),
-            () => 'the report is saved',
+            () => 'the report was saved',
           );
         }}
       >
@@ -137,7 +137,7 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
         <Fact label="Done" note={`of ${counted(view.rows, 'row')}`}>
           {grouped(done)}
         </Fact>
-        <Fact label="To go" note={view.canary === null ? undefined : `only ${grouped(view.canary)} asked for`}>
+        <Fact label="Waiting" note={view.canary === null ? undefined : `only ${grouped(view.canary)} requested`}>
           {grouped(left)}
         </Fact>
         {view.endedAt === null ? (
@@ -160,7 +160,7 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
 function Rows({ view: { counts } }: { readonly view: ImportView }) {
   const shown = (Object.keys(outcomeWords) as ImportOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
   return (
-    <Panel title="What became of the rows" id="rows">
+    <Panel title="Outcomes" id="rows">
       <div class="scrolls">
         <table>
           <thead>
@@ -175,7 +175,7 @@ function Rows({ view: { counts } }: { readonly view: ImportView }) {
               <tr key={outcome}>
                 <th scope="row">{outcomeWords[outcome].name}</th>
                 <td class="number">{grouped(countOf(counts, outcome))}</td>
-                <td>{capitalized(outcomeWords[outcome].todo ?? 'nothing')}</td>
+                <td>{capitalized(outcomeWords[outcome].todo ?? '–')}</td>
               </tr>
             ))}
           </tbody>
@@ -187,7 +187,7 @@ function Rows({ view: { counts } }: { readonly view: ImportView }) {
 
 const maxListed = 100;
 
-/** The rows that need a person. The report has all of them. */
+/** Rows that need attention. The report lists all rows. */
 function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
   const path = `/api/imports/${encodeURIComponent(id)}/report?only=problems`;
   const asked = useAsking(
@@ -201,7 +201,7 @@ function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
   );
   return (
     <Panel
-      title="Rows to look at"
+      title="Rows to check"
       id="problems"
       aside={asked.data === undefined ? undefined : counted(asked.data.all, 'row')}
     >
@@ -214,7 +214,7 @@ function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
                   <th class="number">Row</th>
                   <th>Outcome</th>
                   <th>Column</th>
-                  <th>What is wrong</th>
+                  <th>Problem</th>
                 </tr>
               </thead>
               <tbody>
@@ -228,9 +228,7 @@ function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
                 ))}
               </tbody>
             </table>
-            {all > rows.length ? (
-              <p class="empty more">The report has the other {grouped(all - rows.length)}.</p>
-            ) : null}
+            {all > rows.length ? <p class="empty more">The report lists {grouped(all - rows.length)} more.</p> : null}
           </div>
         )}
       </AwaitAnswer>

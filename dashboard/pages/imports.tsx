@@ -19,7 +19,7 @@ export function Imports() {
       <PageHead
         kind="Imports"
         title="Registrants from files"
-        note="Each row becomes a registrant once, whatever the network does."
+        note="Each row becomes one registrant, even if a request or an answer is lost."
       >
         {mayImport ? (
           <a class="button main" href={address.newImport()}>
@@ -31,13 +31,13 @@ export function Imports() {
         <AwaitAnswer asked={asked} lines={5}>
           {({ items, next }) =>
             items.length === 0 ? (
-              <p class="empty">Nothing was imported yet.</p>
+              <p class="empty">No file has been imported yet.</p>
             ) : (
               <>
                 <Rows imports={items} />
                 {next === null ? null : (
                   <p class="empty more">
-                    {`These are the last ${counted(items.length, 'import')}.`}{' '}
+                    {`These are the latest ${counted(items.length, 'import')}.`}{' '}
                     <button type="button" onClick={showMore}>
                       Show more
                     </button>
@@ -64,7 +64,7 @@ function Rows({ imports }: { readonly imports: readonly ImportView[] }) {
             <th class="number wide">Rows</th>
             <th class="wide">Pigeonhole</th>
             <th class="wide">By</th>
-            <th class="number">Begun</th>
+            <th class="number">Started</th>
           </tr>
         </thead>
         <tbody>

@@ -19,7 +19,7 @@ import { capitalized, counted } from '../words.js';
 
 interface Named {
   readonly list: string | null;
-  /** The item's key; `key` itself is a word of the library that draws the page. */
+  /** The item's key. A property named `key` would be taken by Preact. */
   readonly named: string | null;
   readonly pigeonhole: string | null;
 }
@@ -37,13 +37,13 @@ export function Item({ list, named, pigeonhole }: Named) {
     <>
       <PageHead
         kind="Item"
-        title={isAsked ? `${list}:${named}` : 'What became of an item?'}
+        title={isAsked ? `${list}:${named}` : 'Find an item'}
         note={
           isAsked
             ? pigeonhole === null
               ? undefined
               : `Pigeonhole ${pigeonhole}`
-            : 'Where it was read, what was sent where, what came back, or why nothing was sent.'
+            : 'Shows where an item was read, what each sink received and answered, or why nothing was sent.'
         }
       />
       <Search list={list} named={named} />
@@ -51,7 +51,7 @@ export function Item({ list, named, pigeonhole }: Named) {
         <AwaitAnswer asked={asked} lines={8}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="refused">No such item is in the ledger. The overview shows what has been read.</p>
+              <p class="refused">The ledger has no such item. The overview shows what has been read.</p>
             ) : (
               items.map((item) => <Timeline key={`${item.workspace}/${item.pigeonholeId}`} item={item} />)
             )
@@ -104,19 +104,19 @@ function Timeline({ item }: { readonly item: Why }) {
         id={`item-${workspace}-${pigeonholeId}`}
         aside={
           <a href={address.pigeonhole(workspace, pigeonholeId)}>
-            {sessionId === null ? 'its pigeonhole' : `its pigeonhole, session ${sessionId}`}
+            {sessionId === null ? 'Pigeonhole' : `Pigeonhole, session ${sessionId}`}
           </a>
         }
       >
         <Facts>
-          <Fact label="Now" note={`${counted(item.revision, 'revision')}`}>
-            {deleted ? 'deleted' : 'there'}
+          <Fact label="State" note={`${counted(item.revision, 'revision')}`}>
+            {deleted ? 'deleted' : 'exists'}
           </Fact>
           <Fact label="Last changed">
             <Ago at={item.lastChangedAt} />
           </Fact>
           <Fact
-            label="Its stream"
+            label="Stream"
             note={
               item.failure ?? (
                 <>
@@ -127,17 +127,17 @@ function Timeline({ item }: { readonly item: Why }) {
           >
             read <Ago at={item.polledAt} never="not yet" />
           </Fact>
-          <Fact label="The person" note={consent === null ? undefined : `consent ${consent}`}>
+          <Fact label="Person" note={consent === null ? undefined : `consent ${consent}`}>
             {visibility ?? (consent === null ? 'none' : 'their own record')}
           </Fact>
           {item.missingSince === null ? null : (
-            <Fact label="Missing" note="gone once that is certain">
+            <Fact label="Missing" note="deleted once a second check confirms it">
               since <Clock at={item.missingSince} />
             </Fact>
           )}
         </Facts>
       </Panel>
-      <Says item={item} />
+      <Content item={item} />
       <ol class="timeline" aria-label="Revisions, the newest first">
         {revisions.toReversed().map((revision) => (
           <li key={revision.revision}>
@@ -151,13 +151,13 @@ function Timeline({ item }: { readonly item: Why }) {
             <div class="what">
               <p class="dim">
                 {revision.readAs === null ? (
-                  'A consequence of another change, or of an absence.'
+                  'Caused by another change, or by the item missing from its list.'
                 ) : (
                   <>
                     Read as <code>{revision.readAs}</code>
                     {revision.requestId === null ? null : (
                       <>
-                        , the service calls it <code>{revision.requestId}</code>
+                        , request ID <code>{revision.requestId}</code>
                       </>
                     )}
                     .
@@ -167,7 +167,7 @@ function Timeline({ item }: { readonly item: Why }) {
               </p>
               <ul class="told">
                 {revision.sinks.map((sink) => (
-                  <Told key={`${sink.sink} ${sink.replay}`} told={sink} />
+                  <SinkEntry key={`${sink.sink} ${sink.replay}`} entry={sink} />
                 ))}
               </ul>
             </div>
@@ -178,26 +178,26 @@ function Timeline({ item }: { readonly item: Why }) {
   );
 }
 
-const told: Readonly<Record<string, readonly [Tone, string]>> = {
+const stateWords: Readonly<Record<string, readonly [Tone, string]>> = {
   delivered: ['good', 'delivered'],
   withheld: ['quiet', 'withheld'],
   superseded: ['quiet', 'superseded by a later revision'],
-  dead: ['bad', 'refused'],
-  retry: ['warning', 'tried again'],
-  waiting: ['busy', 'waits for its turn'],
-  sending: ['busy', 'on its way'],
-  behind: ['busy', 'not looked at yet'],
-  passed: ['quiet', 'of no interest to it'],
+  dead: ['bad', 'dead letter'],
+  retry: ['warning', 'will be retried'],
+  waiting: ['busy', 'queued'],
+  sending: ['busy', 'being sent'],
+  behind: ['busy', 'not processed yet'],
+  passed: ['quiet', 'not sent to this sink'],
 };
 
-function Told({ told: each }: { readonly told: WhySink }) {
-  const { sink, state, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = each;
-  const [tone, says] = told[state] ?? (['quiet', state] as const);
+function SinkEntry({ entry }: { readonly entry: WhySink }) {
+  const { sink, state, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = entry;
+  const [tone, word] = stateWords[state] ?? (['quiet', state] as const);
   return (
     <li>
       <a href={address.sink(sink)}>{sink}</a>
       <div>
-        <StateWord tone={tone}>{says}</StateWord>
+        <StateWord tone={tone}>{word}</StateWord>
         {reason === null ? null : (
           <>
             {': '}
@@ -215,12 +215,12 @@ function Told({ told: each }: { readonly told: WhySink }) {
           {attempts > 1 ? `, ${attempts} attempts` : ''}
           {dueAt === null ? null : (
             <>
-              , again <Ago at={dueAt} />
+              , next attempt <Ago at={dueAt} />
             </>
           )}
-          {identity === null ? '' : identity ? ', with the person' : ', without the person'}
+          {identity === null ? '' : identity ? ', with identity' : ', anonymous'}
           {configuration === null ? '' : `, configuration ${configuration}`}
-          {replay === null ? '' : `, a replay`}
+          {replay === null ? '' : ', replayed'}
         </small>
         {detail === null ? null : (
           <p class="detail">
@@ -233,11 +233,11 @@ function Told({ told: each }: { readonly told: WhySink }) {
 }
 
 /** Content of the item, shown on request; the request is audited. */
-function Says({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
+function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
   const [data, setData] = useState<Readonly<Record<string, unknown>> | null | undefined>();
   const [refused, setRefused] = useState<string | null>(null);
   if (!useMay('personal')) return null;
-  const look = async (): Promise<void> => {
+  const show = async (): Promise<void> => {
     const path = [workspace, String(pigeonholeId), list, key].map(encodeURIComponent).join('/');
     try {
       const answer = await ask<{ readonly data?: Readonly<Record<string, unknown>> | null }>(
@@ -246,27 +246,23 @@ function Says({ item: { workspace, pigeonholeId, list, key } }: { readonly item:
       setData(answer.data ?? null);
       setRefused(null);
     } catch (error) {
-      setRefused(error instanceof Problem ? error.message : 'it failed');
+      setRefused(error instanceof Problem ? error.message : 'the content cannot be shown');
     }
   };
   return (
     <Panel
-      title="What it says"
+      title="Content"
       id="says"
       aside={
         data === undefined ? (
-          <Button onPress={look}>Show it (noted in the audit log)</Button>
+          <Button onPress={show}>Show (audited)</Button>
         ) : (
-          <Button onPress={() => setData(undefined)}>Hide it</Button>
+          <Button onPress={() => setData(undefined)}>Hide</Button>
         )
       }
     >
       {refused === null ? null : <p class="refused">{capitalized(refused)}.</p>}
-      {data === undefined ? null : data === null ? (
-        <p class="empty">Nothing: it is deleted.</p>
-      ) : (
-        <Written data={data} />
-      )}
+      {data === undefined ? null : data === null ? <p class="empty">The item is deleted.</p> : <Written data={data} />}
     </Panel>
   );
 }

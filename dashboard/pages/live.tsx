@@ -14,7 +14,7 @@ import { Written } from '../parts/written.js';
 import { address } from '../route.js';
 import { capitalized, grouped } from '../words.js';
 
-/** More than a person reads, and few enough to be drawn at once. */
+/** Maximum number of rows: more than a person reads, few enough to draw in one frame. */
 const maxKept = 300;
 
 type Change = LiveChanges['changes'][number];
@@ -30,17 +30,19 @@ export function Live() {
     <>
       <PageHead
         kind="Live"
-        title="Changes as they come"
+        title="Live changes"
         note={
           state === 'following' ? (
-            <StateWord tone={held ? 'warning' : 'good'}>{held ? 'held still; new ones wait' : 'following'}</StateWord>
+            <StateWord tone={held ? 'warning' : 'good'}>
+              {held ? 'paused; new changes are kept' : 'following'}
+            </StateWord>
           ) : (
             <StateWord tone="warning">connecting…</StateWord>
           )
         }
       >
         <Button pressed={held} onPress={() => setHeld(!held)}>
-          {held ? 'Go on' : 'Hold still'}
+          {held ? 'Continue' : 'Hold'}
         </Button>
       </PageHead>
       <section class="panel" aria-label="Changes">
@@ -48,15 +50,21 @@ export function Live() {
           <Choice label="List" value={list} onChoose={setList}>
             {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
           </Choice>
-          <CommittedInput label="Pigeonhole" hint="Pigeonhole, as acme/101" finds value={place} onCommit={setPlace} />
+          <CommittedInput
+            label="Pigeonhole"
+            hint="Pigeonhole, such as acme/101"
+            finds
+            value={place}
+            onCommit={setPlace}
+          />
           <PersonalCheck checked={personal} onCheck={setPersonal} />
         </form>
         {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
         {skipped > 0 ? (
-          <p class="dim">{grouped(skipped)} were left out, since more came than can be followed.</p>
+          <p class="dim">{grouped(skipped)} changes were skipped because they arrived too fast to show.</p>
         ) : null}
         {state === 'lost' && changes.length === 0 ? (
-          <p class="empty">What was found last appears here once the connection stands.</p>
+          <p class="empty">The latest changes appear here once the page is connected.</p>
         ) : (
           <Rows changes={changes} shows={personal} />
         )}
@@ -116,7 +124,7 @@ function useChanges({ list, place, personal }: Choices, held: boolean): Followed
 }
 
 function Rows({ changes, shows }: { readonly changes: readonly Change[]; readonly shows: boolean }) {
-  if (changes.length === 0) return <p class="empty">Nothing has changed yet. What does appears here.</p>;
+  if (changes.length === 0) return <p class="empty">No changes yet. New changes appear here.</p>;
   return (
     <div class="scrolls">
       <table class="live">

@@ -8,7 +8,7 @@ import { ask, askFor, Problem } from '../asking/ask.js';
 import { askPerson } from '../asking/questions.js';
 import { saveFile } from '../asking/save-file.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import { firstWish, type ImportWish, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-options.js';
+import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-options.js';
 import { Button } from '../parts/button.js';
 import { ColumnTable } from '../parts/column-table.js';
 import { CommittedInput } from '../parts/committed-input.js';
@@ -19,31 +19,31 @@ import { Panel } from '../parts/panel.js';
 import { address } from '../route.js';
 import { capitalized, counted } from '../words.js';
 
-/** A large file takes as long to be read as to be sent. */
+/** Timeout of an upload: a large file takes minutes to send and to read. */
 const patienceMs = 10 * 60_000;
 
 /**
- * From a file to an import that runs: where to, which file, what becomes of each column, what would happen, and only then
- * the button that does it. Nothing is written before that.
+ * Starts an import: choose the pigeonhole and the file, check the columns and the expected outcomes, then confirm.
+ * Nothing is written before the confirmation.
  */
 export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }) {
-  const [wish, setWish] = useState<ImportWish>({ ...firstWish, pigeonhole: pigeonhole ?? '' });
+  const [form, setForm] = useState<ImportForm>({ ...emptyForm, pigeonhole: pigeonhole ?? '' });
   const [file, setFile] = useState<File | null>(null);
-  const { check, refused, checking } = useCheck(wish, file);
-  const mappings = useMappings(wish.pigeonhole);
-  const fields = useFieldNames(wish.pigeonhole);
-  const change = (part: Partial<ImportWish>): void => setWish((before) => ({ ...before, ...part }));
+  const { check, refused, checking } = useCheck(form, file);
+  const mappings = useMappings(form.pigeonhole);
+  const fields = useFieldNames(form.pigeonhole);
+  const change = (part: Partial<ImportForm>): void => setForm((before) => ({ ...before, ...part }));
   return (
     <>
       <PageHead
         kind="Imports"
         title="Import a file"
-        note="Nothing is written before you have seen what would happen."
+        note="pigeonpost checks the file first. Nothing is written until you confirm."
       />
-      <Panel title="Which file, and where to" id="file">
+      <Panel title="File" id="file">
         <div class="inside">
           <div class="where">
-            <Where value={wish.pigeonhole} onChoose={(to) => change({ pigeonhole: to })} />
+            <Where value={form.pigeonhole} onChoose={(to) => change({ pigeonhole: to })} />
             <DropZone
               file={file}
               onFile={(chosen) => {
@@ -52,13 +52,13 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
               }}
             />
           </div>
-          <ImportOptions wish={wish} mappings={mappings} onChange={change} />
+          <ImportOptions form={form} mappings={mappings} onChange={change} />
           <p class="checking" role="status">
             {checking ? (
               'Reading the file…'
             ) : refused === null ? (
               check === null ? (
-                'Choose both, and the file is looked at.'
+                'Choose a pigeonhole and a file to check it.'
               ) : (
                 <Target target={check.target} />
               )
@@ -73,20 +73,20 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
       </Panel>
       {check === null || file === null ? null : (
         <div class={checking ? 'checked old' : 'checked'}>
-          <Panel title="What each column becomes" id="columns" aside={fileWords(check)}>
+          <Panel title="Columns" id="columns" aside={fileWords(check)}>
             <ColumnTable
               columns={check.columns}
-              chosen={wish.columns}
+              chosen={form.columns}
               fields={fields}
               onField={(column, field) =>
-                setWish((before) => ({ ...before, columns: { ...before.columns, [column]: field } }))
+                setForm((before) => ({ ...before, columns: { ...before.columns, [column]: field } }))
               }
             />
           </Panel>
           <Planned check={check} />
           <FileProblems check={check} />
           <div class="actions">
-            <Button look="main" disabled={checking || rowsToSend(check) === 0} onPress={() => begin(wish, file, check)}>
+            <Button look="main" disabled={checking || rowsToSend(check) === 0} onPress={() => start(form, file, check)}>
               Import {counted(rowsToSend(check), 'registrant')}…
             </Button>
             <a class="button" href={address.imports}>
@@ -118,34 +118,37 @@ interface Checked {
   readonly checking: boolean;
 }
 
-/** Looks at the file again whenever the wish changes. What was found before stays until then, so that nothing jumps. */
-function useCheck(wish: ImportWish, file: File | null): Checked {
+/**
+ * Checks the file again whenever the form changes. The last result stays until the new one arrives, so that the page
+ * does not jump.
+ */
+function useCheck(form: ImportForm, file: File | null): Checked {
   const [checked, setChecked] = useState<Checked>({ check: null, refused: null, checking: false });
-  const { saveMapping: _, ...relevant } = wish;
+  const { saveMapping: _, ...relevant } = form;
   const key = JSON.stringify(relevant);
   useEffect(() => {
-    if (file === null || wish.pigeonhole === '') return undefined;
+    if (file === null || form.pigeonhole === '') return undefined;
     const ended = new AbortController();
     setChecked((before) => ({ ...before, checking: true }));
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       try {
-        const path = `/api/imports/check?${uploadQuery(wish, file.name)}`;
-        const check = await ask<ImportCheck>(path, { file, signal: ended.signal, patienceMs });
-        if (!ended.signal.aborted) setChecked({ check, refused: null, checking: false });
+        const path = `/api/imports/check?${uploadQuery(form, file.name)}`;
+        const found = await ask<ImportCheck>(path, { file, signal: ended.signal, patienceMs });
+        if (!ended.signal.aborted) setChecked({ check: found, refused: null, checking: false });
       } catch (error) {
         if (ended.signal.aborted) return;
         const refused = error instanceof Problem ? error.message : 'the file cannot be read: choose it again';
         setChecked((before) => ({ ...before, refused, checking: false }));
       }
     };
-    look().catch(() => undefined);
+    check().catch(() => undefined);
     return () => ended.abort();
-    // The key stands for every option that the check depends on.
+    // The key contains every option that the check depends on.
   }, [file, key]);
   return checked;
 }
 
-async function begin(wish: ImportWish, file: File, check: ImportCheck): Promise<void> {
+async function start(form: ImportForm, file: File, check: ImportCheck): Promise<void> {
   const n = rowsToSend(check);
   const { target, generatedCodes, columns } = check;
   const unknown = neverSeen(columns);
@@ -154,17 +157,17 @@ async function begin(wish: ImportWish, file: File, check: ImportCheck): Promise<
     title: `Import ${counted(n, 'registrant')} into ${where}?`,
     body: (
       <>
-        <p>Nothing can be changed or deleted from here once it is created.</p>
+        <p>pigeonpost cannot change or delete registrants after it has created them.</p>
         {unknown.length === 0 ? null : (
           <p class="refused">
-            No attendee there was ever seen to have {unknown.join(', ')}. The service ignores fields that it does not
-            know, without a word: import one row first and look at it.
+            No attendee of this pigeonhole has had a value in {unknown.join(', ')}. The service silently ignores fields
+            that it does not know: import one row first and check the result.
           </p>
         )}
         {generatedCodes === 0 ? null : (
           <p>
-            {counted(generatedCodes, 'row')} are given codes. They are saved as a file first: keep it, codes are shown
-            nowhere else.
+            {counted(generatedCodes, 'row')} get generated codes. They are saved to a file first. Keep that file: the
+            codes are not shown anywhere else.
           </p>
         )}
       </>
@@ -172,18 +175,18 @@ async function begin(wish: ImportWish, file: File, check: ImportCheck): Promise<
     confirm: `Import ${counted(n, 'registrant')}`,
   });
   if (given === null) return;
-  const begun = await carryOut(
+  const started = await carryOut(
     async () => {
       if (generatedCodes > 0) {
-        const codes = await askFor(`/api/imports/codes?${uploadQuery(wish, file.name)}`, { file, patienceMs });
+        const codes = await askFor(`/api/imports/codes?${uploadQuery(form, file.name)}`, { file, patienceMs });
         await saveFile(codes, `${file.name.replace(/\.[^.]*$/, '')}.codes.csv`);
       }
-      const query = uploadQuery(wish, file.name, check.file.contentHash);
+      const query = uploadQuery(form, file.name, check.file.contentHash);
       return await ask<ImportView>(`/api/imports?${query}`, { file, patienceMs });
     },
-    ({ id }) => `import ${id} has begun`,
+    ({ id }) => `import ${id} has started`,
   );
-  if (begun !== undefined) location.hash = address.import(begun.id);
+  if (started !== undefined) location.hash = address.import(started.id);
 }
 
 function Where({ value, onChoose }: { readonly value: string; readonly onChoose: (pigeonhole: string) => void }) {
@@ -205,13 +208,13 @@ function Where({ value, onChoose }: { readonly value: string; readonly onChoose:
   );
 }
 
-/** Those that can be used there; of all workspaces while only an id is named. */
+/** Returns the saved mappings that apply to the pigeonhole. */
 function useMappings(pigeonhole: string): readonly SavedMapping[] {
   const asked = useAsked<{ readonly mappings: readonly SavedMapping[] }>('/api/import-mappings', 60_000);
   return mappingsFor(asked.data?.mappings ?? [], pigeonhole);
 }
 
-/** Fields of attendees there, and the code's. */
+/** Returns the fields that attendees of the pigeonhole have, and the attendee code's. */
 function useFieldNames(pigeonhole: string): readonly string[] {
   const isNamed = /^(?:[a-z0-9-]{1,63}\/)?\d{1,15}$/.test(pigeonhole);
   const path = `/api/fields?${new URLSearchParams({ list: 'attendees', pigeonhole }).toString()}`;
@@ -222,7 +225,7 @@ function useFieldNames(pigeonhole: string): readonly string[] {
   return [...new Set(['attendeeCode', 'Name', 'Email', ...seen.filter((field) => !own.has(field))])];
 }
 
-/** Fields that the service reports of attendees and that an import cannot set. */
+/** Fields of attendees that the service sets and an import cannot. */
 const own: ReadonlySet<string> = new Set([
   'id',
   'registrantId',
@@ -238,13 +241,13 @@ interface Props {
   readonly onFile: (file: File) => void;
 }
 
-/** A file that is chosen or dropped. */
+/** Input for a file, chosen or dropped. */
 export function DropZone({ file, onFile }: Props) {
   const [over, setOver] = useState(false);
   const take = (files: FileList | null | undefined): void => {
     const first = files?.[0];
     if (first === undefined) return;
-    // A drop leaves the focus where it is: what is written there counts from now on, too.
+    // A drop does not move the focus, so text in a focused field would not be committed yet.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     onFile(first);
   };
@@ -273,7 +276,7 @@ export function DropZone({ file, onFile }: Props) {
           </>
         )}
       </span>
-      <small>CSV, Excel (xlsx), JSON or NDJSON, one registrant a row</small>
+      <small>CSV, Excel (xlsx), JSON or NDJSON, one registrant per row</small>
       <input
         type="file"
         class="unseen"

@@ -13,7 +13,7 @@ import { address } from '../route.js';
 import { troubleHeading } from '../trouble-words.js';
 import { counted, grouped } from '../words.js';
 
-/** At a glance: does data flow, and what is wrong where it does not. */
+/** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
   const overview = useAsked<OverviewAnswer>('/api/overview');
   const sinks = useAsked<{ readonly sinks: readonly SinkDetails[] }>('/api/sinks');
@@ -66,7 +66,7 @@ function Flow({
   return (
     <figure class="flow">
       <figcaption>
-        {label} <b>{grouped(perMinute(minutes))}</b> a minute
+        {label} <b>{grouped(perMinute(minutes))}</b> per minute
       </figcaption>
       <MinutesChart minutes={minutes} of={of} large />
     </figure>
@@ -77,8 +77,8 @@ function Flow({
 function verdict({ troubles, settled, syncs }: OverviewAnswer): string {
   const heading = troubleHeading(troubles);
   if (heading !== null) return heading;
-  if (syncs.some(({ backfilling }) => backfilling > 0)) return 'Reading for the first time';
-  return settled ? 'Everything is delivered' : 'Data flows';
+  if (syncs.some(({ backfilling }) => backfilling > 0)) return 'First read in progress';
+  return settled ? 'Everything is delivered' : 'Data is flowing';
 }
 
 function explained({ syncs, configuration }: OverviewAnswer): string {
@@ -98,7 +98,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
             <th class="number">Read</th>
             <th class="number wide">Pigeonholes</th>
             <th class="wide">Sends to</th>
-            <th class="number mid">A minute</th>
+            <th class="number mid">Per minute</th>
             <th class="chart wide">Last hour</th>
           </tr>
         </thead>
@@ -148,7 +148,7 @@ function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
           <tr>
             <th>Sink</th>
             <th>State</th>
-            <th class="number">To go</th>
+            <th class="number">Backlog</th>
             <th class="number wide">Delivered</th>
             <th class="number wide">Withheld</th>
             <th class="number">Dead letters</th>

@@ -21,13 +21,13 @@ import { tell } from '../asking/notices.js';
 import { askPerson } from '../asking/questions.js';
 import { Button } from '../parts/button.js';
 
-interface Place {
+interface PigeonholeName {
   readonly workspace: string;
   readonly id: string;
 }
 
-/** The reading of one pigeonhole. */
-export function Pigeonhole({ workspace, id }: Place) {
+/** The state of one pigeonhole: freshness, streams and quota. */
+export function Pigeonhole({ workspace, id }: PigeonholeName) {
   const path = `/api/pigeonholes/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}`;
   const asked = useAsked<PigeonholeDetails>(path);
   const streams = useAsking(`${path}/streams`, (signal) => allParts<StreamView>(`${path}/streams`, signal));
@@ -42,7 +42,7 @@ export function Pigeonhole({ workspace, id }: Place) {
       >
         {id === '0' ? null : (
           <a class="button" href={address.ready(workspace, id)}>
-            Is it ready?
+            Readiness
           </a>
         )}
         <ReadButtons kind="pigeonhole" name={name} />
@@ -70,9 +70,9 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   return (
     <>
       <ReadingState state={state} gone={goneAt !== null} troubles={pigeonhole.troubles} />
-      {status === null ? null : ` · ${status} at the service`} · workspace{' '}
+      {status === null ? null : ` · ${status} in the service`} · workspace{' '}
       <a href={address.workspace(workspace)}>{workspace}</a>
-      {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync any more'}`}
+      {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync'}`}
       {pause === null ? null : (
         <>
           {' '}
@@ -112,12 +112,12 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
         <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
           {grouped(changes)}
         </Fact>
-        <Fact label="Set aside" note="rows without an identity">
+        <Fact label="Set aside" note="rows without an ID">
           {grouped(setAside)}
         </Fact>
         <Fact
           label="Deletions held"
-          note={heldDeletions === 0 ? 'none waits for a person' : <a href={address.deletions}>decide about them</a>}
+          note={heldDeletions === 0 ? 'none to decide' : <a href={address.deletions}>decide about them</a>}
         >
           {grouped(heldDeletions)}
         </Fact>
@@ -132,7 +132,7 @@ interface Props {
   readonly rehearsal: PigeonholeDetails['rehearsal'];
 }
 
-/** Starts a rehearsal, in which every list is read at the live interval, or ends the one that is on. */
+/** Starts a rehearsal, in which every list is read at the live interval, or ends the current one. */
 export function RehearsalButton({ name, rehearsal }: Props) {
   if (!useMay('operate')) return null;
   return rehearsal === null ? (
@@ -147,14 +147,14 @@ export function RehearsalButton({ name, rehearsal }: Props) {
 async function start(name: string): Promise<void> {
   const given = await askPerson({
     title: `Rehearse ${name}?`,
-    body: 'Until the rehearsal ends, every list is read at the live interval, also before the event and outside session times. It uses more of the request quota.',
+    body: 'Until the rehearsal ends, pigeonpost reads every list at the live interval, even before the event and outside session times. This uses more of the request quota.',
     confirm: 'Start',
-    field: { label: 'Hours', hint: '2 unless you write another number, up to 24' },
+    field: { label: 'Hours', hint: 'Up to 24; 2 if left empty' },
   });
   if (given === null) return;
   const hours = given.trim() === '' ? 2 : Number(given.replace(',', '.'));
   if (!(hours > 0 && hours <= 24)) {
-    tell('failed', `"${given}" is not a number of hours from 0 to 24`);
+    tell('failed', `"${given}" is not a number of hours; enter a number above 0, up to 24`);
     return;
   }
   await poll(name, Math.ceil(hours * 3600), `every list of ${name} is read at the live interval`);

@@ -9,39 +9,40 @@ import { address } from '../route.js';
 import { useState } from 'preact/hooks';
 import { carryOut } from '../asking/act.js';
 import { ask } from '../asking/ask.js';
+import { counted } from '../words.js';
 import { useMay } from '../asking/caller.js';
 import { askPerson } from '../asking/questions.js';
 
-/** As `GET /api/pigeonholes/{id}/ready` answers. */
+/** Response of `GET /api/pigeonholes/{id}/ready`. */
 export interface Readiness {
   readonly pigeonhole: { readonly workspace: string; readonly id: number; readonly name: string | null };
   readonly ready: boolean;
   readonly checks: readonly Check[];
 }
 
-interface Place {
+interface PigeonholeName {
   readonly workspace: string;
   readonly id: string;
 }
 
-/** The evening before: one list per event, green or red. */
-export function Ready({ workspace, id }: Place) {
+/** Checks whether pigeonpost is ready for an event. */
+export function Ready({ workspace, id }: PigeonholeName) {
   const path = `/api/pigeonholes/${encodeURIComponent(id)}/ready?workspace=${encodeURIComponent(workspace)}`;
   const asked = useAsked<Readiness>(path, 60_000);
   const { data } = asked;
   return (
     <>
       <PageHead
-        kind={`Ready for the event? ${workspace}/${id}`}
+        kind={`Readiness of ${workspace}/${id}`}
         title={data?.pigeonhole.name ?? `${workspace}/${id}`}
         note={data === undefined ? ' ' : <Verdict readiness={data} />}
       >
         <a class="button" href={address.pigeonhole(workspace, id)}>
-          Its pigeonhole
+          Pigeonhole
         </a>
-        <Button onPress={askAgain}>Look again</Button>
+        <Button onPress={askAgain}>Check again</Button>
       </PageHead>
-      <Panel title="What was looked at" id="checks">
+      <Panel title="Checks" id="checks">
         <AwaitAnswer asked={asked} lines={8}>
           {({ checks }) => <CheckList checks={checks} />}
         </AwaitAnswer>
@@ -57,7 +58,7 @@ function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readine
   return open === 0 ? (
     <StateWord tone="good">Ready</StateWord>
   ) : (
-    <StateWord tone="warning">{`Ready, with ${open} to look at`}</StateWord>
+    <StateWord tone="warning">{`Ready, with ${counted(open, 'check')} to review`}</StateWord>
   );
 }
 
@@ -68,12 +69,12 @@ interface Props {
   };
 }
 
-/** Two steps of a minute at each sink, side by side. */
+/** Each sink gets two steps of at most a minute; the sinks run in parallel. */
 const patienceMs = 5 * 60_000;
 
-/** Tries each sink with an invented item that is taken back, once a person has agreed. */
+/** Sends a test item through each sink and deletes it again, after a confirmation. */
 export function Canaries({ readiness: { pigeonhole, checks } }: Props) {
-  const [flown, setFlown] = useState<readonly Check[] | null>(null);
+  const [sent, setSent] = useState<readonly Check[] | null>(null);
   const mayOperate = useMay('operate');
   const sinks = checks.flatMap(({ id }) => (id.startsWith('sink:') ? [id.slice('sink:'.length)] : []));
   if (!mayOperate || sinks.length === 0) return null;
@@ -81,8 +82,8 @@ export function Canaries({ readiness: { pigeonhole, checks } }: Props) {
   const send = async (): Promise<void> => {
     const given = await askPerson({
       title: `Send a canary through ${sinks.join(', ')}?`,
-      body: 'Each gets one invented item, named "pigeonpost canary", which is taken back at once. What stays there is said.',
-      confirm: 'Send them',
+      body: 'Each sink receives one test item named "pigeonpost canary", which is deleted again immediately. The result lists anything that cannot be deleted.',
+      confirm: 'Send',
     });
     if (given === null) return;
     const answer = await carryOut(
@@ -91,16 +92,17 @@ export function Canaries({ readiness: { pigeonhole, checks } }: Props) {
           json: { workspace, sinks },
           patienceMs,
         }),
-      ({ canaries }) => (canaries.every(({ state }) => state === 'ok') ? 'all came through' : 'look at what they say'),
+      ({ canaries }) =>
+        canaries.every(({ state }) => state === 'ok') ? 'all canaries arrived' : 'some canaries failed: see the list',
     );
-    if (answer !== undefined) setFlown(answer.canaries);
+    if (answer !== undefined) setSent(answer.canaries);
   };
   return (
     <Panel title="Canaries" id="canaries" aside={<Button onPress={send}>Send a canary through each sink…</Button>}>
-      {flown === null ? (
-        <p class="empty">What no check can tell: an invented item goes through each sink and is taken back.</p>
+      {sent === null ? (
+        <p class="empty">A canary is a test item that is sent through each sink and deleted again.</p>
       ) : (
-        <CheckList checks={flown} />
+        <CheckList checks={sent} />
       )}
     </Panel>
   );

@@ -17,9 +17,9 @@ import { Replay } from '../parts/replay.js';
 import { SinkState } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
-import { counted, grouped } from '../words.js';
+import { grouped } from '../words.js';
 
-/** The state of one sink. @param part which section the address leads to */
+/** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
   const asked = useAsked<SinkDetails>(`/api/sinks/${encodeURIComponent(name)}`);
   const mayOperate = useMay('operate');
@@ -31,7 +31,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
     section?.focus({ preventScroll: true });
   }, [part, isThere]);
   if (data === undefined && problem?.status === 404) {
-    return <PageHead kind="Sink" title={name} note="No sink of that name is configured." />;
+    return <PageHead kind="Sink" title={name} note="No sink with this name is configured." />;
   }
   const observes = data !== undefined && data.observation !== null && data.approval === null;
   return (
@@ -39,7 +39,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
       <PageHead kind={data === undefined ? 'Sink' : `Sink, ${data.type}`} title={name} note={<Note sink={data} />}>
         {observes && mayOperate ? (
           <Button look="main" onPress={() => act({ do: 'approve', kind: 'sink', name })}>
-            Let it send…
+            Start sending…
           </Button>
         ) : null}
         {data === undefined ? null : <PauseButton kind="sink" name={name} paused={data.pause !== null} />}
@@ -64,8 +64,8 @@ function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
   const { pause, reason } = sink;
   return (
     <>
-      <SinkState sink={sink} /> · gets what {sink.syncs.join(' and ') || 'no sync'}{' '}
-      {sink.syncs.length > 1 ? 'read' : 'reads'}
+      <SinkState sink={sink} /> · receives changes from{' '}
+      {sink.syncs.length === 0 ? 'no sync' : `sync ${sink.syncs.join(' and ')}`}
       {pause === null ? (
         reason === null ? null : (
           ` · ${reason}`
@@ -100,33 +100,30 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
           {grouped(delivered)}
         </Fact>
         <Fact label="Rate" note={`${grouped(sum(deliveredByMinute))} in the last hour`}>
-          {grouped(perMinute(deliveredByMinute))} a minute
+          {grouped(perMinute(deliveredByMinute))} per minute
         </Fact>
         <Fact
           label="Backlog"
           note={
             undeliveredSince === null ? (
-              'nothing waits'
+              'nothing is waiting'
             ) : (
               <>
-                the oldest waits for <For since={undeliveredSince} />
+                oldest waiting for <For since={undeliveredSince} />
               </>
             )
           }
         >
           {grouped(backlog)}
         </Fact>
-        <Fact label="Withheld" note={sink.withholding.length > 0 ? 'more than it should be' : 'not sent on purpose'}>
+        <Fact label="Withheld" note={sink.withholding.length > 0 ? 'unusually many' : 'by rule, such as consent'}>
           {grouped(sum(Object.values(withheld)))}
         </Fact>
         <Fact label="Dead letters" note="refused, or their mapping failed">
           {grouped(sum(Object.values(dead)))}
         </Fact>
         {observation === null ? null : (
-          <Fact
-            label="Would have sent"
-            note={`${counted(observation.wouldSendAnonymously, 'of them', 'of them')} without the person`}
-          >
+          <Fact label="Would have sent" note={`${grouped(observation.wouldSendAnonymously)} of them anonymously`}>
             {grouped(observation.wouldSend)}
           </Fact>
         )}

@@ -9,14 +9,14 @@ import { ReadingState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 
-/** One API key of the service: its quota, and what is read with it. */
+/** One workspace of the service: the quota of its API key and its pigeonholes. */
 export function Workspace({ name }: { readonly name: string }) {
   const { data, problem } = useAsked<Status>('/api/status', 4000);
   const overview = useAsked<Overview>('/api/overview');
   const workspace = data?.workspaces.find((each) => each.name === name);
   const troubles = overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === name) ?? [];
   if ((data !== undefined && workspace === undefined) || problem !== undefined) {
-    return <PageHead kind="Workspace" title={name} note="No workspace of that name is configured." />;
+    return <PageHead kind="Workspace" title={name} note="No workspace with this name is configured." />;
   }
   return (
     <>
@@ -33,7 +33,7 @@ export function Workspace({ name }: { readonly name: string }) {
               {workspace.until === null ? null : (
                 <>
                   {' '}
-                  · goes on <Ago at={workspace.until} />
+                  · continues <Ago at={workspace.until} />
                 </>
               )}
             </>

@@ -10,7 +10,7 @@ interface Props<Answer> {
   readonly lines?: number;
 }
 
-/** Shows an answer once it is there, what the API refuses in its words, and until then the room that it will take. */
+/** Shows the answer, or the API's refusal. Reserves the expected height until one of them arrives. */
 export function AwaitAnswer<Answer>({ asked: { data, problem }, children, lines = 6 }: Props<Answer>) {
   if (problem !== undefined) return <p class="refused">{capitalized(problem.message)}.</p>;
   if (data !== undefined) return <>{children(data)}</>;

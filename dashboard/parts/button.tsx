@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 interface Props {
   readonly children: ComponentChildren;
-  /** While it goes on the button cannot be pressed again. */
+  /** Until the promise settles, the button is disabled. */
   readonly onPress: () => Promise<unknown> | void;
   readonly look?: 'plain' | 'main' | 'grave' | 'link';
   readonly disabled?: boolean;

@@ -3,7 +3,7 @@ import { StateWord } from './state-word.js';
 import type { Tone } from '../trouble-words.js';
 import { Sentence } from './time.js';
 
-/** One line of what has to be in order before an event. */
+/** Result of one check before an event. */
 export interface Check {
   readonly id: string;
   readonly label: string;
@@ -14,7 +14,7 @@ export interface Check {
 
 const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
 
-/** A list of checks, the worst first. */
+/** A list of checks, failed ones first. */
 export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   return (
     <ul class="checks">
@@ -29,9 +29,9 @@ export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
 
 const shown: Readonly<Record<Check['state'], readonly [Tone, string]>> = {
   ok: ['good', 'OK'],
-  warning: ['warning', 'look at this'],
+  warning: ['warning', 'warning'],
   failed: ['bad', 'not ready'],
-  unknown: ['quiet', 'not known'],
+  unknown: ['quiet', 'unknown'],
 };
 
 function OneCheck({ check: { label, state, says, todo } }: { readonly check: Check }) {

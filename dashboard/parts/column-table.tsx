@@ -6,13 +6,13 @@ interface Props {
   readonly columns: readonly ImportColumn[];
   /** Fields chosen by hand that the server is still checking. */
   readonly chosen: Readonly<Record<string, string | null>>;
-  /** Fields that attendees there were seen to have. */
+  /** Fields that attendees of the pigeonhole have. */
   readonly fields: readonly string[];
   /** @param field null: the column is not sent */
   readonly onField: (column: string, field: string | null) => void;
 }
 
-/** The field of each column, with the first row's value under it. */
+/** The columns of the file, each with its first value and the field it is sent as. */
 export function ColumnTable({ columns, chosen, fields, onField }: Props) {
   return (
     <div class="scrolls">
@@ -28,7 +28,7 @@ export function ColumnTable({ columns, chosen, fields, onField }: Props) {
             <th>First value</th>
             <th>Sent as</th>
             <th class="mid">
-              <span class="unseen">What is known of it</span>
+              <span class="unseen">Status</span>
             </th>
           </tr>
         </thead>
@@ -81,11 +81,11 @@ function Row({ column: each, onField }: { readonly column: ImportColumn; readonl
 
 function Known({ column: { property, known, guessed } }: { readonly column: ImportColumn }) {
   if (property === null) return <StateWord tone="quiet">not sent</StateWord>;
-  if (property === 'attendeeCode') return <StateWord tone="good">the code</StateWord>;
-  if (known === false) return <StateWord tone="warning">never seen there</StateWord>;
+  if (property === 'attendeeCode') return <StateWord tone="good">attendee code</StateWord>;
+  if (known === false) return <StateWord tone="warning">unknown field</StateWord>;
   if (guessed) return <StateWord tone="busy">guessed</StateWord>;
   return known === null ? (
-    <StateWord tone="quiet">nothing to compare with</StateWord>
+    <StateWord tone="quiet">not checked</StateWord>
   ) : (
     <StateWord tone="good">known field</StateWord>
   );

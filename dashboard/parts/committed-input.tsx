@@ -2,18 +2,18 @@ import { useEffect, useState } from 'preact/hooks';
 
 interface Props {
   readonly value: string;
-  /** Told when the person is done: with Enter, with a choice from the list, or by going elsewhere. */
+  /** Called when the input is complete: on Enter, on a choice from the list, or when the field loses the focus. */
   readonly onCommit: (value: string) => void;
   /** Accessible name, if there is no label around it. */
   readonly label?: string;
   readonly hint?: string;
-  /** The id of what may be chosen from. */
+  /** ID of the `datalist` with the suggestions. */
   readonly list?: string;
-  /** The key that leads to searches leads here. */
+  /** Gets the focus when "/" is pressed. */
   readonly finds?: boolean;
 }
 
-/** A line of text that counts once it is whole. What is half written stays when the page around it is drawn anew. */
+/** Text field that reports its value when the input is complete. Unfinished input survives a render of the page. */
 export function CommittedInput({ value, onCommit, label, hint, list, finds }: Props) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);

@@ -17,7 +17,7 @@ import { Ago, Sentence } from './time.js';
 const maxShown = 1000;
 const maxListed = 20;
 
-/** The dead letters of a sink by cause: what it means, what to do, and doing it. */
+/** The dead letters of a sink by cause, each with its meaning, its remedy and a button to redrive. */
 export function DeadLetters({ sink }: { readonly sink: string }) {
   const asked = useAsked<{ readonly groups: readonly DeadLetterGroupView[] }>(
     `/api/dead-letters?sink=${encodeURIComponent(sink)}`,
@@ -59,7 +59,7 @@ function Cause({ group, onRedriven }: CauseProps) {
   const { cause, list, changes, meaning, help, detail, oldest, newest } = group;
   const [open, setOpen] = useState(false);
   const mayOperate = useMay('operate');
-  // Redriving helps only after the mapping was corrected, and applying the corrected file does it as well.
+  // Redriving helps only after the mapping is corrected, and applying the corrected file redrives them anyway.
   const isMapping = cause.startsWith('mapping');
   const id = `cause-${list}-${cause}`.replace(/[^A-Za-z0-9]+/g, '-');
   return (
@@ -74,8 +74,8 @@ function Cause({ group, onRedriven }: CauseProps) {
             <dd>
               <code>{cause}</code>
             </dd>
-            <dt>{isMapping ? 'What failed' : 'It answered'}</dt>
-            <dd>{detail === null ? <span class="dim">nothing</span> : <Sentence text={detail} />}</dd>
+            <dt>{isMapping ? 'Error' : 'Answer'}</dt>
+            <dd>{detail === null ? <span class="dim">none</span> : <Sentence text={detail} />}</dd>
             <dt>What to do</dt>
             <dd>{capitalized(help)}.</dd>
             <dt>Since</dt>
@@ -83,7 +83,7 @@ function Cause({ group, onRedriven }: CauseProps) {
               <Ago at={oldest} />
               {newest === oldest ? null : (
                 <>
-                  , the newest <Ago at={newest} />
+                  , newest <Ago at={newest} />
                 </>
               )}
             </dd>
@@ -91,7 +91,7 @@ function Cause({ group, onRedriven }: CauseProps) {
         </div>
         <div class="actions">
           <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
-            {open ? 'Hide them' : 'Show them'}
+            {open ? 'Hide' : 'Show'}
           </button>
           {isMapping ? (
             <a class="button main" href={address.configuration}>
@@ -123,7 +123,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   const { sink, cause, list, changes, help } = group;
   const given = await askPerson({
     title: `Send ${counted(changes, 'change')} of ${list} to ${sink} again?`,
-    body: `${cause.startsWith('mapping') ? 'Their mapping failed' : 'They were refused'} (${cause}). ${capitalized(help)}.`,
+    body: `${cause.startsWith('mapping') ? 'Their mapping failed' : 'The sink refused them'} (${cause}). ${capitalized(help)}.`,
     confirm: 'Redrive',
   });
   if (given === null) return;

@@ -2,7 +2,7 @@ import type { FreshnessSummary, FreshnessView } from '../../operations/freshness
 import { counted } from '../words.js';
 import { Ago, Until } from './time.js';
 
-/** "3 s ago" above "next in 2 s"; how many lists are late where some are. */
+/** "3 s ago" above "next in 2 s", or above the number of late lists. */
 export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {
   const { state, readAt, nextAt, lateLists } = freshness;
   return (
@@ -19,7 +19,7 @@ export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary })
   );
 }
 
-/** Every interval in force with its reason, and the list that is latest. */
+/** The polling intervals in force with their reasons, and the list that is most overdue. */
 export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>

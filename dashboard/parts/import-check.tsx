@@ -26,25 +26,25 @@ export function Target({ target }: { readonly target: ImportTarget }) {
 export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
   const { send, existing, conflict, rejected, elsewhere, invalid } = counts;
   return (
-    <Panel title="What would happen" id="planned" aside={counted(rows, 'row')}>
+    <Panel title="Expected outcomes" id="planned" aside={counted(rows, 'row')}>
       <Facts>
         <Fact
           label="To be sent"
-          note={canary === null ? 'each becomes a registrant' : `${grouped(Math.min(canary, send))} of them now`}
+          note={canary === null ? 'new registrants' : `${grouped(Math.min(canary, send))} of them now`}
         >
           {grouped(send)}
         </Fact>
-        <Fact label="Not sent" note="something is wrong with them">
+        <Fact label="Not sent" note="invalid rows">
           {grouped(invalid)}
         </Fact>
         <Fact
-          label="There already"
-          note={conflict > 0 ? `and ${grouped(conflict)} with other data` : 'nothing is done to them'}
+          label="Already registered"
+          note={conflict > 0 ? `and ${grouped(conflict)} with other data` : 'left unchanged'}
         >
           {grouped(existing)}
         </Fact>
         {rejected + elsewhere === 0 ? null : (
-          <Fact label="Refused before, or in another import">{grouped(rejected + elsewhere)}</Fact>
+          <Fact label="Refused before, or part of another import">{grouped(rejected + elsewhere)}</Fact>
         )}
         <TimeFacts estimate={estimate} />
       </Facts>
@@ -55,14 +55,14 @@ export function Planned({ check: { rows, counts, estimate, canary } }: { readonl
 function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { readonly estimate: SendingEstimate }) {
   return (
     <>
-      <Fact label="Requests" note={left === null ? 'how many are left is not known' : `${grouped(left)} are left`}>
+      <Fact label="Requests" note={left === null ? 'remaining quota unknown' : `${grouped(left)} left in the quota`}>
         {grouped(requests)}
       </Fact>
       <Fact
         label="Done by"
         note={
           waits === null || waits === 0 ? (
-            'most services are faster'
+            'probably sooner'
           ) : (
             <>
               waits for the quota {waits === 1 ? 'once' : `${waits} times`}
@@ -75,7 +75,7 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
           )
         }
       >
-        {doneAt === null ? 'not known' : <Ago at={doneAt} />}
+        {doneAt === null ? 'unknown' : <Ago at={doneAt} />}
       </Fact>
     </>
   );
@@ -83,7 +83,7 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
 
 const maxListed = 20;
 
-/** Problems of rows, which are not sent; the others are. */
+/** Problems of the rows that are not sent. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
   const { problems, problemsLeftOut, problemGroups, problemCounts, noteCounts } = check;
   if (problems.length === 0 && noteCounts.length === 0) return null;
@@ -91,7 +91,7 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
   const shown = problemGroups.slice(0, maxListed);
   const more = all - shown.reduce((sum, { rows }) => sum + rows, 0);
   return (
-    <Panel title="What is wrong with rows" id="file-problems" aside={counted(all, 'problem')}>
+    <Panel title="Problems in the file" id="file-problems" aside={counted(all, 'problem')}>
       <div class="inside">
         <ul class="counts">
           {[...problemCounts, ...noteCounts].map(({ code, column, rows }) => (
@@ -109,7 +109,7 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
               <tr>
                 <th>Rows</th>
                 <th>Column</th>
-                <th>What is wrong</th>
+                <th>Problem</th>
               </tr>
             </thead>
             <tbody>

@@ -5,7 +5,7 @@ import { StateWord } from './state-word.js';
 import type { Tone } from '../trouble-words.js';
 
 const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
-  staging: ['busy', 'is taken in'],
+  staging: ['busy', 'reading the file'],
   running: ['busy', 'running'],
   waiting: ['warning', 'waiting'],
   paused: ['warning', 'paused'],
@@ -16,7 +16,7 @@ const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
 export function ImportState({ view }: { readonly view: ImportView }) {
   const bad = needsAPerson(view.counts);
   if (view.state === 'done' && bad > 0)
-    return <StateWord tone="bad" long>{`done, ${grouped(bad)} to look at`}</StateWord>;
+    return <StateWord tone="bad" long>{`done, ${grouped(bad)} to check`}</StateWord>;
   const [tone, word] = states[view.state];
   return <StateWord tone={tone}>{word}</StateWord>;
 }

@@ -14,7 +14,7 @@ export function Lanes({ sink }: { readonly sink: string }) {
   const asked = useAsking(path, (signal) => allParts<LaneView>(path, signal), 4000);
   return (
     <Panel
-      title="Where it stands"
+      title="Progress by pigeonhole"
       id="lanes"
       aside={
         asked.data === undefined
@@ -30,7 +30,7 @@ export function Lanes({ sink }: { readonly sink: string }) {
 }
 
 function Rows({ lanes }: { readonly lanes: readonly LaneView[] }) {
-  if (lanes.length === 0) return <p class="empty">It has not looked at any pigeonhole yet.</p>;
+  if (lanes.length === 0) return <p class="empty">The sink has not processed any pigeonhole yet.</p>;
   const worstFirst = lanes.toSorted((a, b) => rank(a) - rank(b));
   return (
     <div class="scrolls">
@@ -41,10 +41,10 @@ function Rows({ lanes }: { readonly lanes: readonly LaneView[] }) {
             <th>State</th>
             <th class="number">Watermark</th>
             <th class="number mid">Behind</th>
-            <th class="number mid">On the way</th>
+            <th class="number mid">In flight</th>
             <th class="number wide">Delivered</th>
             <th class="number wide">Last</th>
-            <th class="number wide">Oldest waits since</th>
+            <th class="number wide">Oldest waiting</th>
           </tr>
         </thead>
         <tbody>
@@ -72,7 +72,7 @@ function Rows({ lanes }: { readonly lanes: readonly LaneView[] }) {
                       {lane.failure}
                       {lane.retryAt === null ? null : (
                         <>
-                          ; tried again <Ago at={lane.retryAt} />
+                          ; next attempt <Ago at={lane.retryAt} />
                         </>
                       )}
                     </small>

@@ -5,7 +5,7 @@ import { capitalized } from '../words.js';
 export function Notices() {
   const shown = useStore(notices);
   return (
-    <div class="notices" role="log" aria-label="What was done" aria-live="polite">
+    <div class="notices" role="log" aria-label="Results" aria-live="polite">
       {shown.map(({ id, kind, text }) => (
         <p key={id} class={kind}>
           {capitalized(text)}

@@ -17,7 +17,7 @@ export interface OutcomesAnswer {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Changes that were not sent, or not yet, and why. */
+/** Changes that were not sent, or not yet, with the reason. */
 export function Outcomes({ sink }: { readonly sink: string }) {
   const asked = useAsked<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, 4000);
   const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];
@@ -36,22 +36,22 @@ export function Outcomes({ sink }: { readonly sink: string }) {
 }
 
 const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
-  waiting: ['busy', 'waiting for its turn'],
-  sending: ['busy', 'on its way'],
-  retry: ['warning', 'tried again'],
+  waiting: ['busy', 'queued'],
+  sending: ['busy', 'being sent'],
+  retry: ['warning', 'will be retried'],
   withheld: ['quiet', 'withheld'],
   dead: ['bad', 'dead letter'],
 };
 
 function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
-  if (outcomes.length === 0) return <p class="empty">Everything that was found has been sent.</p>;
+  if (outcomes.length === 0) return <p class="empty">All changes have been sent.</p>;
   return (
     <div class="scrolls">
       <table>
         <thead>
           <tr>
             <th>List</th>
-            <th>What became of it</th>
+            <th>State</th>
             <th class="number">Changes</th>
           </tr>
         </thead>

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 
 interface Props {
   readonly title: string;
-  /** Beside the title: a number, or what can be done. */
+  /** Beside the title: a number or a button. */
   readonly aside?: ComponentChildren;
   readonly children: ComponentChildren;
-  /** By which an address can lead here. */
+  /** Anchor of the panel. */
   readonly id?: string;
 }
 
@@ -22,7 +22,7 @@ export function Panel({ title, aside, children, id }: Props) {
   );
 }
 
-/** A number with what it counts. */
+/** A labelled number or state. */
 export function Fact({
   label,
   children,

@@ -20,7 +20,7 @@ export function PauseButton({ kind, name, paused }: Props) {
   );
 }
 
-/** Reads something now, or sweeps it: for places where there is something to read. */
+/** Buttons that read or sweep a workspace or a pigeonhole now. */
 export function ReadButtons({ kind, name }: Pick<Props, 'kind' | 'name'>) {
   if (!useMay('operate')) return null;
   return (

@@ -5,13 +5,13 @@ interface PersonalCheckProps {
   readonly onCheck: (checked: boolean) => void;
 }
 
-/** Asks for what people are called and have written; nothing where the caller may not see it. */
+/** Checkbox that adds names and texts of people; absent if the caller has no right to see them. */
 export function PersonalCheck({ checked, onCheck }: PersonalCheckProps) {
   if (!useMay('personal')) return null;
   return (
     <label class="check">
       <input type="checkbox" checked={checked} onChange={(event) => onCheck(event.currentTarget.checked)} />
-      with names and texts (noted in the audit log)
+      Show names and texts (audited)
     </label>
   );
 }

@@ -11,7 +11,7 @@ import { MinutesChart, perMinute } from './minutes-chart.js';
 import { Panel } from './panel.js';
 import { ReadingState } from './state-word.js';
 
-/** The pigeonholes that are read, those with trouble first; with a search, since there may be hundreds. */
+/** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
   const path = `/api/pigeonholes${workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`}`;
   const asked = useAsking(path, (signal) => allParts<PigeonholeDetails>(path, signal), 5000);
@@ -28,7 +28,7 @@ export function PigeonholeTable({ workspace }: { readonly workspace?: string }) 
   );
 }
 
-/** The lists of a workspace stand among its pigeonholes, and are none. */
+/** Counts pigeonholes only. The API returns the workspace's own lists as a pigeonhole with the ID 0. */
 function countInWords(found: readonly PigeonholeDetails[], all: readonly PigeonholeDetails[]): string {
   const [shown, whole] = [found, all].map((each) => each.filter(({ id }) => id !== 0).length) as [number, number];
   return shown === whole ? counted(whole, 'pigeonhole') : `${grouped(shown)} of ${counted(whole, 'pigeonhole')}`;
@@ -56,7 +56,7 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
       <Choice label="State" value={filter.state} onChoose={(state) => onFilter({ ...filter, state })}>
         {[
           ['', 'any state'],
-          ['trouble', 'with trouble'],
+          ['trouble', 'with problems'],
           ['working', 'up to date'],
           ['backfilling', 'first read'],
           ['paused', 'paused'],
@@ -64,7 +64,7 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
         ]}
       </Choice>
       <Choice
-        label="Status at the service"
+        label="Status in the service"
         value={filter.status}
         onChoose={(status) => onFilter({ ...filter, status })}
       >
@@ -99,7 +99,7 @@ export function Choice({ label, value, onChoose, children }: ChoiceProps) {
 }
 
 function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetails[] }) {
-  if (pigeonholes.length === 0) return <p class="empty">No pigeonhole is read that fits.</p>;
+  if (pigeonholes.length === 0) return <p class="empty">No pigeonhole matches.</p>;
   return (
     <div class="scrolls">
       <table class="pigeonholes">
@@ -107,10 +107,10 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
           <tr>
             <th>Pigeonhole</th>
             <th>State</th>
-            <th class="wide">Status there</th>
+            <th class="wide">Status</th>
             <th class="number">Read</th>
             <th class="number wide">Changes</th>
-            <th class="number mid">A minute</th>
+            <th class="number mid">Per minute</th>
             <th class="chart wide">Last hour</th>
           </tr>
         </thead>

@@ -15,17 +15,17 @@ const shownAtOnce = 20;
 type Found = { readonly preview: PreviewAnswer } | { readonly refused: string };
 
 /**
- * What the sink would be sent of stored items under the configuration file as it stands now. Without values, unless a
- * person asks for them, which is noted.
+ * Shows what the sink would receive for stored items under the current configuration file. Values are hidden unless
+ * requested; the request is audited.
  */
 export function Preview({ sink }: { readonly sink: string }) {
   const [list, setList] = useState('');
   const [key, setKey] = useState('');
   const [personal, setPersonal] = useState(false);
   const [found, setFound] = useState<Found | null>(null);
-  const look = async (): Promise<void> => {
+  const preview = async (): Promise<void> => {
     try {
-      const preview = await ask<PreviewAnswer>(`/api/preview${personal ? '?personal=1' : ''}`, {
+      const answer = await ask<PreviewAnswer>(`/api/preview${personal ? '?personal=1' : ''}`, {
         json: {
           sink,
           list: list === '' ? null : list,
@@ -37,13 +37,13 @@ export function Preview({ sink }: { readonly sink: string }) {
         },
         patienceMs: 300_000,
       });
-      setFound({ preview });
+      setFound({ preview: answer });
     } catch (error) {
-      setFound({ refused: error instanceof Problem ? error.message : 'it failed' });
+      setFound({ refused: error instanceof Problem ? error.message : 'the preview failed' });
     }
   };
   return (
-    <Panel title="Preview" id="preview" aside="what it would be sent by the file as it stands now; sends nothing">
+    <Panel title="Preview" id="preview" aside="what the current configuration file would send; sends nothing">
       <div class="inside">
         <div class="form">
           <label>
@@ -57,7 +57,7 @@ export function Preview({ sink }: { readonly sink: string }) {
             <input value={key} placeholder="any" onInput={(event) => setKey(event.currentTarget.value)} />
           </label>
           <PersonalCheck checked={personal} onCheck={setPersonal} />
-          <Button onPress={look}>Preview</Button>
+          <Button onPress={preview}>Preview</Button>
         </div>
         <div aria-live="polite">
           {found === null ? null : 'refused' in found ? (
@@ -74,7 +74,7 @@ export function Preview({ sink }: { readonly sink: string }) {
 function Shown({ preview: { items, counts, more, problems } }: { readonly preview: PreviewAnswer }) {
   return (
     <div class="previewed">
-      {counts.length === 0 && items.length === 0 ? <p class="empty">No stored item fits.</p> : null}
+      {counts.length === 0 && items.length === 0 ? <p class="empty">No stored item matches.</p> : null}
       {problems.map((problem) => (
         <p key={problem} class="refused">
           {capitalized(problem)}.

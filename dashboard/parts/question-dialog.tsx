@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { openQuestion } from '../asking/questions.js';
 import { useStore } from '../asking/store.js';
 
-/** The one place where a person is asked before something is done. Escape, and a click beside it, is no. */
+/** Confirms an action. Escape and a click outside the dialog cancel. */
 export function QuestionDialog() {
   const question = useStore(openQuestion);
   const dialog = useRef<HTMLDialogElement>(null);

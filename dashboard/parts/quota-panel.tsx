@@ -9,7 +9,7 @@ interface Quotas {
   readonly workspaces: readonly { readonly workspace: string; readonly quota: QuotaView | null }[];
 }
 
-/** The remaining quota of a workspace's key, and how long it lasts. */
+/** The remaining quota of a workspace's API key, and how long it lasts. */
 export function QuotaPanel({ workspace }: { readonly workspace: string }) {
   const asked = useAsked<Quotas>('/api/quota', 5000);
   return (
@@ -24,7 +24,7 @@ export function QuotaPanel({ workspace }: { readonly workspace: string }) {
 }
 
 function Forecast({ quota }: { readonly quota: QuotaView | null }) {
-  if (quota === null) return <p class="empty">No request has been made with its key yet.</p>;
+  if (quota === null) return <p class="empty">No request has been made with its API key yet.</p>;
   const { limit, used, left, reserved, resetAt, nextHour, lastsUntil, learnt } = quota;
   return (
     <>
@@ -42,25 +42,25 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
       <Facts>
         <Fact
           label="Used"
-          note={limit === null ? 'the limit is not known' : `of ${grouped(limit)}${learnt ? ', as learnt' : ''}`}
+          note={limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from the service' : ''}`}
         >
           {grouped(used)}
         </Fact>
-        <Fact label="Left" note={`${grouped(reserved)} kept for imports`}>
-          {left === null ? 'not known' : grouped(left)}
+        <Fact label="Left" note={`${grouped(reserved)} reserved for imports`}>
+          {left === null ? 'unknown' : grouped(left)}
         </Fact>
         <Fact
-          label="Needed within the hour"
+          label="Needed in the next hour"
           note={`${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} sweeps`}
         >
           {counted(nextHour.all, 'request')}
         </Fact>
-        <Fact label="At that rate" note={lastsUntil === null ? undefined : 'then reading waits'}>
+        <Fact label="Lasts" note={lastsUntil === null ? undefined : 'then reading waits'}>
           {lastsUntil === null ? (
             left === null ? (
-              'not known'
+              'unknown'
             ) : (
-              'it lasts'
+              'to the end of the window'
             )
           ) : (
             <>
@@ -68,8 +68,8 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
             </>
           )}
         </Fact>
-        <Fact label="Window ends" note={resetAt === null ? 'the service does not say' : <Clock at={resetAt} />}>
-          {resetAt === null ? 'not known' : <Ago at={resetAt} />}
+        <Fact label="Window ends" note={resetAt === null ? 'not reported by the service' : <Clock at={resetAt} />}>
+          {resetAt === null ? 'unknown' : <Ago at={resetAt} />}
         </Fact>
       </Facts>
     </>

@@ -2,11 +2,11 @@ import type { DeadLetterView } from '../../api/dead-letters.js';
 import { ask } from '../asking/ask.js';
 import { useAsking } from '../asking/use-asked.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
-import { grouped } from '../words.js';
+import { counted, grouped } from '../words.js';
 import type { OutcomesAnswer } from './outcomes.js';
 import { StateWord } from './state-word.js';
 
-/** Dead letters that this page has had sent again. */
+/** Dead letters that were redriven from this page. */
 export interface Redriven {
   readonly at: number;
   readonly sink: string;
@@ -17,13 +17,13 @@ export interface Redriven {
   readonly shown: readonly DeadLetterView[];
 }
 
-/** Their outcomes since. */
+/** Outcomes of a redrive so far. */
 export function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
   const { at, sink, list, cause, changes } = redriven;
-  const { data } = useAsking(`redriven ${at}`, (signal) => look(redriven, signal), 2000);
+  const { data } = useAsking(`redriven ${at}`, (signal) => readOutcome(redriven, signal), 2000);
   return (
     <p class="redriven" role="status">
-      Sent {grouped(changes)} of {list} to {sink} again (<code>{cause}</code>):{' '}
+      Sent {counted(changes, 'change')} of {list} to {sink} again (<code>{cause}</code>):{' '}
       {data === undefined ? '…' : <Words outcome={data} />}
     </p>
   );
@@ -32,14 +32,14 @@ export function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
 function Words({ outcome: { done, refusedAgain, onTheWay } }: { readonly outcome: RedriveOutcome }) {
   return (
     <>
-      {onTheWay > 0 ? <StateWord tone="busy">{`${grouped(onTheWay)} on the way`}</StateWord> : null}{' '}
+      {onTheWay > 0 ? <StateWord tone="busy">{`${grouped(onTheWay)} in progress`}</StateWord> : null}{' '}
       {done > 0 ? <StateWord tone="good">{`${grouped(done)} settled`}</StateWord> : null}{' '}
       {refusedAgain > 0 ? <StateWord tone="bad">{`${grouped(refusedAgain)} refused again`}</StateWord> : null}
     </>
   );
 }
 
-async function look(redriven: Redriven, signal: AbortSignal): Promise<RedriveOutcome> {
+async function readOutcome(redriven: Redriven, signal: AbortSignal): Promise<RedriveOutcome> {
   const { sink, list } = redriven;
   const query = new URLSearchParams({ sink, list, limit: '1000' }).toString();
   const { outcomes } = await ask<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, { signal });

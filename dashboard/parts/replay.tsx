@@ -22,7 +22,7 @@ interface Answer {
   readonly counts: readonly ReplayCount[];
 }
 
-/** Sends stored items again, as after a changed mapping: first counts, then asks, then does. */
+/** Sends stored items again, for example after a changed mapping: counts them, asks for confirmation, then sends. */
 export function Replay({ sink, open }: Props) {
   const [list, setList] = useState('');
   const [place, setPlace] = useState('');
@@ -40,7 +40,7 @@ export function Replay({ sink, open }: Props) {
     const id = crypto.randomUUID();
     const found = await carryOut(
       () => ask<Answer>('/api/replays', { json: wanted(id, true), patienceMs: 120_000 }),
-      () => 'counted, and nothing sent yet',
+      () => 'items counted; nothing has been sent yet',
     );
     if (found === undefined) return;
     const items = found.counts.reduce((sum, each) => sum + each.items, 0);
@@ -48,16 +48,16 @@ export function Replay({ sink, open }: Props) {
       title: `Send ${counted(items, 'item')} to ${sink} again?`,
       body: <Counts counts={found.counts} />,
       confirm: 'Replay',
-      field: { label: 'Why', hint: 'Stands in the audit log' },
+      field: { label: 'Reason', hint: 'Recorded in the audit log' },
     });
     if (given === null) return;
     await carryOut(
       () => ask('/api/replays', { json: { ...wanted(id, false), ...(given === '' ? {} : { reason: given }) } }),
-      () => `${counted(items, 'item')} sent to ${sink} again`,
+      () => `${counted(items, 'item')} queued for ${sink}`,
     );
   };
   return (
-    <Panel title="Replay" id="replay" aside="sends stored items again, marked as such">
+    <Panel title="Replay" id="replay" aside="sends stored items again, marked as a replay">
       <div class="inside">
         <div class="form">
           <label>
@@ -70,7 +70,7 @@ export function Replay({ sink, open }: Props) {
             Pigeonhole
             <input
               value={place}
-              placeholder="all; or acme/101"
+              placeholder="all, or one such as acme/101"
               onInput={(event) => setPlace(event.currentTarget.value)}
             />
           </label>
@@ -78,12 +78,13 @@ export function Replay({ sink, open }: Props) {
             Changed since
             <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
           </label>
-          <Button onPress={replay}>Count and ask…</Button>
+          <Button onPress={replay}>Count and replay…</Button>
         </div>
         {open.map(({ id, requestedBy, reason, since, taken, open: left }) => (
           <p key={id} role="status">
-            A replay{requestedBy === null ? '' : ` that ${requestedBy} asked for`} <Ago at={since} />
-            {reason === null ? '' : ` (${reason})`}: {grouped(taken)} taken, {grouped(left)} on the way.
+            Replay started <Ago at={since} />
+            {requestedBy === null ? '' : ` by ${requestedBy}`}
+            {reason === null ? '' : ` (${reason})`}: {grouped(taken)} queued, {grouped(left)} in progress.
           </p>
         ))}
       </div>
@@ -92,7 +93,7 @@ export function Replay({ sink, open }: Props) {
 }
 
 function Counts({ counts }: { readonly counts: readonly ReplayCount[] }) {
-  if (counts.length === 0) return <p>No stored item fits.</p>;
+  if (counts.length === 0) return <p>No stored item matches.</p>;
   return (
     <ul class="counts">
       {counts.map(({ list, items, withheld }) => (

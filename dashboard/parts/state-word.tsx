@@ -5,7 +5,7 @@ import { readingState, sinkState, type Tone } from '../trouble-words.js';
 
 interface StateWordProps {
   readonly tone: Tone;
-  /** Several words, which wrap on a phone. */
+  /** Long labels wrap on a phone. */
   readonly long?: boolean;
   readonly children: string;
 }
@@ -27,7 +27,7 @@ interface ReadingProps {
 
 /** State of a sync, a workspace or a pigeonhole. */
 export function ReadingState({ state, gone = false, troubles = [] }: ReadingProps) {
-  if (gone) return <StateWord tone="quiet">gone there</StateWord>;
+  if (gone) return <StateWord tone="quiet">deleted in the service</StateWord>;
   const [tone, word] = readingState(state, troubles);
   return <StateWord tone={tone}>{word}</StateWord>;
 }

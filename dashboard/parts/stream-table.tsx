@@ -7,17 +7,21 @@ import { Button } from './button.js';
 import { StateWord } from './state-word.js';
 import { Ago, Until } from './time.js';
 
-/** Lists that the service offers by themselves; the derived ones are swept with those that they come from. */
+/** Lists that pigeonpost derives from others and sweeps together with them. */
 const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 
-/** The streams of a pigeonhole: order, checkpoint and next reads. @param name of the pigeonhole, as an action names it */
+/**
+ * The streams of a pigeonhole: order, checkpoint and next reads.
+ * @param name of the pigeonhole, as an action names it
+ */
 export function StreamTable({ streams, name }: { readonly streams: readonly StreamView[]; readonly name: string }) {
   const mayOperate = useMay('operate');
   const [all, setAll] = useState(false);
   const ordered = streams.toSorted((a, b) => rank(a) - rank(b));
-  const telling = ordered.filter((stream) => rank(stream) < 2);
-  const shown = all ? ordered : telling;
-  if (streams.length === 0) return <p class="empty">It has no stream yet: it is about to be read.</p>;
+  const relevant = ordered.filter((stream) => rank(stream) < 2);
+  const shown = all ? ordered : relevant;
+  if (streams.length === 0)
+    return <p class="empty">The pigeonhole has no streams yet. The first read is about to start.</p>;
   return (
     <div class="scrolls">
       <table class="streams">
@@ -34,7 +38,7 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
             <th class="wide">Checkpoint</th>
             {mayOperate ? (
               <th class="wide">
-                <span class="unseen">What can be done</span>
+                <span class="unseen">Actions</span>
               </th>
             ) : null}
           </tr>
@@ -59,14 +63,14 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
                 {stream.sweepPages === null ? (
                   <Ago at={stream.sweptAt} never="not yet" />
                 ) : (
-                  `under way, page ${grouped(stream.sweepPages)}`
+                  `in progress, page ${grouped(stream.sweepPages)}`
                 )}
               </td>
               <td class="number wide">{stream.items === null ? '–' : grouped(stream.items)}</td>
               <td class="wide">{stream.order}</td>
               <td class="wide">
                 {stream.checkpoint === null ? (
-                  <span class="dim">at the beginning</span>
+                  <span class="dim">start of the list</span>
                 ) : (
                   <code class="cursor" title={stream.checkpoint}>
                     {stream.checkpoint}
@@ -92,12 +96,10 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
           ))}
         </tbody>
       </table>
-      {telling.length === streams.length ? null : (
+      {relevant.length === streams.length ? null : (
         <p class="empty more">
           <Button look="link" onPress={() => setAll(!all)}>
-            {all
-              ? 'Hide those that hold nothing'
-              : `Show ${counted(streams.length - telling.length, 'stream')} that hold nothing`}
+            {all ? 'Hide empty streams' : `Show ${counted(streams.length - relevant.length, 'empty stream')}`}
           </Button>
         </p>
       )}
@@ -105,16 +107,19 @@ export function StreamTable({ streams, name }: { readonly streams: readonly Stre
   );
 }
 
-/** First what fails, then what holds something; a conference has dozens that hold nothing. */
+/**
+ * Ranks a stream: 0 failing or late, 1 with items or not read yet, 2 empty or deleted. A conference has dozens of empty
+ * streams.
+ */
 function rank({ failures, lateSeconds, items, goneAt, setAside, foreignRows, polledAt, sweptAt }: StreamView): number {
   if (failures > 0 || lateSeconds > 0) return 0;
-  const untold = polledAt === null && sweptAt === null;
-  return goneAt === null && (untold || (items ?? 0) > 0 || setAside + foreignRows > 0) ? 1 : 2;
+  const isUnread = polledAt === null && sweptAt === null;
+  return goneAt === null && (isUnread || (items ?? 0) > 0 || setAside + foreignRows > 0) ? 1 : 2;
 }
 
 function StreamState({ stream }: { readonly stream: StreamView }) {
   const { goneAt, wanted, failures, lateSeconds, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
-  if (goneAt !== null) return <StateWord tone="quiet">gone there</StateWord>;
+  if (goneAt !== null) return <StateWord tone="quiet">deleted in the service</StateWord>;
   if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
   if (failures > 0) return <StateWord tone="bad">{`failing, ${failures} times`}</StateWord>;
   if (lateSeconds > 0) return <StateWord tone="warning">late</StateWord>;

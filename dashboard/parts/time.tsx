@@ -3,7 +3,7 @@ import { serverNow } from '../asking/server-clock.js';
 import { Store, useStore } from '../asking/store.js';
 import { spanInWords, splitAtInstants, whenInWords } from '../words.js';
 
-/** One clock for the whole page, so that all times move at once. */
+/** One clock for the page, so that all times change together. */
 const second = new Store(serverNow());
 let watched = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -34,7 +34,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null | undefi
   );
 }
 
-/** "in 3 s", and "now" once it is due: what waits for its turn then is not a thing of the past. */
+/** "in 3 s", and "now" once it is due, instead of "3 s ago". */
 export function Until({ at }: { readonly at: string | null | undefined }) {
   const now = useNow();
   if (at == null || Date.parse(at) - now >= 1000) return <Ago at={at} />;
@@ -55,7 +55,7 @@ export function For({ since }: { readonly since: string }) {
   );
 }
 
-/** The time of day here; with the day where it is another. */
+/** The local time of day, with the date if it is not today. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={whole(at)}>
@@ -76,14 +76,14 @@ function whole(at: string): string {
   return `${new Date(at).toLocaleString()} (${at})`;
 }
 
-/** A sentence of the API, with its instants as they are here. */
+/** A sentence of the API with its instants in local time. */
 export function Sentence({ text }: { readonly text: string }) {
   return (
     <>{splitAtInstants(text).map((part) => (part.instant ? <Clock key={part.text} at={part.text} /> : part.text))}</>
   );
 }
 
-/** Whether something has been so for at least that long: what is over at once would only flicker. */
+/** Returns true after the given time. Prevents flicker for states that end sooner. */
 export function useAfter(ms: number): boolean {
   const [over, setOver] = useState(false);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { connection, noteReached, storeToken } from '../asking/connection.js';
 import { useStore } from '../asking/store.js';
 import { askAgain } from '../asking/use-asked.js';
 
-/** Asks for a token when the API does. There is nothing to see without one, so it cannot be closed. */
+/** Prompts for a token when the API requires one. Cannot be closed: without a token there is nothing to show. */
 export function TokenDialog() {
   const now = useStore(connection);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -24,11 +24,11 @@ export function TokenDialog() {
     <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()}>
       {!wanted ? null : (
         <form onSubmit={present}>
-          <h2 id="token-title">Your token</h2>
+          <h2 id="token-title">Sign in</h2>
           <p class="body">
-            This browser is not signed in. Where pigeonpost runs, <code>pigeonpost open</code> prints a link that signs
-            it in. Or enter a token, which an administrator creates with{' '}
-            <code>pigeonpost token create NAME --role viewer</code>. It is kept until you close this tab.
+            Run <code>pigeonpost open</code> where pigeonpost runs to get a link that signs this browser in. Or enter a
+            token, which an administrator creates with <code>pigeonpost token create NAME --role viewer</code>. The
+            token is kept until you close this tab.
           </p>
           <label>
             Token
@@ -43,11 +43,11 @@ export function TokenDialog() {
             />
           </label>
           <p id="token-refused" class="bad" role="status">
-            {now.refused ? 'That token is not valid, or no longer. Try another one.' : ''}
+            {now.refused ? 'This token is invalid, expired or revoked. Try another one.' : ''}
           </p>
           <div class="actions">
             <button type="submit" class="main">
-              Go on
+              Sign in
             </button>
           </div>
         </form>

@@ -45,7 +45,7 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
 
 function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) {
   const mayOperate = useMay('operate');
-  const to = (help?.see == null ? null : addressOfSee(help.see, name)) ?? addressOfPlace(kind, name);
+  const to = (help?.see == null ? null : addressOfSee(help.see, name)) ?? addressOfSubject(kind, name);
   const { action = null, label = '' } = help ?? {};
   return (
     <div class="actions">
@@ -63,7 +63,7 @@ function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) 
   );
 }
 
-function addressOfPlace(kind: Trouble['kind'], name: string): string | null {
+function addressOfSubject(kind: Trouble['kind'], name: string): string | null {
   if (kind === 'workspace') return address.workspace(name);
   if (kind === 'sink') return address.sink(name);
   if (kind !== 'pigeonhole') return null;

@@ -1,4 +1,4 @@
-/** The content of an item, field by field. It is shown as text, whatever it looks like. */
+/** The content of an item, field by field, always as plain text. */
 export function Written({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
   return (
     <dl class="written">

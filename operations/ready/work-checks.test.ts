@@ -50,7 +50,7 @@ const trouble = (code: Trouble['code'], help: Trouble['help'] = null): Trouble =
   help,
 });
 const resume = { label: 'Resume', action: { do: 'resume', kind: 'sink', name: 'crm' }, see: null } as const;
-const approve = { label: 'Let it send', action: { do: 'approve', kind: 'sink', name: 'crm' }, see: null } as const;
+const approve = { label: 'Start sending', action: { do: 'approve', kind: 'sink', name: 'crm' }, see: null } as const;
 
 function found(given: Partial<Omit<EventWork, 'pigeonhole'>> & { pigeonhole?: Partial<PigeonholeDetails> }) {
   const checks = workChecks({

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** The system's own; nothing is downloaded. */
+/** Browsers installed by the system; nothing is downloaded. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 export const installedBrowser = places.find((file) => existsSync(file));
@@ -9,18 +9,18 @@ export const installedBrowser = places.find((file) => existsSync(file));
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: installedBrowser!,
-    // A container has neither a user of its own for it, nor a display, nor much shared memory.
+    // A container has no user for the sandbox, no display and little shared memory.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
   });
 }
 
-/** A tab, and what it did that a page of ours never may. */
+/** A tab, with what it did that the page must never do. */
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Addresses of other hosts than the page's own. */
+  /** Requested addresses of hosts other than the page's own. */
   readonly foreign: string[];
-  /** What the script threw, and what the page's policy kept from happening. */
+  /** Exceptions, dialogs and violations of the page's content security policy. */
   readonly faults: string[];
 }
 

@@ -36,8 +36,8 @@ const press = async (name: string | RegExp): Promise<void> => await page.getByRo
 const confirm = async (name: string): Promise<void> =>
   await page.getByRole('dialog').getByRole('button', { name }).click();
 
-suite('the first view', () => {
-  it('shows syncs, sinks and pigeonholes, and what is wrong with the button that helps', async () => {
+suite('the overview', () => {
+  it('shows syncs, sinks and pigeonholes, and each problem with the button that helps', async () => {
     await go('#/');
     for (const name of ['conference', 'archive', 'hooks', 'late', 'ACME Summit 101']) await shows(name);
     await shows(/sink hooks has refused 2 changes/i);
@@ -46,7 +46,7 @@ suite('the first view', () => {
     expect(page.url()).toContain('#/sink/hooks?part=dead-letters');
   });
 
-  it('takes less than 100 kB of script, and nothing of another host', async () => {
+  it('loads less than 100 kB of script, and nothing from other hosts', async () => {
     const sizes = await page.evaluate(async () => {
       const scripts = [...document.querySelectorAll('script')].map(({ src }) => src);
       const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
@@ -59,7 +59,7 @@ suite('the first view', () => {
     expect(tab.foreign).toEqual([]);
   });
 
-  it('finds one of 200 pigeonholes, by keyboard', async () => {
+  it('finds one of 200 pigeonholes with the keyboard', async () => {
     await page.route('**/api/pigeonholes?limit=500', async (route) => {
       const answer = (await (await route.fetch()).json()) as { items: { id: number; name: string }[] };
       const first = answer.items.find(({ id }) => id === 101)!;
@@ -72,11 +72,11 @@ suite('the first view', () => {
     await page.keyboard.type('event 137');
     await shows('1 of 200 pigeonholes');
     expect(await page.getByRole('link', { name: 'Event 137' }).count()).toBe(1);
-    await page.unrouteAll({ behavior: 'wait' }); // one that is being answered would fail when it is given back
+    await page.unrouteAll({ behavior: 'wait' }); // a request still in its handler would fail
     await page.getByRole('searchbox').fill('');
   });
 
-  it('does not move under the eye while it is loaded and updated', async () => {
+  it('does not shift its layout while it loads and updates', async () => {
     const other = await openTab(browser, await system.link());
     await other.page.addInitScript(() => {
       const seen = globalThis as unknown as { shift: number };
@@ -87,30 +87,30 @@ suite('the first view', () => {
     });
     await other.page.reload();
     await other.page.getByText('ACME Summit 101').waitFor();
-    // A further answer of each question that the page asks.
+    // Wait until every request has been answered a second time.
     await other.page.waitForResponse(/api\/pigeonholes/);
     const shift = await other.page.evaluate(() => (globalThis as unknown as { shift: number }).shift);
     await other.context.close();
     expect(shift).toBeLessThan(0.1);
   });
 
-  it('says when nothing answers, and recovers by itself', async () => {
+  it('says when the server does not answer, and recovers automatically', async () => {
     await go('#/');
     await page.route('**/api/**', (route) => route.abort());
-    await shows('pigeonpost does not answer');
+    await shows('pigeonpost has not answered');
     await shows('ACME Summit 101');
     await page.unrouteAll({ behavior: 'wait' });
-    await page.getByText('pigeonpost does not answer').waitFor({ state: 'detached' });
+    await page.getByText('pigeonpost has not answered').waitFor({ state: 'detached' });
   });
 });
 
 suite('a sink', () => {
-  it('explains its dead letters, sends them again and shows what became of them', async () => {
+  it('explains its dead letters, redrives them and shows their outcomes', async () => {
     await go('#/sink/hooks?part=dead-letters');
     await shows(/2 changes of attendees: the destination does not take them as they are/);
     await shows('http:422');
     await shows(/HTTP 422/);
-    await press('Show them');
+    await press(/^Show$/);
     await page
       .getByRole('link', { name: /^attendees:\d+$/ })
       .first()
@@ -118,23 +118,23 @@ suite('a sink', () => {
     expect(await page.getByRole('link', { name: /^attendees:\d+$/ }).count()).toBe(2);
     await press(/^Redrive 2/);
     await confirm('Redrive');
-    await shows(/Sent 2 of attendees to hooks again/);
+    await shows(/Sent 2 changes of attendees to hooks again/);
     await shows('2 settled');
     await shows('There are no dead letters.');
     expect((await system.status()).sinks.find(({ name }) => name === 'hooks')!.dead).toEqual({});
   });
 
-  it('that is not configured is one sentence, with nothing to press', async () => {
+  it('that is not configured is one sentence without buttons', async () => {
     await go('#/sink/nowhere');
-    await shows('No sink of that name is configured.');
+    await shows('No sink with this name is configured.');
     expect(await page.locator('main').getByRole('button').count()).toBe(0);
     expect(await page.locator('.refused').count()).toBe(0);
   });
 
-  it('is paused for a reason that others see, and resumed', async () => {
+  it('is paused with a reason that others see, and resumed', async () => {
     await go('#/sink/archive');
     await press('Pause…');
-    await page.getByLabel('Why').fill('the disk is moved');
+    await page.getByLabel('Reason').fill('the disk is moved');
     await confirm('Pause');
     await shows(/sink archive is paused: the disk is moved.*It keeps its backlog/i);
     expect((await system.status()).sinks.find(({ name }) => name === 'archive')!.pause?.reason).toBe(
@@ -144,16 +144,16 @@ suite('a sink', () => {
     await shows('up to date');
   });
 
-  it('is not paused by who would rather not', async () => {
+  it('is not paused if the operator presses Escape', async () => {
     await go('#/sink/archive');
     await press('Pause…');
-    await page.getByRole('dialog').waitFor(); // before it is open, the key would be pressed for nothing
+    await page.getByRole('dialog').waitFor(); // a key pressed before the dialog is open has no effect
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await system.status()).sinks.find(({ name }) => name === 'archive')!.state).toBe('working');
   });
 
-  it('shows what it would be sent: without values, and with them only when that is asked for, which is noted', async () => {
+  it('previews what it would receive, with values only on request, which is audited', async () => {
     await go('#/sink/hooks');
     await page.getByLabel('List', { exact: true }).selectOption('attendees');
     await press('Preview');
@@ -161,7 +161,7 @@ suite('a sink', () => {
     expect(await page.locator('#preview').innerText()).not.toContain('@example.com');
     await page
       .locator('#preview')
-      .getByLabel(/with names and texts/)
+      .getByLabel(/names and texts/)
       .check();
     await press('Preview');
     await page.locator('#preview details').first().click();
@@ -169,39 +169,39 @@ suite('a sink', () => {
     expect(await system.auditedActions()).toContain('preview-personal');
   });
 
-  it('is sent stored items again once they were counted', async () => {
+  it('receives stored items again after they were counted and confirmed', async () => {
     await go('#/sink/archive');
     await page.getByLabel('List to replay').selectOption('sessions');
-    await press('Count and ask…');
+    await press('Count and replay…');
     await shows(/Send 12 items to archive again\?/);
     await confirm('Replay');
-    await shows('12 items sent to archive again');
+    await shows('12 items queued for archive');
   });
 
-  it('may send once somebody lets it', async () => {
+  it('sends once it is approved', async () => {
     await go('#/sink/late');
     await shows('observing');
-    await press('Let it send…');
-    await confirm('Let it send');
-    await shows('Sink late may send');
+    await press('Start sending…');
+    await confirm('Start sending');
+    await shows('Sink late is approved and sends');
     await until(
-      'its backlog is sent',
+      'it delivers its backlog',
       async () => (await system.status()).sinks.find(({ name }) => name === 'late')!.delivered === 12,
     );
   });
 });
 
 suite('a pigeonhole', () => {
-  it('shows its streams, is read and swept now, and is paused and resumed', async () => {
+  it('shows its streams, and is read, swept, paused and resumed', async () => {
     await go('#/sync/acme/101');
     for (const column of ['Order', 'Checkpoint', 'Last sweep'])
       await page.getByRole('columnheader', { name: column }).waitFor();
     await page.getByRole('rowheader', { name: 'qna-questions' }).waitFor();
-    await shows('Needed within the hour');
+    await shows('Needed in the next hour');
     await press('Read now');
-    await shows('Pigeonhole acme/101 is read now');
+    await shows('Pigeonhole acme/101 is being read');
     await press('Sweep attendees');
-    await shows('Pigeonhole acme/101 is swept');
+    await shows('Pigeonhole acme/101 is being swept');
     await press('Pause…');
     await confirm('Pause');
     await shows(/pigeonhole acme\/101 is paused.*Nothing of it is read/i);
@@ -209,12 +209,12 @@ suite('a pigeonhole', () => {
     await shows('Pigeonhole acme/101 continues');
   });
 
-  it('is rehearsed at the live interval until somebody ends that', async () => {
+  it('is rehearsed at the live interval until the operator ends the rehearsal', async () => {
     await go('#/sync/acme/101');
     await press('Rehearse…');
     await page.getByRole('dialog').getByLabel('Hours').fill('25');
     await confirm('Start');
-    await shows('"25" is not a number of hours from 0 to 24');
+    await shows('"25" is not a number of hours');
     await press('Rehearse…');
     await confirm('Start');
     await shows(/every list of acme\/101 is read at the live interval/i);
@@ -230,35 +230,35 @@ suite('a pigeonhole', () => {
     await shows('ACME Summit 103');
   });
 
-  it('has a page that tells whether it is ready', async () => {
+  it('has a page with its readiness', async () => {
     await go('#/ready/acme/101');
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await shows('What was looked at');
+    await page.getByRole('heading', { name: 'Checks' }).waitFor();
   });
 
-  it('is tried with a canary through each sink, once somebody has agreed', async () => {
+  it('sends a canary through each sink after a confirmation', async () => {
     await go('#/ready/acme/101');
     await press('Send a canary through each sink…');
-    await confirm('Send them');
+    await confirm('Send');
     await page.getByText(/^Canary through archive/).waitFor();
     expect(await system.auditedActions()).toContain('canary');
   });
 });
 
-suite('what people have written', () => {
+suite('the texts of attendees', () => {
   const attack = '<img src=x onerror="globalThis.attacked=1"><script>globalThis.attacked=1</script>';
 
-  it('comes as it changes, and runs nothing', async () => {
+  it('appear live and are never run as code', async () => {
     const [id] = await system.ids('qna-questions');
     await go('#/live');
     await shows('following');
-    await page.getByLabel(/with names and texts/).check();
+    await page.getByLabel(/names and texts/).check();
     await shows('following');
     await system.change({ op: 'patch', list: 'qna-questions', id, item: { content: attack } });
     await shows(attack);
     expect(await system.auditedActions()).toContain('follow-personal');
-    await press('Hold still');
-    await shows(/held still/);
+    await press('Hold');
+    await shows(/paused; new changes are kept/);
 
     await page
       .getByRole('link', { name: `qna-questions:${id}` })
@@ -267,14 +267,14 @@ suite('what people have written', () => {
     await shows('Revision 2');
     await shows('delivered');
     expect(await page.locator('main').innerText()).not.toContain('onerror');
-    await press(/^Show it/);
+    await press('Show (audited)');
     await shows(attack);
     expect(await system.auditedActions()).toContain('show-personal');
     expect(await page.evaluate(() => 'attacked' in globalThis)).toBe(false);
     expect(await page.locator('main img').count()).toBe(0);
   });
 
-  it('is looked for by list and key', async () => {
+  it('are found by list and key', async () => {
     const [id] = await system.ids('attendees');
     await go('#/item');
     await page.getByLabel('List').selectOption('attendees');
@@ -283,12 +283,12 @@ suite('what people have written', () => {
     await page.getByRole('heading', { name: `attendees:${id}` }).waitFor();
     await page.getByRole('link', { name: 'archive', exact: true }).waitFor();
     await go('#/item/attendees/999999999');
-    await shows('No such item is in the ledger');
+    await shows('The ledger has no such item.');
   });
 });
 
 suite('an import', () => {
-  it('shows what each column becomes and what would happen, then does it, and gives the report', async () => {
+  it('shows columns and expected outcomes, runs after a confirmation, and offers its report', async () => {
     const file = join(system.folder, 'people.csv');
     const rows = Array.from({ length: 40 }, (_, n) => `T${1000 + n};Guest ${n};guest${n}@example.com;Blue`);
     writeFileSync(file, ['Ticket;Full name;E-mail;Badge', ...rows, ';Nobody;;'].join('\r\n'));
@@ -305,7 +305,7 @@ suite('an import', () => {
     await press('Import 40 registrants…');
     await confirm('Import 40 registrants');
     await page.getByRole('heading', { name: 'people.csv' }).waitFor();
-    await shows('done, 1 to look at');
+    await shows('done, 1 to check');
     await page.getByRole('row', { name: 'created 40' }).waitFor();
     await page.getByRole('row', { name: /42 not sent Ticket/ }).waitFor();
     const [saved] = await Promise.all([page.waitForEvent('download'), press('Download the report')]);
@@ -316,8 +316,8 @@ suite('an import', () => {
   });
 });
 
-suite('what waits for a person', () => {
-  it('is kept when the person says so, after the exact items were shown', async () => {
+suite('a decision of the operator', () => {
+  it('keeps held deletions after the exact items are shown', async () => {
     const ids = (await system.ids('questions')).slice(0, 4);
     await system.change(...ids.map((id) => ({ op: 'delete', list: 'questions', id, mirror: false })));
     await until(
@@ -330,11 +330,11 @@ suite('what waits for a person', () => {
     await page.getByRole('link', { name: String(ids[0]), exact: true }).waitFor();
     await press('Keep them…');
     await confirm('Keep them');
-    await shows('No deletion waits.');
+    await shows('No deletions are held.');
     expect(await system.auditedActions()).toContain('decide-deletions');
   });
 
-  it('is a changed file, which is compared and applied', async () => {
+  it('applies a changed file after a comparison', async () => {
     system.configure('lists: [sessions, attendees]');
     await go('#/configuration');
     await press('Compare with the file');
@@ -346,7 +346,7 @@ suite('what waits for a person', () => {
 });
 
 suite('a mapping that fails', () => {
-  it('leads to the configuration first, and to sending again as the lesser button', async () => {
+  it('links to the configuration first, and offers redriving as the secondary button', async () => {
     const token = join(system.folder, 'talk.token');
     writeFileSync(token, 'xoxb-nobody');
     const messages = `[{ from: sessions, text: '$sum(item.name)' }]`;
@@ -358,14 +358,14 @@ suite('a mapping that fails', () => {
     await press('Apply the file…');
     await confirm('Apply');
     await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
-    await until('all of it has failed', async () => {
+    await until('all its deliveries have failed', async () => {
       const talk = (await system.status()).sinks.find(({ name }) => name === 'talk');
       return Object.values(talk?.dead ?? {}).some((changes) => changes === 12);
     });
     await go('#/sink/talk?part=dead-letters');
     await shows(/12 changes of sessions/);
     await shows(/^mapping: talk\.messages\[0\]\.text/);
-    await shows('What failed');
+    await page.getByText('Error', { exact: true }).waitFor();
     expect(await page.locator('.cause .main').allInnerTexts()).toEqual(['Configuration']);
     await press(/^Redrive 12/);
     await page
@@ -379,7 +379,7 @@ suite('a mapping that fails', () => {
 });
 
 suite('a link to the page', () => {
-  it('signs its browser in for every tab and after a reload, where no script can read the session', async () => {
+  it('signs its browser in for every tab and after a reload, without a session that scripts can read', async () => {
     const link = await system.link();
     const first = await openTab(browser, link);
     await first.page.getByText('ACME Summit 101').first().waitFor();
@@ -389,24 +389,24 @@ suite('a link to the page', () => {
     await first.page.reload();
     await first.page.getByText('ACME Summit 101').first().waitFor();
     const second = await first.context.newPage();
-    await second.goto(link); // used, and this browser is signed in
+    await second.goto(link); // already used, but this browser is signed in
     await second.getByText('ACME Summit 101').first().waitFor();
     await first.context.close();
   });
 
-  it('signs no other browser in once it was used, and says how to get another', async () => {
+  it('signs no second browser in, and says how to get another link', async () => {
     const link = await system.link();
     const first = await openTab(browser, link);
     await first.context.close();
     const other = await openTab(browser, link);
     await other.page.getByText('Run "pigeonpost open" for another one.').waitFor();
     await other.page.goto(`${system.url}/`);
-    await other.page.getByRole('dialog', { name: 'Your token' }).waitFor();
+    await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor();
     await other.context.close();
   });
 });
 
-suite('a page in a browser that no link has signed in', () => {
+suite('the page in a browser that is not signed in', () => {
   let other: Watched;
   beforeAll(async () => {
     other = await openTab(browser, `${system.url}/`);
@@ -415,29 +415,29 @@ suite('a page in a browser that no link has signed in', () => {
 
   const give = async (token: string): Promise<void> => {
     await other.page.getByRole('textbox', { name: 'Token' }).fill(token);
-    await other.page.getByRole('button', { name: 'Go on' }).click();
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  it('asks for a token, cannot be had without, and says when one is not valid', async () => {
-    await other.page.getByRole('dialog', { name: 'Your token' }).waitFor();
+  it('prompts for a token, shows nothing without one, and says when one is invalid', async () => {
+    await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor();
     await other.page.keyboard.press('Escape');
-    expect(await other.page.getByRole('dialog', { name: 'Your token' }).isVisible()).toBe(true);
+    expect(await other.page.getByRole('dialog', { name: 'Sign in' }).isVisible()).toBe(true);
     await give('pp_wrong');
-    await other.page.getByText('That token is not valid, or no longer.').waitFor();
+    await other.page.getByText('This token is invalid, expired or revoked.').waitFor();
     expect(await other.page.getByText('ACME Summit 101').count()).toBe(0);
   });
 
-  it('shows with a valid one what it may see, without a button that it may not press', async () => {
+  it('shows with a valid token only the data and buttons that its role allows', async () => {
     await give(await system.makeToken('desk', 'viewer'));
     await other.page.getByText('ACME Summit 101').first().waitFor();
-    expect(await other.page.getByRole('dialog', { name: 'Your token' }).isVisible()).toBe(false);
+    expect(await other.page.getByRole('dialog', { name: 'Sign in' }).isVisible()).toBe(false);
     await other.page.goto(`${system.url}/#/sink/archive`);
-    await other.page.getByRole('heading', { name: 'Where it stands' }).waitFor();
-    expect(await other.page.getByRole('button', { name: /Pause|Count and ask/ }).count()).toBe(0);
-    expect(await other.page.getByLabel(/with names and texts/).count()).toBe(0);
+    await other.page.getByRole('heading', { name: 'Progress by pigeonhole' }).waitFor();
+    expect(await other.page.getByRole('button', { name: /Pause|Count and replay/ }).count()).toBe(0);
+    expect(await other.page.getByLabel(/names and texts/).count()).toBe(0);
   });
 
-  it('keeps it in this tab alone, and asks for another once it is revoked', async () => {
+  it('keeps the token only in this tab, and prompts for another once it is revoked', async () => {
     expect(await other.page.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([
       0,
       '',
@@ -446,7 +446,7 @@ suite('a page in a browser that no link has signed in', () => {
     await other.page.reload();
     await other.page.getByRole('heading', { name: 'archive', exact: true }).waitFor();
     await system.post('/api/tokens/desk/revoke', {});
-    await other.page.getByText('That token is not valid, or no longer.').waitFor();
+    await other.page.getByText('This token is invalid, expired or revoked.').waitFor();
   });
 });
 
@@ -468,7 +468,7 @@ suite('every page', () => {
     '#/nothing',
   ];
 
-  it.each(hashes)('has no serious finding of axe-core, light and dark, and fits on a phone: %s', async (hash) => {
+  it.each(hashes)('has no serious accessibility finding, in light and dark, and fits on a phone: %s', async (hash) => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await go(hash);
     const findings: string[] = [];
@@ -486,7 +486,7 @@ suite('every page', () => {
     expect({ findings, isWider }).toEqual({ findings: [], isWider: false });
   });
 
-  it('has asked no other host, broken no policy and thrown nothing by now', () => {
+  it('has contacted no other host, violated no policy and thrown no exception', () => {
     expect({ foreign: tab.foreign, faults: tab.faults }).toEqual({ foreign: [], faults: [] });
   });
 });

@@ -12,7 +12,7 @@ import { until } from '../until.js';
 
 const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** A `pigeonpost start` as a person runs it, on a small conference, with a receiver that refuses what it is told to. */
+/** A `pigeonpost start` on a small conference, with a webhook receiver whose answers tests can plan. */
 export class RunningSystem {
   readonly folder = mkdtempSync(join(tmpdir(), 'pigeonpost-browser-'));
   readonly #sandbox: Sandbox;
@@ -26,7 +26,7 @@ export class RunningSystem {
     this.#port = port;
   }
 
-  /** Two attendees are refused by the receiver, and become dead letters. */
+  /** The receiver refuses two attendees, which become dead letters. */
   static async open(): Promise<RunningSystem> {
     const sandbox = await runSandbox({
       seed: 9,
@@ -43,7 +43,7 @@ export class RunningSystem {
     try {
       await system.#start();
     } catch (error) {
-      await system.close(); // nothing is left over, also of a start that failed
+      await system.close(); // leave no process behind if the start fails
       throw error;
     }
     return system;
@@ -66,7 +66,7 @@ export class RunningSystem {
   }
 
   /**
-   * @param lists further YAML of the sink that observes
+   * @param lists further YAML of the observing sink
    * @param more YAML of further sinks, by name
    */
   configure(lists = 'lists: [sessions]', more: Readonly<Record<string, string>> = {}): void {
@@ -88,7 +88,7 @@ export class RunningSystem {
     ]);
   }
 
-  /** A link that signs one browser in. */
+  /** Returns a link that signs one browser in. */
   async link(): Promise<string> {
     const { code } = await this.post<{ code: string }>('/api/page-codes', {});
     return `${this.url}/?code=${code}`;
@@ -118,7 +118,7 @@ export class RunningSystem {
     return made.token;
   }
 
-  /** What was asked for and noted, newest first. */
+  /** Returns the audited actions, newest first. */
   async auditedActions(): Promise<string[]> {
     const { items } = await this.ask<{ items: readonly { action: string }[] }>('/api/audit?limit=100');
     return items.map(({ action }) => action);
@@ -128,7 +128,7 @@ export class RunningSystem {
     await fetch(`${this.#receiver.url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) });
   }
 
-  /** Ids of a list of pigeonhole 101, as the service has them. */
+  /** Returns the IDs of a list of pigeonhole 101 from the service. */
   async ids(list: string): Promise<number[]> {
     const answer = await fetch(`${this.#sandbox.baseUrl}/_control/truth/${list}?pigeonhole=101&ids=1`);
     const lines = (await answer.text()).split('\n').filter(Boolean);

@@ -2,15 +2,15 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /**
- * What axe-core finds on the page that keeps somebody from using it: rule and elements, serious or worse.
- * @param rules one of them alone, where the others have been looked at
+ * Returns the accessibility findings of axe-core with a serious or critical impact, each with its rule and elements.
+ * @param rules `color-contrast` checks this rule only, since the others do not depend on the colour scheme
  */
 export async function seriousFindings(page: Page, rules: 'all' | 'color-contrast'): Promise<string[]> {
-  // Not as a script of the page, which its policy would not run; once, since only the address's end changes.
+  // Evaluated instead of added as a script, which the page's policy would block. Once: a new fragment does not reload the page.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return await page.evaluate(async (only) => {
     const own = (globalThis as unknown as { axe: typeof axe }).axe;
-    // What passed is of no interest here, and to describe each of its elements takes most of the time.
+    // Violations only: describing every element that passed takes most of the time.
     const { violations } = await own.run({
       resultTypes: ['violations'],
       selectors: false,
