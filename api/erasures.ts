@@ -1,18 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { countPerson } from '../people/forget/count-person.js';
-import { countSharing } from '../people/forget/count-sharing.js';
-import type { Erasure } from '../people/forget/erasure.js';
-import type { PersonPlace } from '../people/forget/find-person.js';
-import { liftErasure } from '../people/forget/note-erasure.js';
+import { countPerson } from '../people/export-person.js';
+import { countSharing, type PersonPlace } from '../people/find-person.js';
 import {
+  type Erasure,
   erasureAskedAs,
   type KeptReceipt,
   listErasures,
   readErasure,
   receiptsOf,
-} from '../people/forget/read-erasures.js';
-import { requestErasure } from '../people/forget/request-erasure.js';
+} from '../people/erasures.js';
+import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
@@ -21,7 +19,7 @@ import { printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
-import { readErasureList } from '../people/forget/erasure-list.js';
+import { readErasureList } from '../people/erasure-list.js';
 import { erasureListSchema } from '../operations/erasure-list-schema.js';
 
 const receiptSchema = z
@@ -64,7 +62,7 @@ const planSchema = z
   .openapi('ErasurePlan');
 export type ErasurePlanView = z.infer<typeof planSchema>;
 
-export const erasureRequestSchema = z
+const erasureRequestSchema = z
   .strictObject({
     id: z.uuid().describe('Chosen by the client, so that a repeated request is the same erasure.'),
     attendee: personText,

@@ -1,13 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { exportPerson } from '../people/forget/export-person.js';
+import { exportPerson } from '../people/export-person.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
 import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { findPerson, type PersonName, type PersonPlace } from '../people/forget/find-person.js';
+import { findPerson, type PersonName, type PersonPlace } from '../people/find-person.js';
 
 /** Identifies a person. It is in the body of a request because proxies log addresses. */
 export const personText = z

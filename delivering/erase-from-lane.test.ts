@@ -1,4 +1,4 @@
-import type { ErasingLane } from '../people/forget/erasing-lanes.js';
+import type { ErasingLane } from '../people/erasing-lanes.js';
 import { judgeErasingLane } from './erase-from-lane.js';
 
 const lane = (more: Partial<ErasingLane>): ErasingLane => ({

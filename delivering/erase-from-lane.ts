@@ -1,13 +1,12 @@
-import type { Receipt, Erasure } from '../people/forget/erasure.js';
-import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from '../people/forget/erasing-lanes.js';
+import { type Receipt, type Erasure, receiptsOf } from '../people/erasures.js';
+import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from '../people/erasing-lanes.js';
 import { type LaneLease, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../sinks/while-held.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
 import { isApproved } from '../ledger/approvals.js';
-import { keepReceipts } from '../people/forget/note-erasure.js';
-import { receiptsOf } from '../people/forget/read-erasures.js';
+import { keepReceipts } from '../people/erasure-states.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
@@ -17,7 +16,7 @@ import { plannedLanes, syncsTo } from './lane-plans.js';
  * previous holder left an unsettled batch, the next delivery cycle settles it first.
  * @param verdict the receipt as judged from the lane's deliveries
  */
-export async function eraseFromLane(
+async function eraseFromLane(
   to: Collaborators,
   lane: ErasingLane,
   verdict: Receipt,
@@ -87,7 +86,7 @@ const nothingThere: ReadonlySet<string> = new Set([
 /** Sink types that forward changes and cannot remove data from the receivers themselves. */
 const tellOthers: ReadonlySet<string> = new Set(['webhook']);
 
-export interface LaneConditions {
+interface LaneConditions {
   /** At least one sync still delivers this pigeonhole to the sink. */
   readonly served: boolean;
   /** Why the sink sends nothing now, as a sentence for the operator; null if it sends. */

@@ -1,12 +1,11 @@
-import { eraseReasons } from '../people/forget/erase-reasons.js';
-import type { Erasure } from '../people/forget/erasure.js';
-import { endErasure, keepReceipts } from '../people/forget/note-erasure.js';
-import { awaitPages, readErasure, receiptsOf } from '../people/forget/read-erasures.js';
+import { eraseReasons } from '../people/erase-reasons.js';
+import { type Erasure, awaitPages, readErasure, receiptsOf } from '../people/erasures.js';
+import { endErasure, keepReceipts } from '../people/erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { eraseFromSinks } from './erase-from-lane.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import type { ErasureTurn } from '../work/turns.js';
-import { eraseFromItems, clearLedger } from '../people/forget/erase-from-ledger.js';
+import { eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
 
 /** Wait between cycles while something changes: a healthy sink answers within seconds. */
 const soonMs = 1000;

@@ -1,7 +1,7 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { forgottenCodes } from '../people/forget/erase-registrants.js';
+import { forgottenCodes } from '../people/erase-registrants.js';
 import { claimHeldCodes, givenRows, type HashedRow, rowParameters } from './row-states.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
@@ -15,7 +15,7 @@ export interface RowToSend {
 }
 
 /** A row with problems: stored for the report, never sent. */
-export interface RowToReport {
+interface RowToReport {
   readonly row: number;
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly object[];
@@ -159,7 +159,7 @@ const orderBytes = 6;
  * start of the hash takes a fifth of the time of comparing whole hashes. For the few codes that share it, the store
  * resolves the deadlock by a rollback.
  */
-export function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
+function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
   return rows
     .map((row) => ({ row, place: row.codeHash.readUIntBE(0, orderBytes) }))
     .toSorted((a, b) => a.place - b.place)
@@ -210,7 +210,7 @@ export async function stageAll(
  */
 export const firstChunkSize = 1000;
 
-export interface NewImport {
+interface NewImport {
   /** UUID, chosen by the caller. */
   readonly id: string;
   readonly ref: number;

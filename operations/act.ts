@@ -2,7 +2,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { handleRequest, type WorkScope } from '../work/handle-request.js';
 import type { Action, ActionResult } from './action.js';
 import { approveSink } from '../ledger/approvals.js';
-import { openErasures } from '../people/forget/read-erasures.js';
+import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import {
@@ -21,7 +21,7 @@ import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
 /** The process that carries out an action. */
-export interface ActingProcess {
+interface ActingProcess {
   readonly to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
   readonly starter: WorkflowStarter;
 }
@@ -120,7 +120,7 @@ async function wakeErasures({ ledger }: ActingProcess['to'], starter: WorkflowSt
   await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
 }
 
-export interface TryNowTarget {
+interface TryNowTarget {
   readonly kind: 'workspace' | 'sink';
   readonly name: string;
   /** Keyed fingerprint of the workspace's key; null for a sink. */

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { ErasureList } from '../people/forget/erasure-list.js';
+import type { ErasureList } from '../people/erasure-list.js';
 import { instant } from '../base/printable.js';
 
 const hash = z.string().regex(/^(?:[0-9a-f]{2}){16,64}$/);

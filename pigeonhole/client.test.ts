@@ -57,15 +57,15 @@ describe('a page', () => {
 
   it('tells the cursor of the page after before it is read, and none where the service refuses', async () => {
     const heard: (string | undefined)[] = [];
-    const onCome = (cursor: string | undefined): unknown => heard.push(cursor);
+    const onReceived = (cursor: string | undefined): unknown => heard.push(cursor);
     await start((_, response) => answerJson(response, 200, collection([{ id: 7 }], 'bmV4dA==')));
-    await client.page({ list: 'attendees', pigeonholeId: 101 }, { onCome });
+    await client.page({ list: 'attendees', pigeonholeId: 101 }, { onReceived });
     heard.push('page');
     expect(heard).toEqual(['bmV4dA==', 'page']);
     await client.close();
     await service.close();
     await start((_, response) => answerJson(response, 500, collection([{ id: 7 }], 'bmV4dA==')));
-    await expect(client.page({ list: 'attendees', pigeonholeId: 101 }, { onCome })).rejects.toThrow();
+    await expect(client.page({ list: 'attendees', pigeonholeId: 101 }, { onReceived })).rejects.toThrow();
     expect(heard).toEqual(['bmV4dA==', 'page']);
   });
 

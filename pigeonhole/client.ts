@@ -1,17 +1,21 @@
-import type { ServiceAnswer } from './answer.js';
+import { type ServiceAnswer, fieldErrorsIn } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './client-options.js';
 import { openExchange, type Exchange } from './exchange.js';
-import { glimpseCursor } from './glimpse-cursor.js';
-import { fieldErrorsIn } from './judge-answer.js';
+import { peekNextCursor, readPage, type Page } from './page.js';
 import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
 import type { ListRef } from './lists.js';
-import { readPage, type Page } from './page.js';
-import type { Quota } from './quota.js';
-import type { NewPigeonhole, NewRegistrant, NewSession, PrintedRegistrants } from './new-entities.js';
-import type { Pigeonhole, Session } from './wire-entities.js';
+import type { Quota } from './response-headers.js';
+import type {
+  NewPigeonhole,
+  NewRegistrant,
+  NewSession,
+  PrintedRegistrants,
+  Pigeonhole,
+  Session,
+} from './wire-types.js';
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,12 +28,12 @@ export interface PageOptions extends CallOptions {
    * Called once a page has come, before it is read, with the cursor that it seems to end with: whoever is sure to go on
    * can ask for the page after at once. Only `Page.nextCursor` can be believed.
    */
-  readonly onCome?: ((cursor: string | undefined) => void) | undefined;
+  readonly onReceived?: ((cursor: string | undefined) => void) | undefined;
   /** The page is read then: that keeps this thread for milliseconds, in which it may have something better to do. */
-  readonly readAfter?: Promise<unknown> | undefined;
+  readonly parseAfter?: Promise<unknown> | undefined;
 }
 
-export interface WalkOptions extends CallOptions {
+interface WalkOptions extends CallOptions {
   /** Cursor of a checkpoint; null or absent starts at the first page. */
   readonly from?: string | null | undefined;
   readonly count?: number | undefined;
@@ -42,7 +46,7 @@ export interface CreatedEntity<Entity> {
 }
 
 /** A create that the service has answered with an empty success. */
-export interface Created {
+interface Created {
   readonly requestId: string | null;
   readonly quota: Quota | null;
 }
@@ -90,7 +94,7 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
     pages: (list, walkOptions = {}) => walkPages(page, list, walkOptions),
     async getPigeonhole(pigeonholeId, { signal } = {}) {
       const call: Call = { method: 'GET', path: pigeonholePath(pigeonholeId) };
-      return entityIn<Pigeonhole>(call, await exchange.ask({ ...call, signal }));
+      return entityIn<Pigeonhole>(call, await exchange.send({ ...call, signal }));
     },
     async createPigeonhole(input, { signal } = {}) {
       return createEntity<Pigeonhole>(exchange, { method: 'POST', path: '/v2/pigeonholes' }, input, signal);
@@ -103,7 +107,7 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
       const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
       const elements = 'elements' in registrants ? registrants.elements : registrants.map(printed).join(',');
       if (elements === '') return { requestId: null, quota: null };
-      const answer = await exchange.ask({ ...call, json: `{"data":[${elements}]}`, signal });
+      const answer = await exchange.send({ ...call, json: `{"data":[${elements}]}`, signal });
       requireNoRefusals(call, answer);
       return { requestId: answer.requestId, quota: answer.quota };
     },
@@ -118,12 +122,12 @@ function printed(registrant: NewRegistrant): string {
 async function fetchPage(
   exchange: Exchange,
   list: ListRef,
-  { cursor, count, signal, onCome, readAfter }: PageOptions,
+  { cursor, count, signal, onReceived, parseAfter }: PageOptions,
 ): Promise<Page> {
   const call: Call = { method: 'GET', path: listPath(list) };
   const query = listQuery(list, cursor ?? null, count ?? defaultCount);
-  const onBody = onCome && ((body: Uint8Array): void => onCome(glimpseCursor(body)));
-  const answer = await exchange.ask({ ...call, query, signal, onBody, readAfter });
+  const onBody = onReceived && ((body: Uint8Array): void => onReceived(peekNextCursor(body)));
+  const answer = await exchange.send({ ...call, query, signal, onBody, parseAfter });
   return readPage(call, list.list, cursor ?? null, answer);
 }
 
@@ -165,7 +169,7 @@ async function createEntity<Entity extends { id: number }>(
   body: unknown,
   signal: AbortSignal | undefined,
 ): Promise<CreatedEntity<Entity>> {
-  const answer = await exchange.ask({ ...call, json: JSON.stringify(body), signal });
+  const answer = await exchange.send({ ...call, json: JSON.stringify(body), signal });
   return { entity: entityIn<Entity>(call, answer), requestId: answer.requestId };
 }
 

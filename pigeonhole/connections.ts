@@ -1,8 +1,7 @@
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
-import type { BaseUrl } from './base-url.js';
-import { ClientOptionsError } from './client-options-error.js';
-import type { ClientOptions } from './client-options.js';
-import { createTrustedContext } from './trusted-context.js';
+import { type BaseUrl, ClientOptionsError, type ClientOptions } from './client-options.js';
+import { X509Certificate } from 'node:crypto';
+import * as tls from 'node:tls';
 
 /**
  * Below the 60 s after which common load balancers drop an idle connection without a word, above the shortest usual
@@ -14,7 +13,7 @@ const keepAliveTimeoutMs = 30_000;
  * A page of 300 items with 28 KB each. This thread parses, compares and stores an answer as a whole: one of 60 MB kept it
  * busy for a minute, and leases, status and probes with it.
  */
-export const maxAnswerBytes = 8 * 1024 * 1024;
+const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
  * Opens the one connection pool of a client. Follows no redirects, asks for no HTTP/2 and no compression.
@@ -63,4 +62,41 @@ function readProxy(text: string | undefined): { uri: string; token: string | und
   if (url.username === '') return { uri: url.origin, token: undefined };
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { uri: url.origin, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/**
+ * The TLS settings of all connections of a client: at least TLS 1.2 (docs/service-contract.md, "Transport"), and what
+ * Node.js trusts plus `ca`. Made once, for reading some 140 certificates takes milliseconds and every connection needs them.
+ * @param ca PEM certificates; undefined for none
+ * @throws {ClientOptionsError} when `ca` holds no certificate, or one that cannot be read
+ */
+function createTrustedContext(ca: string | undefined): tls.SecureContext {
+  if (ca === undefined) return tls.createSecureContext({ minVersion: 'TLSv1.2' });
+  const certificates = ca.match(pemBlock) ?? [];
+  if (certificates.length === 0 || !certificates.every(isReadable)) {
+    throw new ClientOptionsError(
+      'ca',
+      'holds no readable PEM certificate; give text that begins with BEGIN CERTIFICATE',
+    );
+  }
+  return tls.createSecureContext({ minVersion: 'TLSv1.2', ca: [...defaultCertificates(), ...certificates] });
+}
+
+/**
+ * What Node.js trusts by itself. `getCACertificates` (Node.js 22.15) knows those of NODE_EXTRA_CA_CERTS and
+ * --use-system-ca as well; before it, only the bundled ones can be had.
+ */
+function defaultCertificates(): readonly string[] {
+  const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
+  return getCACertificates?.('default') ?? tls.rootCertificates;
+}
+
+function isReadable(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false; // the parser's own words would not help: the caller's sentence says what is allowed
+  }
 }

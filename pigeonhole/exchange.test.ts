@@ -1,13 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AddressInfo } from 'node:net';
 import { ApiError } from './api-error.js';
 import pino from 'pino';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
-import { ClientOptionsError } from './client-options-error.js';
-import type { ClientOptions } from './client-options.js';
+import { ClientOptionsError, type ClientOptions } from './client-options.js';
 import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
 
 const secret = 'key-3f9c';
@@ -75,10 +73,10 @@ describe('a request', () => {
     subscribe('undici:client:sendHeaders', onSent);
     try {
       let second: Promise<unknown> | undefined;
-      const onCome = (cursor: string | undefined): void => {
+      const onReceived = (cursor: string | undefined): void => {
         second = client.page(list, { cursor });
       };
-      await client.page(list, { onCome });
+      await client.page(list, { onReceived });
       happened.push('read');
       await second;
     } finally {
@@ -91,7 +89,7 @@ describe('a request', () => {
     const later = signalled<void>();
     const happened: string[] = [];
     const { client, service } = await start((_, response) => answerJson(response, 200, collection([{ id: 1 }])));
-    const page = client.page(list, { readAfter: later.promise, onCome: () => happened.push('come') });
+    const page = client.page(list, { parseAfter: later.promise, onReceived: () => happened.push('come') });
     page.then(
       () => happened.push('read'),
       () => happened.push('failed'),
@@ -104,7 +102,9 @@ describe('a request', () => {
     expect(service.requests).toHaveLength(1);
 
     const { client: refused } = await start((_, response) => answerJson(response, 429, { code: 8000, message: 'no' }));
-    expect(await failureOf(refused.page(list, { readAfter: signalled<void>().promise }))).toMatchObject({ code: 8000 });
+    expect(await failureOf(refused.page(list, { parseAfter: signalled<void>().promise }))).toMatchObject({
+      code: 8000,
+    });
   });
 
   it('leaves nothing behind on a signal that outlives it', async () => {

@@ -1,14 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RawAnswer, ServiceAnswer } from './answer.js';
+import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
-import { readBaseUrl } from './base-url.js';
-import { ClientOptionsError } from './client-options-error.js';
-import type { ClientOptions } from './client-options.js';
+import { readBaseUrl, ClientOptionsError, type ClientOptions } from './client-options.js';
 import { openConnections } from './connections.js';
-import { openDeadline } from './deadline.js';
-import { judgeAnswer } from './judge-answer.js';
-import { transportFailure } from './transport-failure.js';
+import { transportFailure, type Ending } from './transport-failure.js';
 
 /**
  * Turns of the event loop from the end of one answer until undici sends the next request on its connection: one before
@@ -16,7 +12,7 @@ import { transportFailure } from './transport-failure.js';
  */
 const turnsUntilSent = 3;
 
-export interface ServiceRequest extends Call {
+interface ServiceRequest extends Call {
   /** Without the question mark; already encoded. */
   readonly query?: string;
   /** The body: JSON, already printed. */
@@ -25,7 +21,7 @@ export interface ServiceRequest extends Call {
   /** Called with the body of a 200 before anything is made of it. */
   readonly onBody?: ((body: Uint8Array) => void) | undefined;
   /** The body of a 200 stays as it came until then. */
-  readonly readAfter?: Promise<unknown> | undefined;
+  readonly parseAfter?: Promise<unknown> | undefined;
 }
 
 /** One request, one answer: the only place that talks to the network and that holds the key. */
@@ -34,7 +30,7 @@ export interface Exchange {
    * Makes one request, once.
    * @throws {ApiError} for everything but a success
    */
-  ask(request: ServiceRequest): Promise<ServiceAnswer>;
+  send(request: ServiceRequest): Promise<ServiceAnswer>;
   /** Waits for requests under way, each bounded by its deadline, then closes the connections. */
   close(): Promise<void>;
 }
@@ -88,7 +84,7 @@ export function openExchange(options: ClientOptions): Exchange {
   };
 
   return {
-    async ask(request) {
+    async send(request) {
       const call: Call = { method: request.method, path: request.path };
       if (request.signal?.aborted === true) {
         throw new ApiError(call, {
@@ -117,8 +113,8 @@ export function openExchange(options: ClientOptions): Exchange {
       try {
         const raw = await fetchAnswer(request);
         durationMs = performance.now() - startedAt;
-        if (raw.status === 200) await request.readAfter;
-        const answer = judgeAnswer(call, raw);
+        if (raw.status === 200) await request.parseAfter;
+        const answer = readAnswer(call, raw);
         report({ ...answer, code: null }, null);
         return answer;
       } catch (error) {
@@ -129,6 +125,35 @@ export function openExchange(options: ClientOptions): Exchange {
     close() {
       closing ??= dispatcher.close();
       return closing;
+    },
+  };
+}
+
+/** Ends a request when its time is up or its caller says so, and remembers which of the two came first. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  readonly ending: () => Ending | undefined;
+  /** Must be called when the request has ended: a caller's signal may outlive thousands of requests. */
+  readonly clear: () => void;
+}
+
+/** Not AbortSignal.any: in Node.js 20 each use leaves something behind on a signal that lives long. */
+function openDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  let ending: Ending | undefined;
+  const end = (by: Ending): void => {
+    ending ??= by;
+    controller.abort();
+  };
+  const onCallerAbort = (): void => end('caller');
+  const timer = setTimeout(() => end('deadline'), timeoutMs);
+  caller?.addEventListener('abort', onCallerAbort, { once: true });
+  return {
+    signal: controller.signal,
+    ending: () => ending,
+    clear: () => {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', onCallerAbort);
     },
   };
 }

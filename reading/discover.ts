@@ -9,7 +9,7 @@ import {
 } from '../ledger/pigeonholes.js';
 import { noteDiscovery } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { keepRetention } from '../people/keep-retention.js';
+import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingTurn } from '../work/turns.js';

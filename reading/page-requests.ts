@@ -72,7 +72,7 @@ export class PageRequests {
     const come = createGate<string | undefined>();
     const reading = createGate();
     this.#unread.add(reading.open);
-    const page = this.#send(cursor, { onAsked: sent.open, onCome: come.open, readAfter: reading.opened });
+    const page = this.#send(cursor, { onAsked: sent.open, onReceived: come.open, parseAfter: reading.opened });
     const onEnd = (): void => {
       this.#unread.delete(reading.open);
       sent.open();
@@ -90,7 +90,7 @@ export class PageRequests {
 
   async #send(
     cursor: string | null,
-    { onAsked, ...options }: Pick<PageOptions, 'onCome' | 'readAfter'> & { onAsked: () => void },
+    { onAsked, ...options }: Pick<PageOptions, 'onReceived' | 'parseAfter'> & { onAsked: () => void },
   ): Promise<Page> {
     const { to, place, lease } = this.reading;
     if (cursor !== null && this.#usedCursors.has(cursor)) throw repeatedCursor(this.reading);

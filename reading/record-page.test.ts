@@ -6,7 +6,7 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { readingRules } from '../ledger/reading-rules.js';
 import type { SeenItem } from '../ledger/seen-item.js';
-import { requestErasure } from '../people/forget/request-erasure.js';
+import { requestErasure } from '../people/erasure-states.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { prepareNewItems } from '../ledger/new-items.js';
 import { refOf } from '../ledger/pigeonholes.js';

@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/readable-json.js';
 import { readingRules } from '../ledger/reading-rules.js';
 import { lockPlace } from '../ledger/lock-order.js';
-import { isExpiring } from '../people/expire-payloads.js';
+import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';

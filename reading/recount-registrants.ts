@@ -12,7 +12,7 @@ import { beginPasses, hasUnseenRows, isThere, nextSettledCodes } from '../ledger
 import type { Recount } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, takeInAttendees } from '../ledger/sign-ins.js';
-import { isExpiring } from '../people/expire-payloads.js';
+import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';

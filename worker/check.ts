@@ -8,7 +8,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
-import type { Subscription } from '../pigeonhole/wire-entities.js';
+import type { Subscription } from '../pigeonhole/wire-types.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
 import { createWorkspaceClient } from '../work/open-clients.js';

@@ -2,13 +2,13 @@ import { ListenError } from '../api/listen.js';
 import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
+import { ClientOptionsError } from '../pigeonhole/client-options.js';
 import { TemporalUnreachableError, LocalTokenError, EmbeddedTemporalError } from './process-errors.js';
 import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
 /** The kind of failure that ended a command, for its exit code. */
-export type FailureKind = 'configuration' | 'unreachable' | 'failed';
+type FailureKind = 'configuration' | 'unreachable' | 'failed';
 
 /**
  * Returns undefined for an error without a message for people: a defect, whose stack can be shown on request.

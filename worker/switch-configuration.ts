@@ -7,7 +7,7 @@ import {
   isCurrentConfiguration,
   replaceConfiguration,
 } from '../ledger/configurations.js';
-import { ClientOptionsError } from '../pigeonhole/client-options-error.js';
+import { ClientOptionsError } from '../pigeonhole/client-options.js';
 import { type Editions, documentOf, openEdition, type Shared } from '../operations/editions.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { AppliedConfiguration } from '../operations/configuration-plan.js';

@@ -6,7 +6,7 @@ import type { ImportTarget } from '../desk/import-views.js';
 import type { ImportFolder } from '../../config/config.js';
 import { claimDroppedFile, type DroppedFile, giveBackDroppedFile, settleDroppedFile } from './dropped-file-states.js';
 import { discardImport } from '../staging.js';
-import { countCleared } from '../../people/forget/read-erasures.js';
+import { countCleared } from '../../people/erasures.js';
 import { readImport } from '../read-import.js';
 import { findMapping, type ColumnWishes, savedColumns } from '../desk/saved-mappings.js';
 import { refOf } from '../../ledger/pigeonholes.js';
@@ -44,7 +44,7 @@ interface Found {
   readonly reading: string;
 }
 
-export interface DropFolderParts {
+interface DropFolderParts {
   readonly editions: InUse;
   /** Starts the workflow of an import by its UUID. */
   readonly wake: (id: string) => Promise<void>;

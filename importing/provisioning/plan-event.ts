@@ -1,7 +1,7 @@
 import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event-file.js';
 import { claimedIds, type Provisioned, provisionedOf } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-entities.js';
+import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { askForAll, askForOne } from './list-objects.js';
 import { type Decisions, decideObjectStates, type Sibling, type ObjectState } from './object-states.js';
@@ -193,7 +193,7 @@ function warningsOf(object: EventObject<SessionFields>): string[] {
 }
 
 /** `id` null: none is sent, because a Personal workspace has none. */
-export type ChosenSubscription =
+type ChosenSubscription =
   | { readonly id: number | null; readonly name: string | null; readonly endDate: string | null }
   | { readonly problem: string };
 

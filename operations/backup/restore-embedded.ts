@@ -9,7 +9,7 @@ import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
-import { type ErasureList, takeOverErasures, readErasureList } from '../../people/forget/erasure-list.js';
+import { type ErasureList, takeOverErasures, readErasureList } from '../../people/erasure-list.js';
 import { readStoredKey, removeStoredKey } from '../../ledger/take-up-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';

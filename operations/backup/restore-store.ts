@@ -6,7 +6,7 @@ import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { markRestored, type RestoredFrom } from '../../ledger/mark-restored.js';
 import { migrate } from '../../ledger/migrate.js';
 import { readStoredKey } from '../../ledger/take-up-key.js';
-import { type ErasureList, takeOverErasures } from '../../people/forget/erasure-list.js';
+import { type ErasureList, takeOverErasures } from '../../people/erasure-list.js';
 import { erasureListSchema } from '../erasure-list-schema.js';
 import { BackupError } from './backup-error.js';
 

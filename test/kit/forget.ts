@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import type { ErasureTurn } from '../../work/turns.js';
-import { countSharing } from '../../people/forget/count-sharing.js';
-import { findPerson, type PersonName } from '../../people/forget/find-person.js';
-import { requestErasure } from '../../people/forget/request-erasure.js';
+import { countSharing, findPerson, type PersonName } from '../../people/find-person.js';
+import { requestErasure } from '../../people/erasure-states.js';
 import type { Scene } from './scene.js';
 import type { Stage } from './stage.js';
 

@@ -4,7 +4,7 @@ import type { Call } from '../../pigeonhole/api-error.js';
 import { listPath } from '../../pigeonhole/list-request.js';
 import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { Page } from '../../pigeonhole/page.js';
-import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
+import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 import { abortedError, errorOf, type Fault, type Glitch, isGlitch, repeatedCursorError } from './model/fault.js';
 import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';

@@ -66,7 +66,7 @@ describe.each(kinds)('the page after, asked for by the end of a body, on %s', (k
     const asked: string[] = [];
     const stage = await readBy(kind, (client) => async (list, options = {}) => {
       asked.push(options.cursor ?? 'the first');
-      return await client.page(list, { ...options, onCome: (cursor) => options.onCome?.(cursor && wrong) });
+      return await client.page(list, { ...options, onReceived: (cursor) => options.onReceived?.(cursor && wrong) });
     });
     expect(asked.filter((cursor) => cursor === wrong)).toHaveLength(attendees / perPage - 1);
     expect(await stored(stage)).toEqual({ items: attendees, failed: 0 });

@@ -4,7 +4,7 @@ import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { hasPostgres } from '../postgres.js';
 import { allPauses } from '../../ledger/pauses.js';
-import { errorCodes } from '../../pigeonhole/error-codes.js';
+import { errorCodes } from '../../pigeonhole/api-error.js';
 import { createPigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,6 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
-import { listErasures } from '../../people/forget/read-erasures.js';
+import { listErasures } from '../../people/erasures.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';

@@ -3,7 +3,7 @@ import { forgetAttendee } from '../../delivering/forget-attendee.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { readErasure, receiptsOf } from '../../people/forget/read-erasures.js';
+import { readErasure, receiptsOf } from '../../people/erasures.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { type HeldDatabase, heldDatabase, type Moment, untilOverOrWaiting } from '../kit/held-database.js';
 import { attendee, question, session, vote } from '../kit/items.js';

@@ -1,6 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { deleteItems } from '../../reading/delete-items.js';
-import { openErasures } from '../../people/forget/read-erasures.js';
+import { openErasures } from '../../people/erasures.js';
 import { beginImport, startImport, stageRows } from '../../importing/staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { counts, finish, report, rowsOf, stage as stageImport } from '../imports/importing.js';

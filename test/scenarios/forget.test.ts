@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { kinds } from '../kit/scenario-kinds.js';
-import { receiptsOf } from '../../people/forget/read-erasures.js';
+import { receiptsOf } from '../../people/erasures.js';
 import { pause } from '../../ledger/pauses.js';
 import { requestReplay } from '../../delivering/replays.js';
 import { dumpLedger } from '../kit/dump-ledger.js';

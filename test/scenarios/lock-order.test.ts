@@ -12,7 +12,7 @@ import { redriveDeadLetters } from '../../ledger/dead-letters.js';
 import { takeLane } from '../../ledger/lanes.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';
-import { expireSlice } from '../../people/expire-payloads.js';
+import { expireSlice } from '../../people/retention.js';
 import { trySinkNow } from '../../delivering/sink-breaker.js';
 import { registerSinks } from '../../ledger/sinks.js';
 import { pollNow, sweepNow } from '../../ledger/streams.js';

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { keepRetention } from '../../people/keep-retention.js';
+import { keepRetention } from '../../people/retention.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { attendee, question, session } from '../kit/items.js';
 import { archived, everyone, useStages } from '../kit/stage.js';

@@ -1,5 +1,5 @@
 import type { Priority } from './quota.js';
-import type { Pigeonhole } from '../../pigeonhole/wire-entities.js';
+import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../collaborators.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { QuotaState } from './quota.js';
-import type { Quota } from '../../pigeonhole/quota.js';
+import type { Quota } from '../../pigeonhole/response-headers.js';
 import { isNews } from './is-news.js';
 
 const known: QuotaState = {

@@ -1,5 +1,5 @@
 import { type QuotaState, refilled } from './quota.js';
-import type { Quota } from '../../pigeonhole/quota.js';
+import type { Quota } from '../../pigeonhole/response-headers.js';
 
 /** Resets told in whole seconds differ by as much. */
 const sameResetMs = 5000;

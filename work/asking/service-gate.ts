@@ -17,7 +17,7 @@ import { pausesOf } from '../../ledger/pauses.js';
 import { isUnanswered, noteAnswering, noteUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import type { Quota } from '../../pigeonhole/quota.js';
+import type { Quota } from '../../pigeonhole/response-headers.js';
 import type { Collaborators, Log } from '../collaborators.js';
 import { forecastNeeds } from './forecast.js';
 import { isNews } from './is-news.js';

@@ -1,4 +1,4 @@
-import { namesPerson, namingTexts } from './names-person.js';
+import { namesPerson, namingTexts } from './erase-reasons.js';
 
 const texts = namingTexts(
   {

@@ -1,5 +1,4 @@
-import { readBaseUrl } from './base-url.js';
-import { ClientOptionsError } from './client-options-error.js';
+import { readBaseUrl, ClientOptionsError } from './client-options.js';
 
 describe('a base address', () => {
   it('may hold a leading path and a final slash', () => {

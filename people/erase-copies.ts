@@ -1,20 +1,15 @@
-import { canonicalJson } from '../../ledger/canonical-json.js';
-import type { Queryable } from '../../ledger/drivers/database.js';
-import { hashedForm, type Fields } from '../../ledger/item-form.js';
-import { changeId } from '../../ledger/keyed-hash.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import type { Visibility } from '../../ledger/visibility.js';
-import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
-import { rewriteSnapshots } from '../../ledger/write-changes.js';
-import { wakeSinks } from '../../ledger/wake-sinks.js';
+import { canonicalJson } from '../ledger/canonical-json.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { hashedForm, type Fields } from '../ledger/item-form.js';
+import { changeId } from '../ledger/keyed-hash.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Visibility } from '../ledger/visibility.js';
+import { lockPlaceWithLanes } from '../ledger/lock-order.js';
+import { rewriteSnapshots } from '../ledger/write-changes.js';
+import { wakeSinks } from '../ledger/wake-sinks.js';
 import { noteTold, sequencesOf } from './erase-items.js';
-import { awaitAgain } from './note-erasure.js';
-import {
-  erasedQuestions,
-  listsWithQuestions,
-  questionIdOf,
-  withoutQuestionText,
-} from '../../ledger/without-forgotten.js';
+import { awaitAgain } from './erasure-states.js';
+import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
 
 /** Items that are rewritten in one transaction. */
 const itemsAtOnce = 200;
@@ -31,7 +26,7 @@ interface RepeatingRow {
 }
 
 /** Behind which item a slice begins. */
-export interface CopiesPosition {
+interface CopiesPosition {
   readonly list: string;
   readonly key: string;
 }

@@ -1,7 +1,5 @@
-import type { RawAnswer } from './answer.js';
-import { ApiError, type ApiErrorKind } from './api-error.js';
-import { errorCodes, type ErrorCodeName } from './error-codes.js';
-import { judgeAnswer } from './judge-answer.js';
+import { type RawAnswer, readAnswer } from './answer.js';
+import { ApiError, type ApiErrorKind, errorCodes, type ErrorCodeName } from './api-error.js';
 
 const call = { method: 'GET', path: '/v2/pigeonholes/101/votes' } as const;
 
@@ -17,7 +15,7 @@ function raw(status: number, body: string, headers: Record<string, string> = {})
 
 function failureOf(answer: RawAnswer): ApiError {
   try {
-    judgeAnswer(call, answer);
+    readAnswer(call, answer);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -129,7 +127,7 @@ describe('an error without a code', () => {
 
 describe('a success', () => {
   it('gives the parsed body, its size and the quota', () => {
-    const answer = judgeAnswer(call, raw(200, '{"data":["é"]}', { 'x-ratelimit-remaining': '9' }));
+    const answer = readAnswer(call, raw(200, '{"data":["é"]}', { 'x-ratelimit-remaining': '9' }));
     expect(answer).toEqual({
       status: 200,
       body: { data: ['é'] },
@@ -143,14 +141,14 @@ describe('a success', () => {
   });
 
   it('has the digest of the bytes of its data, not of what they mean', () => {
-    const digestOf = (body: string) => judgeAnswer(call, raw(200, body)).digest;
+    const digestOf = (body: string) => readAnswer(call, raw(200, body)).digest;
     expect(digestOf('{"data":[1]}')).toBe(digestOf('{"data":[1]}'));
     expect(digestOf('{"data":[1 ]}')).not.toBe(digestOf('{"data":[1]}'));
   });
 
   it('has the same digest with another cursor, and another one with other data', () => {
     const digestOf = (data: string, cursor: string) =>
-      judgeAnswer(
+      readAnswer(
         call,
         raw(200, `{"data":${data},"links":{"next":"?cursor=${cursor}"},"meta":{"nextCursor":"${cursor}"}}`),
       ).digest;
@@ -159,11 +157,11 @@ describe('a success', () => {
   });
 
   it('may be empty, whatever its type', () => {
-    expect(judgeAnswer(call, raw(204, '', { 'content-type': 'text/html' })).body).toBeUndefined();
+    expect(readAnswer(call, raw(204, '', { 'content-type': 'text/html' })).body).toBeUndefined();
   });
 
   it('may hold a field named code beside its data', () => {
-    expect(judgeAnswer(call, raw(200, '{"data":{},"code":4504}')).status).toBe(200);
+    expect(readAnswer(call, raw(200, '{"data":{},"code":4504}')).status).toBe(200);
   });
 
   it('of another type breaks the contract', () => {

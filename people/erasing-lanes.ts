@@ -1,6 +1,6 @@
-import type { Queryable } from '../../ledger/drivers/database.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import { isLeft } from './note-erasure.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { isLeft } from './erasure-states.js';
 
 /** How far a sink has come in one pigeonhole with what it was told of the people of an erasure. */
 export interface ErasingLane {

@@ -1,10 +1,9 @@
 import { eraseCopies } from './erase-copies.js';
 import { eraseItems, itemsToErase, slicesOf } from './erase-items.js';
 import { eraseRegistrants } from './erase-registrants.js';
-import type { Erasure, Receipt } from './erasure.js';
-import { keepReceipts, noteCleared } from './note-erasure.js';
-import { countErased, refsOfErasedQuestions, workspacesOf } from './read-erasures.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import { type Erasure, type Receipt, countErased, refsOfErasedQuestions, workspacesOf } from './erasures.js';
+import { keepReceipts, noteCleared } from './erasure-states.js';
+import type { Collaborators } from '../work/collaborators.js';
 
 /**
  * Erases the person's items, and their words from other people's items.

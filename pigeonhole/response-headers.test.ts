@@ -1,4 +1,4 @@
-import { readQuota, readRetryAfterMs } from './quota.js';
+import { readQuota, readRetryAfterMs } from './response-headers.js';
 
 const date = 'Sat, 21 Nov 2026 09:30:00 GMT';
 const serviceMs = Date.parse(date);

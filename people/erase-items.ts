@@ -1,15 +1,15 @@
-import type { Queryable } from '../../ledger/drivers/database.js';
-import { changeId } from '../../ledger/keyed-hash.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import { registrantKey, registrantsList } from '../../ledger/registrant-item.js';
-import { lockPlaceWithLanes } from '../../ledger/lock-order.js';
-import { wakeSinks } from '../../ledger/wake-sinks.js';
-import { awaitAgain } from './note-erasure.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { changeId } from '../ledger/keyed-hash.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
+import { lockPlaceWithLanes } from '../ledger/lock-order.js';
+import { wakeSinks } from '../ledger/wake-sinks.js';
+import { awaitAgain } from './erasure-states.js';
 
 /** Items that are erased in one transaction: the pigeonhole's readers wait for it. */
 const itemsAtOnce = 200;
 
-export interface ErasableItem {
+interface ErasableItem {
   readonly ref: number;
   readonly list: string;
   readonly key: string;

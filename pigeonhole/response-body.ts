@@ -1,3 +1,5 @@
+import { isNestedDeeper } from '../base/json-depth.js';
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -55,4 +57,32 @@ function endOfValue(body: Uint8Array, at: number): number {
     i += 1;
   }
   return body.length;
+}
+
+/**
+ * Levels of an answer, envelope included. The documented ones have six at most. What stores, hashes and compares items
+ * recurses into them, so an answer that is nested without end must not get there.
+ */
+const maxLevels = 60;
+
+/** A longer text is looked at before it is parsed: parsing millions of brackets takes seconds. */
+const scannedAboveCharacters = 1_000_000;
+
+/** Parses the JSON of an answer. @throws {SyntaxError} when it is none */
+export function parseWithinDepth(text: string): { readonly value: unknown } | 'too deep' {
+  if (text.length > scannedAboveCharacters && isNestedDeeper(text, maxLevels)) return 'too deep';
+  const value: unknown = JSON.parse(text);
+  // a twelfth of the time that parsing took
+  return isDeeper(value, maxLevels) ? 'too deep' : { value };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  // oxlint-disable-next-line guard-for-in -- parsed JSON inherits nothing
+  for (const name in value) {
+    const member: unknown = (value as Record<string, unknown>)[name];
+    if (typeof member === 'object' && member !== null && isDeeper(member, levels - 1)) return true;
+  }
+  return false;
 }

@@ -1,9 +1,9 @@
-import type { Fields } from '../../ledger/item-form.js';
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Fields } from '../ledger/item-form.js';
+import type { Ledger } from '../ledger/ledger.js';
 import type { PersonPlace } from './find-person.js';
 
 /** Something that a sink was told of an item. */
-export interface ExportedDelivery {
+interface ExportedDelivery {
   readonly sink: string;
   readonly revision: number;
   readonly state: string;
@@ -13,7 +13,7 @@ export interface ExportedDelivery {
   readonly at: string;
 }
 
-export interface ExportedItem {
+interface ExportedItem {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
@@ -26,7 +26,7 @@ export interface ExportedItem {
   readonly sent: readonly ExportedDelivery[];
 }
 
-export interface ExportedRow {
+interface ExportedRow {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly import: number;
@@ -37,7 +37,7 @@ export interface ExportedRow {
   readonly message: string | null;
 }
 
-export interface ExportedPerson {
+interface ExportedPerson {
   readonly items: readonly ExportedItem[];
   readonly importRows: readonly ExportedRow[];
   /** Who has looked at what is stored of them. */
@@ -134,4 +134,48 @@ async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<Exp
     [subjects],
   );
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
+}
+
+/** What the ledger holds of a person by name: what they did anonymously is not counted, since nobody is told whose it is. */
+interface PersonCounts {
+  /** By list. */
+  readonly items: Readonly<Record<string, number>>;
+  readonly importRows: number;
+  /** Sinks that were told of any of it. */
+  readonly sinks: readonly string[];
+}
+
+export async function countPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<PersonCounts> {
+  const people = places.flatMap(({ ref, workspace, attendeeIds }) =>
+    attendeeIds.map((id) => ({ ref, subject: ledger.hash.subject(workspace, id, 'named') })),
+  );
+  const refs = people.map(({ ref }) => ref);
+  const subjects = people.map(({ subject }) => subject);
+  const items = await ledger.db.query<{ list: string; items: number }>(
+    `select i.list, count(*)::int as items from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
+       join items i on i.ref = n.ref and i.subject = n.subject and i.payload is not null group by i.list order by i.list`,
+    [refs, subjects],
+  );
+  const codes = places.flatMap(({ ref, codes: own }) =>
+    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
+  );
+  const [rows] = await ledger.db.query<{ rows: number }>(
+    `select (select count(*)::int from registrants r join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash)
+         on r.ref = n.ref and r.code_hash = n.code_hash)
+       + (select count(*)::int from import_rows w join imports i on i.number = w.import
+         join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on i.ref = n.ref and w.code_hash = n.code_hash) as rows`,
+    [codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+  );
+  const sinks = await ledger.db.query<{ name: string }>(
+    `select distinct s.name from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
+       join items i on i.ref = n.ref and i.subject = n.subject cross join sinks s
+       join deliveries d on d.sink_id = s.id and d.ref = i.ref and d.sequence = i.last_sequence and d.state = 'delivered'
+     order by s.name`,
+    [refs, subjects],
+  );
+  return {
+    items: Object.fromEntries(items.map(({ list, items: count }) => [list, count])),
+    importRows: rows!.rows,
+    sinks: sinks.map(({ name }) => name),
+  };
 }

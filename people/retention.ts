@@ -1,8 +1,35 @@
+import type { Collaborators } from '../work/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { expiredPayload } from '../ledger/place-items.js';
 import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
+
+/** What a turn of a workspace gives to it; the rest follows with the next. */
+const budgetMs = 1000;
+
+/**
+ * Drops payloads whose time is over, in slices, as `retention` says: beside reading, and never in one long transaction.
+ * Safe to run twice, also at once.
+ * @returns whether there is more to do
+ */
+export async function keepRetention(
+  { ledger, config, stopping, log }: Pick<Collaborators, 'ledger' | 'config' | 'stopping' | 'log'>,
+  workspace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const until = performance.now() + budgetMs;
+  for (const list of await expiringLists(ledger, workspace, config.retention)) {
+    let after: string | null = list.after_key;
+    while (after !== null) {
+      if (performance.now() > until || stopping.aborted || signal.aborted) return true;
+      // oxlint-disable-next-line no-await-in-loop -- slice after slice
+      after = await expireSlice(ledger, { ...list, after_key: after }, config.retention);
+    }
+    log.info({ workspace, ref: list.ref, list: list.list }, 'payloads whose time is over were dropped');
+  }
+  return false;
+}
 
 /** Rows that are emptied in one transaction, of one statement. */
 const rowsAtOnce = 500;
@@ -19,21 +46,21 @@ const ofChanges = 'changes';
 export const isExpiring = (ref: string): string =>
   `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${ofChanges}')`;
 
-export interface RetentionTerms {
+interface RetentionTerms {
   /** From the end of the event. */
   readonly listsMs: Readonly<Record<string, number>>;
   /** From the change. */
   readonly changesMs: number;
 }
 
-export interface ExpiringList {
+interface ExpiringList {
   readonly ref: number;
   readonly list: string;
   readonly after_key: string;
 }
 
 /** The lists of a workspace's events that are over for so long, and whose payloads were not looked through lately. */
-export async function expiringLists(
+async function expiringLists(
   ledger: Ledger,
   workspace: string,
   { listsMs, changesMs }: RetentionTerms,

@@ -1,11 +1,11 @@
-import type { Queryable } from '../../ledger/drivers/database.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import type { ErasureNames } from './erasure.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { ErasureNames } from './erasures.js';
 
 /** What a row of a report says of somebody who was forgotten before the service was asked for them. */
 const forgottenMessage = 'this person was forgotten on request before they were sent';
 
-export interface ErasedRegistrants {
+interface ErasedRegistrants {
   /** Rows of imports in which nothing of the person is left. */
   readonly rows: number;
   /** The files that they were read from are not ours to change. */
@@ -14,7 +14,7 @@ export interface ErasedRegistrants {
   readonly underWay: number;
 }
 
-export interface ErasedImport {
+interface ErasedImport {
   readonly number: number;
   /** It was read from a drop folder, where the file stays. */
   readonly dropped: boolean;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { dataSpan } from './data-span.js';
+import { dataSpan } from './response-body.js';
 
 const spanOf = (text: string): string | undefined => {
   const span = dataSpan(Buffer.from(text));

@@ -1,5 +1,5 @@
-import type { Fields } from '../../ledger/item-form.js';
-import type { Ledger } from '../../ledger/ledger.js';
+import type { Fields } from '../ledger/item-form.js';
+import type { Ledger } from '../ledger/ledger.js';
 
 /** How somebody is named: by the id of an attendee, by an attendee code, or by an e-mail address. */
 export interface PersonName {
@@ -105,7 +105,7 @@ async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places
 }
 
 /** Whether a profile is of who is meant. Addresses are compared without regard to case, codes as they are. Pure. */
-export function isNamed(fields: Fields, { by, text }: Pick<PersonName, 'by' | 'text'>): boolean {
+function isNamed(fields: Fields, { by, text }: Pick<PersonName, 'by' | 'text'>): boolean {
   if (by === 'code') return fields['attendeeCode'] === text;
   if (by === 'id') return fields['id'] === Number(text);
   const wanted = text.toLowerCase();
@@ -149,4 +149,61 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
     );
     for (const { attendee_id: id } of signedIn) attendeeIds.add(id);
   }
+}
+
+/** Returns the stored records of people: as attendees, and as registrants of imports. One look-up by primary key each. */
+export async function personFields(ledger: Ledger, places: readonly PersonPlace[]): Promise<Fields[]> {
+  const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
+  const codes = places.flatMap(({ ref, codes: own }) =>
+    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
+  );
+  const rows = await ledger.db.query<{ text: string }>(
+    `select i.text from unnest($1::int4[], $2::text[]) as n (ref, key)
+       cross join lateral (select payload::text as text from items
+         where ref = n.ref and list = 'attendees' and key = n.key and payload is not null limit 1) i
+     union all
+     select r.text from unnest($3::int4[], $4::bytea[]) as n (ref, code_hash)
+       cross join lateral (select profile::text as text from registrants
+         where ref = n.ref and code_hash = n.code_hash limit 1) r`,
+    [
+      attendees.map(({ ref }) => ref),
+      attendees.map(({ key }) => key),
+      codes.map(({ ref }) => ref),
+      codes.map(({ codeHash }) => codeHash),
+    ],
+  );
+  return rows.map(({ text }) => JSON.parse(text) as Fields);
+}
+
+const looksLikeAddress = /^[^\s@]+@[^\s@]+$/;
+
+/** Returns the e-mail addresses in records, in lower case. Pure. */
+export function addressesIn(records: readonly Fields[]): Set<string> {
+  const values = records.flatMap((fields) => Object.values(fields));
+  const addresses = values.flatMap((value) => (typeof value === 'string' ? [value.trim().toLowerCase()] : []));
+  return new Set(addresses.filter((value) => looksLikeAddress.test(value)));
+}
+
+/**
+ * How many others have an e-mail address of somebody who is meant by their id or their code: families share one, and one
+ * person may have signed in twice. Who is which only a person can tell. Reads whole lists.
+ * @param workspace only there; null: in all
+ */
+export async function countSharing(
+  ledger: Ledger,
+  places: readonly PersonPlace[],
+  workspace: string | null,
+): Promise<number> {
+  const meant = new Map(places.map(({ ref, attendeeIds, codes }) => [ref, new Set([...attendeeIds, ...codes])]));
+  const others = new Set<string>();
+  for (const address of addressesIn(await personFields(ledger, places))) {
+    // oxlint-disable-next-line no-await-in-loop -- one, hardly ever two
+    for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
+      const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
+      const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];
+      // Who has signed in has an id and, as a rule, a code: they count once.
+      for (const name of ids.length >= own.length ? ids : own) others.add(`${ref} ${name}`);
+    }
+  }
+  return others.size;
 }

@@ -1,6 +1,6 @@
-import type { Database, Queryable } from '../../ledger/drivers/database.js';
-import { LedgerError } from '../../ledger/ledger-error.js';
-import type { ErasureNames } from './erasure.js';
+import type { Database, Queryable } from '../ledger/drivers/database.js';
+import { LedgerError } from '../ledger/ledger-error.js';
+import type { ErasureNames } from './erasures.js';
 
 /** Who has been forgotten, by keyed hashes alone: what a ledger that goes back in time has to be told. */
 export interface ErasureList {
@@ -9,7 +9,7 @@ export interface ErasureList {
   readonly erasures: readonly ListedErasure[];
 }
 
-export interface ListedErasure {
+interface ListedErasure {
   /** A UUID. */
   readonly id: string;
   /** HMACs, here and below, in hex. */
