@@ -7,7 +7,7 @@ import {
   type DeadLetterPosition,
   deadLetters,
   redriveDeadLetters,
-} from '../ledger/dead-letters.js';
+} from '../delivering/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { deadLetterGroups } from '../ledger/dead-letters.js';
+import { deadLetterGroups } from '../delivering/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';

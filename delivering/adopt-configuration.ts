@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import { redriveLane } from '../ledger/dead-letters.js';
+import { redriveLane } from './dead-letters.js';
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
 
 /** The reason for withholding a change of a list that the sink no longer receives. */

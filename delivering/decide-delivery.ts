@@ -1,8 +1,8 @@
 import { engagementList } from '../ledger/engagement.js';
 import { ownRecords } from '../ledger/identity.js';
-import { withdrawalsHeld } from '../ledger/withdrawals.js';
+import { withdrawalsHeld } from './withdrawals.js';
 import { notSelected } from './adopt-configuration.js';
-import type { Decision } from './start-batch.js';
+import type { Decision } from './delivery-states.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 

@@ -1,18 +1,19 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { adoptConfiguration, listNotWanted } from './adopt-configuration.js';
-import { type Batch, startBatch, type Decision } from './start-batch.js';
+import { type Batch, startBatch } from './start-batch.js';
+import type { Decision, Settled } from './delivery-states.js';
 import { inFlight, postponeLookUps } from './due-deliveries.js';
 import { ownRecords } from '../ledger/identity.js';
 import type { Candidate } from './candidates.js';
 import { objectsOfSink } from './sink-objects.js';
 import { hasFewOpen } from './read-lanes.js';
-import { finishBatch, type Settled } from './finish-batch.js';
+import { finishBatch } from './finish-batch.js';
 import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
-import { withdrawalsLeft } from '../ledger/withdrawals.js';
+import { withdrawalsLeft } from './withdrawals.js';
 import { readRelatedItems } from './related-items.js';
 import { mappingReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
-import { type RecentByList, remember } from './recent-decisions.js';
+import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
@@ -271,7 +272,7 @@ class LaneSender {
   /** Returns the lane's recent decisions with these added; undefined if unchanged. */
   #remember(sent: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
     const decided = settled.map(({ state, reason }, index) => ({ list: sent[index]!.candidate.list, state, reason }));
-    const after = remember(this.#recent, decided);
+    const after = addDecisions(this.#recent, decided);
     if (after === this.#recent) return undefined;
     this.#recent = after;
     return JSON.stringify(after);

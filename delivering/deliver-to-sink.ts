@@ -4,7 +4,7 @@ import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
-import { saveSinkStanding, sinkStanding, SinkBreaker } from './sink-breaker.js';
+import { saveSinkHealth, readSinkHealth, SinkBreaker } from './sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/sinks.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
@@ -48,7 +48,7 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
-  const standing = await sinkStanding(to.ledger, sink.id);
+  const standing = await readSinkHealth(to.ledger, sink.id);
   if (standing.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
     triedNow.set(sink, standing.triedNowAtMs);
     sink.sink.tryNow?.();
@@ -85,7 +85,7 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
   if (isFull !== undefined) throw isFull; // reads still work on a full disk, so no later statement would fail
   const { verdict } = breaker;
-  if (verdict !== undefined) await saveSinkStanding(to.ledger, sink.id, verdict);
+  if (verdict !== undefined) await saveSinkHealth(to.ledger, sink.id, verdict);
   const left = await laneWork(to.ledger, lanes);
   const nextDueInMs = Math.min(maxSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? maxSleepMs)));
   return { ...cycle, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };

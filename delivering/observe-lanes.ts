@@ -8,7 +8,7 @@ import type { Planned, Sink } from '../sinks/sink.js';
 import { noRelatedItems, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Decision } from './start-batch.js';
+import type { Decision } from './delivery-states.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { addLane } from '../ledger/lanes.js';
 

@@ -1,4 +1,4 @@
-import { remember } from './recent-decisions.js';
+import { addDecisions } from './recent-decisions.js';
 
 const decided = (
   state: string,
@@ -9,16 +9,18 @@ const decided = (
 
 describe('the latest decisions about a list', () => {
   it('fade as newer ones arrive', () => {
-    const first = remember({}, decided('delivered', null, 200));
+    const first = addDecisions({}, decided('delivered', null, 200));
     expect(first).toEqual({ attendees: { sent: 200, lacking: 0 } });
-    const second = remember(first, decided('withheld', 'no-match', 100));
+    const second = addDecisions(first, decided('withheld', 'no-match', 100));
     expect(second).toEqual({ attendees: { sent: 100, lacking: 100 } });
-    expect(remember(second, decided('withheld', 'no-match', 500))).toEqual({ attendees: { sent: 0, lacking: 500 } });
+    expect(addDecisions(second, decided('withheld', 'no-match', 500))).toEqual({
+      attendees: { sent: 0, lacking: 500 },
+    });
   });
 
   it('leave out what says nothing about the mapping', () => {
     const before = { attendees: { sent: 1, lacking: 1 } };
     const others = [...decided('retry', null, 3), ...decided('withheld', 'consent-refused', 3)];
-    expect(remember(before, others)).toBe(before);
+    expect(addDecisions(before, others)).toBe(before);
   });
 });

@@ -22,7 +22,7 @@ export interface Decided {
 }
 
 /** Returns the memory with these decisions added. Decisions that say nothing about the mapping are left out. */
-export function remember(before: RecentByList, decided: readonly Decided[]): RecentByList {
+export function addDecisions(before: RecentByList, decided: readonly Decided[]): RecentByList {
   const added = new Map<string, { sent: number; lacking: number }>();
   for (const { list, state, reason } of decided) {
     const isSent = state === 'delivered' || state === 'dead';

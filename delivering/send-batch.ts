@@ -1,4 +1,4 @@
-import { outcomeUnknown } from '../ledger/dead-letters.js';
+import { outcomeUnknown } from './dead-letters.js';
 import type { Lane, Operation, Outcome, Planned, SendResult, Sink, Subject } from '../sinks/sink.js';
 import { type ConfirmHeld, whileHeld } from '../sinks/while-held.js';
 

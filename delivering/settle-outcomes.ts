@@ -1,6 +1,6 @@
 import type { Candidate } from './candidates.js';
-import { outcomeUnknown } from '../ledger/dead-letters.js';
-import type { Settled } from './finish-batch.js';
+import { outcomeUnknown } from './dead-letters.js';
+import type { Settled } from './delivery-states.js';
 import type { Outcome } from '../sinks/sink.js';
 import type { Settlement } from './send-batch.js';
 

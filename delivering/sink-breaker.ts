@@ -88,7 +88,7 @@ export interface SinkHealth {
   readonly triedNowAtMs: number | null;
 }
 
-export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<SinkHealth> {
+export async function readSinkHealth(ledger: Ledger, sinkId: number): Promise<SinkHealth> {
   const [row] = await ledger.db.query<{
     failing_ms: number;
     retry_ms: number;
@@ -105,7 +105,7 @@ export async function sinkStanding(ledger: Ledger, sinkId: number): Promise<Sink
 }
 
 /** @param retryInMs null if the sink works */
-export async function saveSinkStanding(
+export async function saveSinkHealth(
   ledger: Ledger,
   sinkId: number,
   { retryInMs, ramp }: { readonly retryInMs: number | null; readonly ramp: number | null },

@@ -1,20 +1,21 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
-import { knownDelivery, useIndexOrder } from '../ledger/addressed-indexes.js';
+import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { type Candidate, type CandidateRow, type FoundChanges, newChanges, toCandidates } from './candidates.js';
-import { type BegunBatch, moveWatermark, noteBegunBatch } from '../ledger/begun-batches.js';
+import { type BatchInFlight, moveWatermark, saveBatchInFlight } from '../ledger/batches-in-flight.js';
 import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes.js';
-import { refreshInteractions } from '../ledger/refresh-interactions.js';
+import { refreshInteractions } from './refresh-interactions.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { continueReplay } from './replays.js';
-
-export type Decision =
-  | { readonly kind: 'send'; readonly identity: boolean }
-  | { readonly kind: 'withhold'; readonly reason: string }
-  | { readonly kind: 'supersede' }
-  /** Becomes a dead letter: an operator has to check it before it is sent. */
-  | { readonly kind: 'park'; readonly cause: string; readonly detail: string };
+import {
+  type Decision,
+  type Decided,
+  toDecidedRow,
+  insertDecided,
+  updateDecided,
+  supersedeWithheld,
+} from './delivery-states.js';
 
 export interface BatchRequest {
   readonly lists: readonly string[];
@@ -36,7 +37,7 @@ export interface Batch {
   readonly sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[];
   readonly withheld: number;
   /** The batch, if its deliveries are not written yet: `finishBatch` writes them. */
-  readonly begun?: BegunBatch;
+  readonly begun?: BatchInFlight;
   /** The lane has nothing left to do now. */
   readonly empty: boolean;
 }
@@ -76,22 +77,22 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
         .toSorted((a, b) => inOrder(a.candidate, b.candidate));
       const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
       if (open.length === 0 && again.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
-        const begun = begunBatch(request.configuration, fresh, decided);
-        await noteBegunBatch(tx, lease, begun);
+        const begun = toBatchInFlight(request.configuration, fresh, decided);
+        await saveBatchInFlight(tx, lease, begun);
         return { sending, withheld, begun, empty: false };
       }
       const opened = new Set(open.map(keyText));
-      const inserting = insertRows(tx, lease, request.configuration, [
+      const inserting = insertDecided(tx, lease, request.configuration, [
         ...added
           .filter((row) => row.held)
           .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
-        ...decided.filter(({ candidate }) => !opened.has(keyText(candidate))).map(newRow),
+        ...decided.filter(({ candidate }) => !opened.has(keyText(candidate))).map(toDecidedRow),
       ]);
-      const updating = updateRows(
+      const updating = updateDecided(
         tx,
         lease,
         request.configuration,
-        decided.filter(({ candidate }) => opened.has(keyText(candidate))).map(newRow),
+        decided.filter(({ candidate }) => opened.has(keyText(candidate))).map(toDecidedRow),
       );
       const watermark = fresh.reached;
       if (request.onlyLatest) {
@@ -111,11 +112,6 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
   );
 }
 
-interface Decided {
-  readonly candidate: Candidate;
-  readonly decision: Decision;
-}
-
 /**
  * Returns true if the deliveries of a batch are written together with their outcomes: the sink receives every revision,
  * all changes are new, none waits, and at least one is sent. Removals are always written as deliveries first, because an
@@ -131,9 +127,9 @@ function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: rea
   );
 }
 
-function begunBatch(configuration: number, fresh: FoundChanges, decided: readonly Decided[]): BegunBatch {
+function toBatchInFlight(configuration: number, fresh: FoundChanges, decided: readonly Decided[]): BatchInFlight {
   const rows = decided.map((each) => {
-    const { candidate, state, reason, detail, identity } = newRow(each);
+    const { candidate, state, reason, detail, identity } = toDecidedRow(each);
     const { sequence, list, key, revision, attempts } = candidate;
     return {
       sequence,
@@ -198,105 +194,4 @@ async function unseen(
   limit: number,
 ): Promise<FoundChanges> {
   return await newChanges(tx, { sinkId, ref, lists, after: watermark, ...lane }, limit);
-}
-
-interface NewRow {
-  readonly candidate: Pick<Candidate, 'sequence' | 'replay' | 'list' | 'key' | 'revision' | 'attempts'>;
-  readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded' | 'dead';
-  readonly reason: string | null;
-  readonly detail?: string;
-  readonly identity: boolean | null;
-}
-
-function newRow({ candidate, decision }: Decided): NewRow {
-  switch (decision.kind) {
-    case 'send':
-      return { candidate, state: 'sending', reason: null, identity: decision.identity };
-    case 'withhold':
-      return { candidate, state: 'withheld', reason: decision.reason, identity: null };
-    case 'supersede':
-      return { candidate, state: 'superseded', reason: null, identity: null };
-    case 'park':
-      return { candidate, state: 'dead', reason: decision.cause, detail: decision.detail, identity: null };
-  }
-}
-
-async function insertRows(
-  tx: Queryable,
-  lease: LaneLease,
-  configuration: number,
-  rows: readonly NewRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity, detail)
-     select $1, $2, $3, n.* from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::text[],
-       $10::text[], $11::boolean[], $12::text[]) as n`,
-    [
-      lease.sinkId,
-      lease.ref,
-      configuration,
-      rows.map(({ candidate }) => candidate.sequence),
-      rows.map(({ candidate }) => candidate.replay),
-      rows.map(({ candidate }) => candidate.list),
-      rows.map(({ candidate }) => candidate.key),
-      rows.map(({ candidate }) => candidate.revision),
-      rows.map(({ state }) => state),
-      rows.map(({ reason }) => reason),
-      rows.map(({ identity }) => identity),
-      rows.map(({ detail }) => detail ?? null),
-    ],
-  );
-}
-
-async function updateRows(
-  tx: Queryable,
-  lease: LaneLease,
-  configuration: number,
-  rows: readonly NewRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
-       detail, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, $3, n.state, n.reason,
-       coalesce(n.identity, d.identity), coalesce(n.detail, d.detail), clock_timestamp()
-     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[], $9::text[])
-       as n (sequence, replay, state, reason, identity, detail) ${knownDelivery}
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
-       identity = excluded.identity, detail = excluded.detail, configuration = excluded.configuration, due_at = null,
-       updated_at = excluded.updated_at`,
-    [
-      lease.sinkId,
-      lease.ref,
-      configuration,
-      rows.map(({ candidate }) => candidate.sequence),
-      rows.map(({ candidate }) => candidate.replay),
-      rows.map(({ state }) => state),
-      rows.map(({ reason }) => reason),
-      rows.map(({ identity }) => identity),
-      rows.map(({ detail }) => detail ?? null),
-    ],
-  );
-}
-
-/**
- * Supersedes the withheld earlier revision of an item, for sinks that receive only the latest, so that an item counts as
- * withheld once. A removal that the sink skipped (`identity` false) stays: it records what the sink holds.
- */
-async function supersedeWithheld(tx: Queryable, lease: LaneLease, added: readonly CandidateRow[]): Promise<void> {
-  const later = added.filter(({ revision, replay }) => revision > 1 && replay === 0);
-  if (later.length === 0) return;
-  await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded', clock_timestamp()
-     from unnest($3::int8[]) as n (sequence)
-       cross join lateral (select previous_sequence from changes where ref = $2 and sequence = n.sequence limit 1) c
-       cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = c.previous_sequence
-         and replay = 0 limit 1) d
-     where d.state = 'withheld' and d.identity is distinct from false
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
-       updated_at = excluded.updated_at`,
-    [lease.sinkId, lease.ref, later.map(({ sequence }) => sequence)],
-  );
 }

@@ -2,6 +2,8 @@ import { canonicalJson } from './canonical-json.js';
 import { withoutIdentity } from './identity.js';
 import type { KeyedHash } from './keyed-hash.js';
 import { effective, type Visibility } from './visibility.js';
+import type { Ledger } from './ledger.js';
+import type { PlacedItem } from './place-items.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,4 +71,30 @@ export function hashedForm(hash: KeyedHash, list: string, fields: Fields, visibi
 /** The form of an item that may be shown at this visibility. */
 export function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
   return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
+}
+
+/** The values of an item's row, beside its hashes. */
+export interface StoredForm {
+  readonly payload: string;
+  readonly attendeeId: number | null;
+  readonly subject: Buffer | null;
+}
+
+/**
+ * Decides which data about a person the row holds. Anonymous: only a subject that matches no other. Unknown visibility:
+ * the whole item, since it may still become named without being read again; until then sending leaves the person out.
+ */
+export function storedForm(
+  ledger: Pick<Ledger, 'hash'>,
+  place: { readonly workspace: string; readonly list: string },
+  { item, visibility, form }: Pick<PlacedItem, 'item' | 'visibility' | 'form'>,
+): StoredForm {
+  const { attendeeId } = item;
+  const anonymous = visibility === 'anonymous';
+  const purpose = anonymous ? 'anonymous' : 'named';
+  return {
+    payload: visibility === 'unknown' ? itemForm(place.list, item.fields, 'with').payload : form.payload,
+    attendeeId: anonymous ? null : attendeeId,
+    subject: attendeeId === null ? null : ledger.hash.subject(place.workspace, attendeeId, purpose),
+  };
 }

@@ -2,7 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 import { byItem, byOrder } from './addressed-indexes.js';
-import { writeBegunBatches } from './begun-batches.js';
+import { expandBatchesInFlight } from './batches-in-flight.js';
 
 export interface LaneLease {
   readonly sinkId: number;
@@ -132,7 +132,7 @@ export async function takeLane(
       [lane.sinkId, lane.ref],
     );
     if (before === undefined || before.held) return undefined;
-    if (before.owner !== null) await writeBegunBatches(tx, lane.ref, lane.sinkId);
+    if (before.owner !== null) await expandBatchesInFlight(tx, lane.ref, lane.sinkId);
     const [row] = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
        where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings, recent,

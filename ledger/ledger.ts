@@ -4,7 +4,7 @@ import type { KeyPlace } from './key-place.js';
 import { KeyedHash } from './keyed-hash.js';
 import { LedgerError } from './ledger-error.js';
 import { migrate, type MigrateOptions } from './migrate.js';
-import { takeUpKey } from './take-up-key.js';
+import { adoptKey } from './adopt-key.js';
 
 /** The store with what belongs to it: its identity and its keyed hashes. Passed to every query. */
 export interface Ledger {
@@ -32,7 +32,7 @@ export async function openLedger(
   { onProgress, onNotice = () => undefined }: OpenLedgerOptions = {},
 ): Promise<Ledger> {
   await migrate(db, { onProgress });
-  const { id, key } = await takeUpKey(db, place, onNotice);
+  const { id, key } = await adoptKey(db, place, onNotice);
   const clock = new DatabaseClock();
   // oxlint-disable-next-line no-await-in-loop -- the answer that arrives fastest says it best
   for (let n = 0; n < 3; n += 1) await clock.ask(db);

@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { writeBegunBatches } from './begun-batches.js';
+import { expandBatchesInFlight } from './batches-in-flight.js';
 
 /*
  * The order in which transactions lock shared rows, so that no two wait for each other:
@@ -38,7 +38,7 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
   const place = await lockPlace(tx, ref);
   await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
-  await writeBegunBatches(tx, ref);
+  await expandBatchesInFlight(tx, ref);
   return place;
 }
 

@@ -6,7 +6,7 @@ import { lastOfEachKey, type SeenItem } from './seen-item.js';
 import { effective } from './visibility.js';
 import { idOfChange } from './id-of-change.js';
 import type { PlacedItem } from './place-items.js';
-import { storedForm } from './stored-form.js';
+import { storedForm } from './item-form.js';
 import type { PageScope, Source } from './write-changes.js';
 
 /** The list and the pigeonhole of items. */

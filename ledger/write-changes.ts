@@ -7,9 +7,8 @@ import { effective } from './visibility.js';
 import { idOfChange } from './id-of-change.js';
 import { encodeNewItems, insertNewItems } from './new-items.js';
 import type { PlacedItem } from './place-items.js';
-import { storedForm } from './stored-form.js';
+import { storedForm, type Fields } from './item-form.js';
 import { canonicalJson } from './canonical-json.js';
-import type { Fields } from './item-form.js';
 
 /** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */
 export interface PageScope {

@@ -6,7 +6,7 @@ import { formatProblem } from '../config/config-error.js';
 import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
 import { syncsTo, knownLanes, countChangesBehind } from '../delivering/lane-plans.js';
-import { deadLetterGroups, waitsForAPerson } from '../ledger/dead-letters.js';
+import { deadLetterGroups, waitsForAPerson } from '../delivering/dead-letters.js';
 import { compareConfigurations } from './compare-configurations.js';
 import { loadCandidate } from './load-process-config.js';
 import { documentOf } from './editions.js';

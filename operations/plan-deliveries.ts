@@ -16,7 +16,7 @@ import { countDeliverable, type DeliverableCount } from './count-deliverable.js'
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { tallyStored } from './tally-stored.js';
-import { countStanding } from '../ledger/count-standing.js';
+import { countHeldItems } from '../delivering/read-lanes.js';
 
 /** The two configurations, each with what its syncs read. */
 export interface Both {
@@ -208,7 +208,7 @@ export async function planKept(ledger: Ledger, { before, now, selectedNow }: Bot
       const dropped = lane.lists.filter((list) => !plan.lists.some((wanted) => wanted === list));
       const asked = refused.length === 0 ? dropped : [...new Set([...dropped, 'attendees'])];
       // oxlint-disable-next-line no-await-in-loop -- each reads whole lanes: not all at once
-      for (const { list, consent, items } of await countStanding(ledger, { ...lane, lists: asked })) {
+      for (const { list, consent, items } of await countHeldItems(ledger, { ...lane, lists: asked })) {
         const reason = consentReason(consent ?? 'not-known');
         if (dropped.includes(list)) add(sink, list, listNotWanted, items);
         else if (refused.includes(reason)) add(sink, list, reason, items);

@@ -6,7 +6,7 @@ import { openDatabase } from '../ledger/drivers/open-database.js';
 import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile } from '../ledger/key-place.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { LedgerKey } from '../ledger/ledger-key.js';
-import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/take-up-key.js';
+import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/adopt-key.js';
 
 export { type LedgerKey, readKeyFile };
 

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';

@@ -8,7 +8,7 @@ import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { adoptConfiguration, notSelected, releaseSelected } from '../../delivering/adopt-configuration.js';
-import { redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { takeLane } from '../../ledger/lanes.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';

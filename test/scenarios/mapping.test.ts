@@ -1,7 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { readStatus } from '../../operations/read-status.js';
 import type { SinkView } from '../../operations/status-view.js';
-import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { deadLetterGroups, redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { resume } from '../../ledger/pauses.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { redriveDeadLetters } from '../../ledger/dead-letters.js';
+import { redriveDeadLetters } from '../../delivering/dead-letters.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

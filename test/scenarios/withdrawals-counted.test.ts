@@ -1,11 +1,11 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import type * as Withdrawals from '../../ledger/withdrawals.js';
+import type * as Withdrawals from '../../delivering/withdrawals.js';
 import { attendee } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 
 const counted: number[] = [];
-jest.mock('../../ledger/withdrawals.js', () => {
-  const actual = jest.requireActual<typeof Withdrawals>('../../ledger/withdrawals.js');
+jest.mock('../../delivering/withdrawals.js', () => {
+  const actual = jest.requireActual<typeof Withdrawals>('../../delivering/withdrawals.js');
   return {
     ...actual,
     withdrawalsLeft: async (...given: Parameters<typeof Withdrawals.withdrawalsLeft>) => {

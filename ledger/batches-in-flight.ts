@@ -27,7 +27,7 @@ export interface FirstDelivery {
 }
 
 /** A batch whose deliveries are not written yet. */
-export interface BegunBatch {
+export interface BatchInFlight {
   readonly configuration: number;
   /** The watermark when the batch is settled. */
   readonly reached: number;
@@ -38,7 +38,7 @@ export interface BegunBatch {
 }
 
 /** Notes in the transaction that these deliveries are being sent. Replaces a batch sent by a process of an older version. */
-export async function noteBegunBatch(tx: Queryable, { sinkId, ref }: LaneName, batch: BegunBatch): Promise<void> {
+export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName, batch: BatchInFlight): Promise<void> {
   await tx.query(
     `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
      values ($1, $2, $3, $4, $5::int8[], $6::boolean[], $7::json)
@@ -61,7 +61,7 @@ export async function noteBegunBatch(tx: Queryable, { sinkId, ref }: LaneName, b
  * Ends the intent of a lane, whose row is locked.
  * @returns false when it has become deliveries since it was committed
  */
-export async function endBegunBatch(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
+export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
   const rows = await tx.query('delete from begun_batches where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
   return rows.length > 0;
 }
@@ -71,7 +71,7 @@ export async function endBegunBatch(tx: Queryable, { sinkId, ref }: LaneName): P
  * being sent, or takes over from a holder that ended. A second run changes nothing.
  * @param sinkId of the lane; null: all lanes of the pigeonhole
  */
-export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
+export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
   const begun = await tx.query<{ sink_id: number; reached: number }>(
     'select sink_id, reached from begun_batches where ref = $1 and ($2::int4 is null or sink_id = $2)',
     [ref, sinkId],
@@ -98,7 +98,7 @@ export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: numb
     );
     const lane = { sinkId: id, ref };
     await moveWatermark(tx, lane, reached);
-    await endBegunBatch(tx, lane);
+    await endBatchInFlight(tx, lane);
   }
 }
 
@@ -106,7 +106,7 @@ export async function writeBegunBatches(tx: Queryable, ref: number, sinkId: numb
 export async function writeFirstDeliveries(
   tx: Queryable,
   { sinkId, ref }: LaneName,
-  { configuration, reached }: Pick<BegunBatch, 'configuration' | 'reached'>,
+  { configuration, reached }: Pick<BatchInFlight, 'configuration' | 'reached'>,
   rows: readonly FirstDelivery[],
 ): Promise<void> {
   const of = <Value extends SqlValue>(value: (row: FirstDelivery) => Value): Value[] => rows.map(value);

@@ -1,4 +1,4 @@
-import type { Queryable } from './drivers/database.js';
+import type { Queryable } from '../ledger/drivers/database.js';
 
 /** The cause of those that wait for a person. */
 export const withdrawalsHeld = 'withdrawals-held';

@@ -1,10 +1,10 @@
-import type { Queryable } from './drivers/database.js';
-import { type Consent, consentStates } from './seen-item.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { type Consent, consentStates } from '../ledger/seen-item.js';
 import { outcomeUnknown } from './dead-letters.js';
 import { withdrawalsHeld } from './withdrawals.js';
 
 /** Attendees whose record a batch has checked. */
-export interface LookedAt {
+export interface CheckedPeople {
   /** Attendees by key, each with whether what they did may be shown before this record of theirs has gone out. */
   readonly people: ReadonlyMap<string, { readonly mayShow: boolean }>;
   /** And all whose record changed behind this sequence and up to that one: the sink is not sent such records. */
@@ -23,7 +23,7 @@ export async function refreshInteractions(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
   accepts: ReadonlySet<Consent>,
-  { people, between }: LookedAt,
+  { people, between }: CheckedPeople,
 ): Promise<void> {
   const looked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
   if (between !== null) for (const id of await changedBetween(tx, ref, between)) looked.set(id, true);
@@ -41,7 +41,7 @@ const peopleAtOnce = 200;
 async function changedBetween(
   tx: Queryable,
   ref: number,
-  { after, until }: NonNullable<LookedAt['between']>,
+  { after, until }: NonNullable<CheckedPeople['between']>,
 ): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
     `select distinct key from changes

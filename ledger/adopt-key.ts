@@ -38,7 +38,7 @@ export async function readStoredKey(db: Database): Promise<({ id: string } & Sto
  * store, or when the operator gives it. Elsewhere it is written to the place and leaves at the next start that finds it
  * there, because a file in a container may be gone by then.
  */
-export async function takeUpKey(
+export async function adoptKey(
   db: Database,
   place: KeyPlace,
   onNotice: (sentence: string) => void,
