@@ -59,13 +59,13 @@ describe('an error code in the body', () => {
     }
   });
 
-  it('leaves open whether the call took effect only for a failure of the server', () => {
+  it('leaves it open whether the call took effect only for a server error', () => {
     for (const [, code] of table) {
       expect(failureOf(raw(400, JSON.stringify({ code }))).mayHaveTakenEffect).toBe(code === 5000);
     }
   });
 
-  it('brings the refused fields of a validation error, but not into logs', () => {
+  it('exposes the rejected fields of a validation error, but not in logs', () => {
     const body = {
       code: 4500,
       message: 'Invalid',
@@ -76,7 +76,7 @@ describe('an error code in the body', () => {
     expect(JSON.stringify(error) + error.message).not.toContain('Ann');
   });
 
-  it('beyond the listed ones leaves the decision to the status, where a 404 is then the service’s own word', () => {
+  it('that is not in the specification leaves the decision to the status, and a 404 then comes from the service itself', () => {
     const kindsByStatus = [404, 422, 429, 500, 200].map((status) => failureOf(raw(status, '{"code":4599}')).kind);
     expect(kindsByStatus).toEqual(['notFound', 'invalid', 'quota', 'transient', 'protocol']);
   });
@@ -114,19 +114,19 @@ describe('an error without a code', () => {
   });
 
   it.each(['{"code":"4504"}', '{"code":45040}', '{"code":4504', '[4504]', 'null'])(
-    'does not take %s for the word of the service',
+    'does not accept %s as an error code',
     (body) => {
       expect(failureOf(raw(404, body))).toMatchObject({ kind: 'transient', code: null });
     },
   );
 
-  it('ignores a code in a page that does not claim to be JSON', () => {
+  it('ignores a code in a body that is not declared as JSON', () => {
     expect(failureOf(raw(404, '{"code":4504}', { 'content-type': 'text/html' })).kind).toBe('transient');
   });
 });
 
 describe('a success', () => {
-  it('gives the parsed body, its size and the quota', () => {
+  it('returns the parsed body, its size and the quota', () => {
     const answer = readAnswer(call, raw(200, '{"data":["é"]}', { 'x-ratelimit-remaining': '9' }));
     expect(answer).toEqual({
       status: 200,
@@ -140,13 +140,13 @@ describe('a success', () => {
     });
   });
 
-  it('has the digest of the bytes of its data, not of what they mean', () => {
+  it('has a digest of the bytes of its data, not of their meaning', () => {
     const digestOf = (body: string) => readAnswer(call, raw(200, body)).digest;
     expect(digestOf('{"data":[1]}')).toBe(digestOf('{"data":[1]}'));
     expect(digestOf('{"data":[1 ]}')).not.toBe(digestOf('{"data":[1]}'));
   });
 
-  it('has the same digest with another cursor, and another one with other data', () => {
+  it('has the same digest with another cursor, and a different one with other data', () => {
     const digestOf = (data: string, cursor: string) =>
       readAnswer(
         call,
@@ -160,7 +160,7 @@ describe('a success', () => {
     expect(readAnswer(call, raw(204, '', { 'content-type': 'text/html' })).body).toBeUndefined();
   });
 
-  it('may hold a field named code beside its data', () => {
+  it('may have a field named code next to its data', () => {
     expect(readAnswer(call, raw(200, '{"data":{},"code":4504}')).status).toBe(200);
   });
 
@@ -171,11 +171,11 @@ describe('a success', () => {
     expect(error.message).not.toContain('Ann');
   });
 
-  it('that is compressed though nobody asked breaks the contract', () => {
+  it('that is compressed without a request for it breaks the contract', () => {
     expect(failureOf(raw(200, '{"data":[]}', { 'content-encoding': 'gzip' })).kind).toBe('protocol');
   });
 
-  it('that is cut short is transient and quotes none of its text', () => {
+  it('that is truncated is transient and quotes none of its text', () => {
     const error = failureOf(raw(200, '{"data":[{"Name":"Ann'));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
     expect(error.cause).toBeUndefined();
@@ -184,7 +184,7 @@ describe('a success', () => {
 });
 
 describe('the request id', () => {
-  it('is left out where it is no plain token', () => {
+  it('is left out if it is not a plain token', () => {
     expect(failureOf(raw(500, '', { 'x-request-id': 'a b; c' })).requestId).toBeNull();
   });
 });

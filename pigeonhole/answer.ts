@@ -12,33 +12,36 @@ import { hash } from 'node:crypto';
 import { ApiError, type ApiErrorKind, type Call, type FieldError, kindOfCode } from './api-error.js';
 import { dataSpan, parseWithinDepth } from './response-body.js';
 
-/** A whole response, not yet understood. */
+/** A complete HTTP response, not yet interpreted. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly body: Uint8Array;
-  /** When the request was made and when its answer was complete, epoch ms. */
+  /** Time of the request and time of the complete response, in epoch milliseconds. */
   readonly requestedAt: number;
   readonly answeredAt: number;
 }
 
-/** A success. */
+/** A successful response. */
 export interface ServiceAnswer {
   readonly status: number;
-  /** Parsed JSON; undefined when the body was empty. */
+  /** Parsed JSON; undefined if the body was empty. */
   readonly body: unknown;
   readonly requestId: string | null;
   readonly requestedAt: number;
   readonly quota: Quota | null;
   readonly bytes: number;
   /**
-   * SHA-256, in hex, of the bytes of `data` as they came; of the whole body where it has none. Not keyed: whoever has it
-   * can try bodies against it.
+   * SHA-256, in hex, of the bytes of `data` as received; of the whole body if it has no `data`. It is not keyed, so
+   * anyone who has it can test guesses of the body against it.
    */
   readonly digest: string;
 }
 
-/** What a body turned out to be. `unreadable` says JSON and is none; `other` is a page, a text, compressed, or nested without end. */
+/**
+ * The result of parsing a body. `unreadable` is declared as JSON but does not parse; `other` is not JSON, compressed,
+ * or nested too deep.
+ */
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'empty' }
@@ -46,10 +49,11 @@ type Body =
   | { readonly kind: 'other'; readonly description: string };
 
 /**
- * Tells success from failure, and names the failure. The code in the body decides; the HTTP status only where the body
- * has none, for the specification pairs no status with any code. An error code is believed under any status.
+ * Distinguishes success from failure, and classifies the failure. The code in the body decides. The HTTP status decides
+ * only if the body has no code, because the specification does not say which status goes with which code. An error code
+ * counts under any status.
  * Source: docs/service-contract.md, "Errors".
- * @throws {ApiError} for everything but a 2xx answer without an error code
+ * @throws {ApiError} for everything except a 2xx response without an error code
  */
 export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
   const { status } = raw;
@@ -108,7 +112,7 @@ export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
 }
 
 function readBody({ headers, body }: RawAnswer): Body {
-  // Not asked for, so whatever sent it is not the service; and its bytes mean nothing to us.
+  // The client never requests compression, so a compressed answer does not come from the service.
   const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== '') return { kind: 'other', description: 'compressed and not JSON' };
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -124,12 +128,12 @@ function readBody({ headers, body }: RawAnswer): Body {
       ? { kind: 'other', description: 'nested far deeper than any documented one' }
       : { kind: 'json', value: parsed.value };
   } catch {
-    // The parser's error quotes the text around the fault, which may be anybody's data: it must not become a cause.
+    // The parser's error quotes the text around the fault, which may be personal data: it must not become a cause.
     return { kind: 'unreadable' };
   }
 }
 
-/** A four-digit code. Under a success status only where no `data` comes with it. */
+/** Returns the four-digit code of a body. Under a success status, a code counts only if the body has no `data`. */
 function errorCodeIn(value: unknown, isSuccess: boolean): number | null {
   if (typeof value !== 'object' || value === null || !('code' in value)) return null;
   if (isSuccess && 'data' in value) return null;
@@ -142,7 +146,7 @@ function messageIn(value: unknown): string | undefined {
   return typeof value.message === 'string' ? value.message : undefined;
 }
 
-/** The refused fields of a validation error body (code 4500), where they have the documented form. */
+/** Returns the rejected fields of a validation error (code 4500), if the body has the documented form. */
 export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
   if (typeof value !== 'object' || value === null || !('errors' in value) || !Array.isArray(value.errors))
     return undefined;
@@ -154,9 +158,9 @@ export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
 }
 
 /**
- * The status alone, where the body has no code. A 404 may come from a proxy during a deployment, so without the
- * service's own word nothing is gone. A 403 is taken as a firewall's: were it the key, 401 would come as well, and
- * pausing a workspace needs better evidence.
+ * Classifies an error without a code by its status. A 404 may come from a proxy during a deployment, so it does not
+ * prove that anything was deleted. A 403 is treated as a firewall's: if the key were invalid, the service would also
+ * return 401, and pausing a workspace needs better evidence.
  */
 function kindOfStatus(status: number, body: Body): ApiErrorKind {
   switch (status) {
@@ -182,14 +186,17 @@ function kindOfStatus(status: number, body: Body): ApiErrorKind {
   }
 }
 
-/** A code beyond the listed ones is the service's own word, so its 404 counts; else the status decides as above. */
+/**
+ * Classifies an error with a code that is not in the specification. The code proves that the service itself answered,
+ * so a 404 means not found; otherwise the status decides as above.
+ */
 function kindOfUnknownCode(status: number): ApiErrorKind {
   if (status === 404) return 'notFound';
   return kindOfStatus(status, { kind: 'json', value: undefined });
 }
 
 function problemOfStatus(status: number): string {
-  // Following a redirect would carry the key to wherever it points.
+  // Following a redirect would send the key to another address.
   if (status >= 300 && status <= 399) return 'the answer is a redirect, which is never followed';
   return 'the answer is an error without a code';
 }

@@ -1,17 +1,19 @@
 import type { Quota } from './response-headers.js';
 
 /**
- * What a failed call asks of the caller. Closed: a new kind does not compile until every switch over it decides.
- * - `quota` the plan's requests are used up (8000, 429): wait until the reset
- * - `throttled` asked too fast (503 without a code): wait a little, nothing was counted
- * - `credential` the key is refused (4501, 401): all calls with it will be
- * - `transient` the network, or an answer that says nothing lasting: the same call may succeed later
- * - `pigeonholeNotFound`, `sessionNotFound` (4504, 4509), `notFound` (other codes): the service itself says it is not there
- * - `invalid` a field of the body was refused (4500), `invalidParameter` a query value, a cursor among them (6000)
- * - `malformed` the request could not be read (7001), `unsupported` the service does not offer this (9000)
+ * The reaction that a failed call requires. A new kind does not compile until every switch over the kinds handles it.
+ * - `quota` the requests of the plan are used up (8000, 429): wait until the reset
+ * - `throttled` too many requests at a time (503 without a code): wait briefly; the request was not counted
+ * - `credential` the service rejected the key (4501, 401): every call with it will fail
+ * - `transient` a network failure, or an error that may pass: the same call may succeed later
+ * - `pigeonholeNotFound`, `sessionNotFound` (4504, 4509), `notFound` (other codes): the service itself says that it
+ *   does not exist
+ * - `invalid` the service rejected a field of the body (4500); `invalidParameter` a query value, such as a cursor
+ *   (6000)
+ * - `malformed` the service could not parse the request (7001); `unsupported` the service does not offer this (9000)
  * - `registrantsOff`, `profilesOff` a feature is disabled in the pigeonhole (4507, 4508)
- * - `protocol` the answer breaks the contract: asking again will not mend it, a person should look
- * - `aborted` the caller's signal, or the client was closed
+ * - `protocol` the answer breaks the contract: a retry does not help, a person has to investigate
+ * - `aborted` the caller's signal fired, or the client was closed
  */
 export const apiErrorKinds = [
   'quota',
@@ -33,22 +35,25 @@ export const apiErrorKinds = [
 
 export type ApiErrorKind = (typeof apiErrorKinds)[number];
 
-/** A field that the service refused. `message` is the service's own text and may quote what was sent: never log it. */
+/**
+ * A field that the service rejected. `message` is the service's own text and may quote the data that was sent: never
+ * log it.
+ */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
 }
 
-/** The call that failed: enough to find it, nothing that could be personal. */
+/** The call that failed: enough to identify it, without personal data. */
 export interface Call {
   readonly method: 'GET' | 'POST';
-  /** From `/v2` on, without the query. */
+  /** Starts with `/v2`; has no query. */
   readonly path: string;
 }
 
 export interface ApiErrorFacts {
   readonly kind: ApiErrorKind;
-  /** What happened, as the middle of a sentence, in our words. */
+  /** A description of the failure in our own words, without a capital letter or a full stop. */
   readonly problem: string;
   readonly code?: number | null;
   readonly status?: number | null;
@@ -58,51 +63,54 @@ export interface ApiErrorFacts {
   readonly fieldErrors?: readonly FieldError[] | undefined;
   readonly serviceMessage?: string | undefined;
   readonly mayHaveTakenEffect: boolean;
-  /** Must be free of payload and headers: whoever logs an error follows its causes. */
+  /** Must not hold a payload or headers, because loggers print the causes of an error. */
   readonly cause?: unknown;
 }
 
 const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
   quota: 'wait until the quota resets',
-  throttled: 'wait a little and ask less often',
+  throttled: 'wait briefly and send requests less often',
   credential: 'check the API key of this workspace',
   transient: 'try again later',
   pigeonholeNotFound: 'check that the pigeonhole exists in the workspace of this key',
   sessionNotFound: 'check that the session exists in this pigeonhole',
   notFound: 'check the ids of the request',
-  invalid: 'correct the refused fields',
-  invalidParameter: 'drop a stored cursor or correct the filter',
-  malformed: 'report this as a defect of the request',
+  invalid: 'correct the rejected fields',
+  invalidParameter: 'discard the stored cursor or correct the filter',
+  malformed: 'report this as a defect of pigeonpost',
   unsupported: 'do without this resource or option',
   registrantsOff: 'enable registrants for the pigeonhole in the dashboard of the service',
   profilesOff: 'enable attendee profiles for the pigeonhole in the dashboard of the service',
   protocol: 'compare the answer with docs/service-contract.md',
-  aborted: 'nothing needs to be done',
+  aborted: 'no action is needed',
 };
 
 /**
- * Whatever goes wrong between a call and its checked answer; the only error that a client's calls reject with, but for
- * RangeError when an id or a count is impossible. Holds no key, no query value, no text of the service and no payload,
- * because workflow histories and logs keep it as plain text. `fieldErrors`, which may quote what was sent, is a getter
- * that neither inspect nor JSON nor pino print; all three would look into a property named `errors`.
+ * A failure between a call and its checked answer. The calls of a client reject only with this error, except for
+ * RangeError if an id or a count is invalid. Workflow histories and logs store errors as plain text, so this one holds
+ * no key, query value, payload or text of the service. `fieldErrors`, which may quote data that was sent, is a getter
+ * on a private field: neither inspect nor JSON nor pino prints it. All three would print a property named `errors`.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: ApiErrorKind;
-  /** The service's own code; null when the answer had none, or there was no answer. */
+  /** The service's error code; null if the answer had none, or if there was no answer. */
   readonly code: number | null;
-  /** HTTP status; null when no answer came. */
+  /** HTTP status; null if no answer arrived. */
   readonly status: number | null;
-  /** The answer's X-Request-Id, which the service's operators ask for. */
+  /** The X-Request-Id of the answer, which the service's support team asks for. */
   readonly requestId: string | null;
   readonly method: Call['method'];
   readonly path: string;
-  /** From Retry-After, as a wait from now. */
+  /** From the Retry-After header, as a delay in milliseconds from now. */
   readonly retryAfterMs?: number;
-  /** When the quota is full again, epoch ms by our clock. */
+  /** Time of the quota reset, in epoch milliseconds by the local clock. */
   readonly resetAtMs?: number;
   readonly quota: Quota | null;
-  /** False only when the service certainly did not carry out the call. Decides whether a POST must be looked up before it is repeated. */
+  /**
+   * False only if the service certainly did not carry out the call. If true, look up the effect of a POST before
+   * repeating it.
+   */
   readonly mayHaveTakenEffect: boolean;
   readonly #fieldErrors: readonly FieldError[] | undefined;
   readonly #serviceMessage: string | undefined;
@@ -123,12 +131,12 @@ export class ApiError extends Error {
     this.#serviceMessage = facts.serviceMessage;
   }
 
-  /** The refused fields of a validation error (4500), as the service names them. For reports, not for logs. */
+  /** The rejected fields of a validation error (4500), as the service names them. For reports, not for logs. */
   get fieldErrors(): readonly FieldError[] | undefined {
     return this.#fieldErrors;
   }
 
-  /** The service's own words for the whole answer, which may quote what was sent. For reports, not for logs. */
+  /** The service's own message, which may quote data that was sent. For reports, not for logs. */
   get serviceMessage(): string | undefined {
     return this.#serviceMessage;
   }
@@ -143,7 +151,7 @@ function messageOf({ method, path }: Call, { kind, problem, code, status, reques
   return `${method} ${path}: ${problem} (${identity.join(', ')}); ${nextSteps[kind]}.`;
 }
 
-/** Every error code that the specification lists. Source: docs/service-contract.md, "Errors". */
+/** Every error code in the specification. Source: docs/service-contract.md, "Errors". */
 export const errorCodes = {
   invalidFormatOrValue: 4500,
   authenticationFailed: 4501,
@@ -167,7 +175,10 @@ export const errorCodes = {
 
 export type ErrorCodeName = keyof typeof errorCodes;
 
-/** What each code asks of the caller. A missing pigeonhole and a missing session each end a reading, so they stand apart. */
+/**
+ * The kind of each code. A missing pigeonhole and a missing session have kinds of their own because each stops a
+ * stream.
+ */
 const kinds: Readonly<Record<ErrorCodeName, ApiErrorKind>> = {
   invalidFormatOrValue: 'invalid',
   authenticationFailed: 'credential',
@@ -193,7 +204,7 @@ const kindByCode = new Map<number, ApiErrorKind>(
   Object.entries(errorCodes).map(([name, code]) => [code, kinds[name as ErrorCodeName]]),
 );
 
-/** The kind that a code of the body means; undefined for a code that the specification does not list. */
+/** Returns the kind of an error code; undefined for a code that the specification does not list. */
 export function kindOfCode(code: number): ApiErrorKind | undefined {
   return kindByCode.get(code);
 }

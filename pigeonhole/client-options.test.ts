@@ -1,7 +1,7 @@
 import { readBaseUrl, ClientOptionsError } from './client-options.js';
 
-describe('a base address', () => {
-  it('may hold a leading path and a final slash', () => {
+describe('a base URL', () => {
+  it('may have a leading path and a trailing slash', () => {
     expect(readBaseUrl('https://example.com/engagement/')).toEqual({
       origin: 'https://example.com',
       prefix: '/engagement',
@@ -28,7 +28,7 @@ describe('a base address', () => {
     'https://example.com?key=hidden',
     'https://example.com/#hidden',
     'https://example.com/v2/',
-  ])('is refused without being repeated: %s', (url) => {
+  ])('is rejected without being repeated in the message: %s', (url) => {
     const refuse = (): unknown => readBaseUrl(url);
     expect(refuse).toThrow(ClientOptionsError);
     expect(refuse).toThrow(/^baseUrl (?!.*hidden)/);

@@ -2,39 +2,39 @@ import type { ApiErrorKind } from './api-error.js';
 import type { Quota } from './response-headers.js';
 import { isIPv4 } from 'node:net';
 
-/** How one client reaches one workspace of the service. */
+/** The settings of a client of one workspace. */
 export interface ClientOptions {
-  /** https, or http of a loopback host; what stands before `/v2`. */
+  /** An https URL, or an http URL of a loopback host, up to but without `/v2`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** URL of an HTTP proxy, credentials included; empty means none. Plain http (loopback) never goes through it. */
+  /** URL of an HTTP proxy, with its credentials; empty for none. Requests over plain http (loopback) never use it. */
   readonly proxy?: string | undefined;
-  /** Hosts reached without the proxy, as NO_PROXY lists them. */
+  /** Hosts to connect to without the proxy, in the format of NO_PROXY. */
   readonly noProxy?: string | undefined;
-  /** PEM certificates to trust in addition to those that Node.js trusts; empty means none. */
+  /** PEM certificates to trust in addition to those that Node.js trusts; empty for none. */
   readonly ca?: string | undefined;
   /** Default 10,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** From the request to the last byte of its answer, waiting for a connection included. Default 30,000. */
+  /** Time from the request to the last byte of its answer, including the wait for a connection. Default 30,000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Most connections at a time, kept open between requests. Default 8. */
+  /** Maximum number of connections, kept open between requests. Default 8. */
   readonly connections?: number | undefined;
-  /** A longer answer is refused, as kind `protocol`. Default 8 MiB. */
+  /** Maximum size of an answer; a larger one fails with kind `protocol`. Default 8 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** Called once for every request that was made, answered or not. Must not throw. */
+  /** Called once for every request, whether it was answered or not. Must not throw. */
   readonly onResponse?: ((facts: ResponseFacts) => void) | undefined;
   /** Epoch ms. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-/** One request as a log line or a metric shows it: no query, no header but the named ones, no payload. */
+/** The facts of one request for logs and metrics: no query, no payload, and no headers except those named here. */
 export interface ResponseFacts {
   readonly method: 'GET' | 'POST';
-  /** From `/v2` on, without the query. */
+  /** Starts with `/v2`; has no query. */
   readonly path: string;
-  /** Null when no answer came. */
+  /** Null if no answer arrived. */
   readonly status: number | null;
-  /** The service's error code, if it gave one. */
+  /** The service's error code; null if there was none. */
   readonly code: number | null;
   /** Null for a success. */
   readonly kind: ApiErrorKind | null;
@@ -43,19 +43,21 @@ export interface ResponseFacts {
   readonly quota: Quota | null;
 }
 
-/** Options that no client can be made of. Names the option, never its value: it may hold a key or a proxy's password. */
+/**
+ * Invalid client options. The message names the option but not its value, which may hold a key or a proxy's password.
+ */
 export class ClientOptionsError extends Error {
   override readonly name = 'ClientOptionsError';
   readonly option: string;
 
-  /** @param problem what is wrong and what is allowed, as the rest of a sentence that begins with the option's name */
+  /** @param problem what is wrong and what is allowed; continues a sentence that starts with the option's name */
   constructor(option: string, problem: string) {
     super(`${option} ${problem}.`);
     this.option = option;
   }
 }
 
-/** Where the service is: an origin, and what stands before `/v2` in its paths (empty, or `/…` without a final slash). */
+/** The address of the service: an origin, and the path in front of `/v2` (empty, or `/…` without a trailing slash). */
 export interface BaseUrl {
   readonly origin: string;
   readonly prefix: string;
@@ -63,9 +65,9 @@ export interface BaseUrl {
 }
 
 /**
- * Takes a base address apart. Plain http is for loopback alone: anywhere else it would show the key to the network.
+ * Parses a base URL. Plain http is accepted only for loopback: elsewhere it would expose the key to the network.
  * Source: docs/service-contract.md, "Transport".
- * @throws {ClientOptionsError} when the address cannot be used; the message does not repeat it
+ * @throws {ClientOptionsError} if the URL cannot be used; the message does not repeat it
  */
 export function readBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -75,22 +77,25 @@ export function readBaseUrl(text: string): BaseUrl {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new ClientOptionsError(
       'baseUrl',
-      'is a plain http URL of another host; use https, http is for loopback alone',
+      'is a plain http URL of a remote host; use https (http is accepted only for loopback)',
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ClientOptionsError('baseUrl', 'holds a user name or a password; the API key is given by itself');
+    throw new ClientOptionsError(
+      'baseUrl',
+      'contains a user name or a password; remove them (the API key is a separate setting)',
+    );
   }
   if (url.search !== '' || url.hash !== '') {
-    throw new ClientOptionsError('baseUrl', 'holds a query or a fragment; give the address alone');
+    throw new ClientOptionsError('baseUrl', 'contains a query or a fragment; remove it');
   }
   const prefix = url.pathname.replace(/\/+$/, '');
   if (prefix.endsWith('/v2'))
-    throw new ClientOptionsError('baseUrl', 'ends in /v2, which every request adds; leave it out');
+    throw new ClientOptionsError('baseUrl', 'ends in /v2, which every request adds; remove it');
   return { origin: url.origin, prefix, isSecure: url.protocol === 'https:' };
 }
 
-/** By name alone, without asking DNS. */
+/** Checks only the name, without a DNS lookup. */
 function isLoopback(hostname: string): boolean {
   if (hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]') return true;
   return isIPv4(hostname) && hostname.startsWith('127.');

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('a page', () => {
-  it('carries its items, its cursors, its request and what the quota is', async () => {
+  it('has its items, its cursors, its request id and the quota', async () => {
     const data = [{ id: 7, Name: 'Ann', unknownField: { kept: true } }];
     let nowMs = 1000;
     await start(
@@ -42,7 +42,7 @@ describe('a page', () => {
     });
   });
 
-  it('is asked for with the key in its header and 300 items unless said otherwise', async () => {
+  it('is requested with the key in a header, and with 300 items by default', async () => {
     await start((_, response) => answerJson(response, 200, collection([])));
     await client.page({ list: 'votes', pigeonholeId: 101, sessionId: 5, filters: { questionId: 6 } });
     expect(service.requests).toMatchObject([
@@ -55,7 +55,7 @@ describe('a page', () => {
     expect(service.requests[0]?.url).not.toContain('key-of-acme');
   });
 
-  it('tells the cursor of the page after before it is read, and none where the service refuses', async () => {
+  it('reports the next cursor before the page is parsed, and none if the service returns an error', async () => {
     const heard: (string | undefined)[] = [];
     const onReceived = (cursor: string | undefined): unknown => heard.push(cursor);
     await start((_, response) => answerJson(response, 200, collection([{ id: 7 }], 'bmV4dA==')));
@@ -69,14 +69,14 @@ describe('a page', () => {
     expect(heard).toEqual(['bmV4dA==', 'page']);
   });
 
-  it('keeps its irregular items and names them', async () => {
+  it('keeps its irregular items and reports them', async () => {
     await start((_, response) => answerJson(response, 200, collection([{ id: 1 }, { id: 'x' }])));
     const page = await client.page({ list: 'attendees', pigeonholeId: 101 });
     expect(page.items).toHaveLength(2);
     expect(page.irregular).toEqual([{ index: 1, problem: 'id: expected number', lacksIdentity: true }]);
   });
 
-  it('under a leading path is asked for behind it, and errors name the documented path', async () => {
+  it('is requested below the leading path of the base URL, and errors name the documented path', async () => {
     await start((_, response) => answerJson(response, 404, { code: 4504 }));
     const behind = createPigeonholeClient({ baseUrl: `${service.baseUrl}/engagement/`, apiKey: 'k' });
     await expect(behind.page({ list: 'attendees', pigeonholeId: 1 })).rejects.toMatchObject({
@@ -98,11 +98,11 @@ describe('a page', () => {
     ['that is an array', []],
     ['that is null', null],
     [
-      'announcing more under a cursor with NUL',
+      'announcing more pages with a cursor that contains NUL',
       { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: 'a\0', hasMore: true } },
     ],
     [
-      'announcing more under half a character',
+      'announcing more pages with half a surrogate pair as cursor',
       { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: '\ud800', hasMore: true } },
     ],
     ['announcing more without a cursor', { data: [{ id: 1 }], meta: { perPage: 1, nextCursor: null, hasMore: true } }],
@@ -124,7 +124,7 @@ describe('a page', () => {
 });
 
 describe('the observer of a client', () => {
-  it('is told of successes, of errors, and of requests without an answer, but of no query', async () => {
+  it('receives successes, errors and requests without an answer, but no query', async () => {
     const seen: ResponseFacts[] = [];
     await start(
       ({ url }, response) => {
@@ -147,12 +147,12 @@ describe('the observer of a client', () => {
 });
 
 describe('a single pigeonhole', () => {
-  it('is read with every field that came', async () => {
+  it('is returned with every field that the service sent', async () => {
     await start((_, response) => answerJson(response, 200, { data: { id: 101, expectedParticipants: 5, extra: 1 } }));
     expect(await client.getPigeonhole(101)).toEqual({ id: 101, expectedParticipants: 5, extra: 1 });
   });
 
-  it.each([{ data: {} }, { data: { id: '101' } }, { data: null }, {}])('is not taken from %j', async (body) => {
+  it.each([{ data: {} }, { data: { id: '101' } }, { data: null }, {}])('is not accepted from %j', async (body) => {
     await start((_, response) => answerJson(response, 200, body));
     await expect(client.getPigeonhole(101)).rejects.toMatchObject({ kind: 'protocol', mayHaveTakenEffect: false });
   });
@@ -179,19 +179,19 @@ describe('creating', () => {
     ]);
   });
 
-  it('may have taken effect when a success cannot be understood', async () => {
+  it('may have taken effect if a success cannot be interpreted', async () => {
     await start((_, response) => answerJson(response, 201, {}));
     const input = { name: 'Day', startDate: '2026-11-21', endDate: '2026-11-22', timezone: 'UTC' };
     await expect(client.createPigeonhole(input)).rejects.toMatchObject({ kind: 'protocol', mayHaveTakenEffect: true });
   });
 
-  it('sends printed registrants as they are', async () => {
+  it('sends serialized registrants unchanged', async () => {
     await start((_, response) => response.writeHead(204).end());
     await client.createRegistrants(101, { elements: '{"attendeeCode": "007"},{"attendeeCode":"1E5"}' });
     expect(service.requests[0]?.body).toBe('{"data":[{"attendeeCode": "007"},{"attendeeCode":"1E5"}]}');
   });
 
-  it('no registrants costs no request', async () => {
+  it('no registrants sends no request', async () => {
     await start((_, response) => answerJson(response, 200, {}));
     await client.createRegistrants(101, []);
     await client.createRegistrants(101, { elements: '' });
@@ -203,13 +203,13 @@ describe('creating', () => {
     await expect(client.createRegistrants(101, [{ attendeeCode: '1' }])).resolves.toMatchObject({ quota: null });
   });
 
-  it('registrants is in doubt when a success lists errors', async () => {
+  it('registrants has an unknown outcome if a success lists errors', async () => {
     await start((_, response) => answerJson(response, 200, { errors: [{ field: 'data.0', message: 'taken' }] }));
     const created = client.createRegistrants(101, [{ attendeeCode: '1' }]);
     await expect(created).rejects.toMatchObject({ kind: 'protocol', mayHaveTakenEffect: true });
   });
 
-  it('registrants tells that the feature is off', async () => {
+  it('registrants reports that the feature is disabled', async () => {
     await start((_, response) => answerJson(response, 400, { code: 4507, message: 'off' }));
     const created = client.createRegistrants(101, [{ attendeeCode: '1' }]);
     await expect(created).rejects.toMatchObject({ kind: 'registrantsOff', mayHaveTakenEffect: false });

@@ -20,71 +20,80 @@ interface CallOptions {
 }
 
 export interface PageOptions extends CallOptions {
-  /** As the service gave it; null or absent for the first page. */
+  /** As received from the service; null or absent for the first page. */
   readonly cursor?: string | null | undefined;
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
   /**
-   * Called once a page has come, before it is read, with the cursor that it seems to end with: whoever is sure to go on
-   * can ask for the page after at once. Only `Page.nextCursor` can be believed.
+   * Called when a page has arrived, before it is parsed, with the cursor that it seems to end with, so that a caller
+   * can already request the next page. Only `Page.nextCursor` is reliable.
    */
   readonly onReceived?: ((cursor: string | undefined) => void) | undefined;
-  /** The page is read then: that keeps this thread for milliseconds, in which it may have something better to do. */
+  /**
+   * If set, the page is parsed only after this promise settles. Parsing blocks the thread for milliseconds, and the
+   * caller may have more urgent work.
+   */
   readonly parseAfter?: Promise<unknown> | undefined;
 }
 
 interface WalkOptions extends CallOptions {
-  /** Cursor of a checkpoint; null or absent starts at the first page. */
+  /** The cursor of a checkpoint; null or absent for the first page. */
   readonly from?: string | null | undefined;
   readonly count?: number | undefined;
 }
 
-/** A create that the service has answered with what it has made. */
+/** The result of a creation that the service answered with the created entity. */
 export interface CreatedEntity<Entity> {
   readonly entity: Entity;
   readonly requestId: string | null;
 }
 
-/** A create that the service has answered with an empty success. */
+/** The result of a creation that the service answered with an empty success. */
 interface Created {
   readonly requestId: string | null;
   readonly quota: Quota | null;
 }
 
 /**
- * The service, one method an operation. Every call is made once: waiting and retrying belong to whoever knows what
- * else there is to do. All reject with ApiError; with RangeError where an id or a count is impossible.
+ * The service, with one method per operation. Every call is made once: the caller decides when to wait and retry,
+ * because it knows what other work there is. All calls reject with ApiError, or with RangeError if an id or a count is
+ * invalid.
  */
 export interface PigeonholeClient {
   /**
-   * Yields the pages of a list until the service says that there are no more. The next page is asked for only when
-   * the one before has been taken, so the caller decides when a request is spent.
-   * @throws {ApiError} as `page`; also kind `protocol` when a cursor comes back that this walk has used
+   * Yields the pages of a list up to the last one. It requests the next page only after the caller has taken the
+   * previous one, so the caller decides when a request is spent.
+   * @throws {ApiError} as `page`; also with kind `protocol` if the service returns a cursor that this walk has already
+   * used
    */
   pages(list: ListRef, options?: WalkOptions): AsyncGenerator<Page, void, undefined>;
-  /** One page. Rejects with kind `protocol` when it could not be walked on from: see `readPage`. */
+  /** Returns one page. Rejects with kind `protocol` if the page does not allow the walk to continue: see `readPage`. */
   page(list: ListRef, options?: PageOptions): Promise<Page>;
   getPigeonhole(pigeonholeId: number, options?: CallOptions): Promise<Pigeonhole>;
-  /** Not idempotent: a repeat makes another. `mayHaveTakenEffect` of the error says whether to look first. */
+  /**
+   * Not idempotent: a second call creates a second pigeonhole. `mayHaveTakenEffect` of the error says whether to look
+   * it up first.
+   */
   createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<CreatedEntity<Pigeonhole>>;
-  /** Not idempotent, as `createPigeonhole`. */
+  /** Not idempotent, like `createPigeonhole`. */
   createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<CreatedEntity<Session>>;
   /**
-   * Creates registrants in one request; none for an empty list. Whether the service creates some when it refuses
-   * others is not documented: after any error but one with `mayHaveTakenEffect: false`, look before repeating.
+   * Creates registrants in one request; an empty list sends no request. Whether the service creates some registrants
+   * when it rejects others is not documented. After any error without `mayHaveTakenEffect: false`, look them up before
+   * repeating.
    */
   createRegistrants(
     pigeonholeId: number,
     registrants: readonly NewRegistrant[] | PrintedRegistrants,
     options?: CallOptions,
   ): Promise<Created>;
-  /** Waits for calls under way, then closes the connections; later calls reject with kind `aborted`. */
+  /** Waits for calls in progress, then closes the connections. Later calls reject with kind `aborted`. */
   close(): Promise<void>;
 }
 
 /**
- * A client of one workspace, with connections of its own that `close` ends. Opens nothing until the first call.
- * @throws {ClientOptionsError} when the address, the key, the proxy or the certificates cannot be used
+ * Creates a client of one workspace, with its own connections, which `close` closes. Connects on the first call.
+ * @throws {ClientOptionsError} if the address, the key, the proxy or the certificates cannot be used
  */
 export function createPigeonholeClient(options: ClientOptions): PigeonholeClient {
   const exchange = openExchange(options);
@@ -132,8 +141,8 @@ async function fetchPage(
 }
 
 /**
- * The pages of a list, each asked for by `page`: what `PigeonholeClient.pages` does, for a caller with a way of its own
- * to ask. A cursor is opaque: sent back as it came, never parsed. `hasMore` alone ends the walk; a short page does not.
+ * Yields the pages of a list, as `PigeonholeClient.pages` does, for a caller that supplies its own `page`. Cursors are
+ * opaque: they are returned as received and never parsed. Only `hasMore` ends the walk; a short page does not.
  * Source: docs/service-contract.md, "Pagination".
  */
 export async function* walkPages(
@@ -145,7 +154,7 @@ export async function* walkPages(
   for (let cursor = from ?? null; ;) {
     if (cursor !== null) used.add(cursor);
     const current = await page(list, { cursor, count, signal });
-    yield current; // before the check below: these items are real, whatever the next cursor is
+    yield current; // before the check below: these items are valid, whatever the next cursor is
     if (!current.hasMore) return;
     cursor = current.nextCursor;
     if (cursor !== null && used.has(cursor)) {
@@ -173,12 +182,12 @@ async function createEntity<Entity extends { id: number }>(
   return { entity: entityIn<Entity>(call, answer), requestId: answer.requestId };
 }
 
-/** A single entity, kept as it came once it has an id; its other fields are checked where they are used. */
+/** Returns a single entity as received, if it has an id; its other fields are checked where they are used. */
 function entityIn<Entity extends { id: number }>(call: Call, answer: ServiceAnswer): Entity {
   if (hasEntity<Entity>(answer.body)) return answer.body.data;
   throw new ApiError(call, {
     kind: 'protocol',
-    problem: 'the answer holds no entity with an id under "data"',
+    problem: 'the answer has no entity with an id under "data"',
     status: answer.status,
     requestId: answer.requestId,
     quota: answer.quota,
@@ -192,14 +201,17 @@ function hasEntity<Entity extends { id: number }>(body: unknown): body is { data
   return typeof data === 'object' && data !== null && 'id' in data && Number.isSafeInteger(data.id);
 }
 
-/** The documented success is empty. Another body passes, unless it lists errors: then some registrants may be missing. */
+/**
+ * Rejects a success that lists errors, since some registrants may be missing. The documented success is empty; any
+ * other body passes.
+ */
 function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
   const { body } = answer;
   if (typeof body !== 'object' || body === null || !('errors' in body)) return;
   if (Array.isArray(body.errors) && body.errors.length === 0) return;
   throw new ApiError(call, {
     kind: 'protocol',
-    problem: 'a success came with errors, so some registrants may be missing',
+    problem: 'the service reported success and listed errors, so some registrants may be missing',
     status: answer.status,
     requestId: answer.requestId,
     quota: answer.quota,

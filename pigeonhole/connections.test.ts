@@ -28,7 +28,7 @@ function open(service: TestService, options: Partial<ClientOptions> = {}) {
   return client;
 }
 
-/** An HTTP proxy that opens tunnels, or refuses them, and remembers what it was asked. */
+/** An HTTP proxy that opens or refuses tunnels and records its requests. */
 async function startProxy(refuseWith?: number) {
   const asked: { target: string; authorization: string | undefined }[] = [];
   const sockets = new Set<Socket>();
@@ -57,12 +57,12 @@ async function startProxy(refuseWith?: number) {
 }
 
 describe('a connection', () => {
-  it('is made to a service whose certificate the given authority vouches for', async () => {
+  it('is opened to a service whose certificate the configured authority has signed', async () => {
     const service = await startSecure();
     expect((await open(service).page(list)).items).toEqual([{ id: 1 }]);
   });
 
-  it('is refused to a certificate that nobody vouches for, before the key is sent', async () => {
+  it('is refused for an untrusted certificate, before the key is sent', async () => {
     const service = await startSecure();
     await expect(open(service, { ca: '' }).page(list)).rejects.toMatchObject({
       kind: 'transient',
@@ -72,7 +72,7 @@ describe('a connection', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('is refused to a service that speaks TLS 1.1 at most, even where Node.js was told to allow that', async () => {
+  it('is refused to a service that supports at most TLS 1.1, even if Node.js is configured to allow it', async () => {
     const defaults = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
     tls.DEFAULT_MIN_VERSION = 'TLSv1';
     tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
@@ -90,14 +90,14 @@ describe('a connection', () => {
     }
   });
 
-  it('is made to a service that speaks TLS 1.2 at most', async () => {
+  it('is opened to a service that supports at most TLS 1.2', async () => {
     const service = await startSecure({ maxVersion: 'TLSv1.2' });
     expect((await open(service).page(list)).hasMore).toBe(false);
   });
 });
 
 describe('a proxy', () => {
-  it('tunnels to the service, is shown its own credentials and never the key', async () => {
+  it('opens a tunnel to the service and receives its own credentials, but never the key', async () => {
     const service = await startSecure();
     const proxy = await startProxy();
     const client = open(service, { proxy: `http://us%40er:pa%3Ass@127.0.0.1:${proxy.port}` });
@@ -118,7 +118,7 @@ describe('a proxy', () => {
     expect(service.requests).toEqual([]);
   });
 
-  it('is passed by for hosts that noProxy lists', async () => {
+  it('is not used for hosts in noProxy', async () => {
     const service = await startSecure();
     const proxy = await startProxy();
     const client = open(service, { proxy: `http://127.0.0.1:${proxy.port}`, noProxy: 'example.com,127.0.0.1' });
@@ -129,7 +129,7 @@ describe('a proxy', () => {
   it.each([
     ['HTTPS_PROXY', 'http://127.0.0.1:9', undefined],
     ['NO_PROXY', '*', 1],
-  ])('is what the options say, whatever %s says', async (variable, value, tunnels) => {
+  ])('is set by the options, whatever %s says', async (variable, value, tunnels) => {
     const service = await startSecure();
     const proxy = await startProxy();
     const before = process.env[variable];
@@ -143,7 +143,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toHaveLength(tunnels ?? 0);
   });
 
-  it('that refuses the tunnel makes a transient error without its credentials', async () => {
+  it('that refuses the tunnel causes a transient error without its credentials', async () => {
     const service = await startSecure();
     const proxy = await startProxy(407);
     const client = open(service, { proxy: `http://user:hidden@127.0.0.1:${proxy.port}` });
@@ -155,7 +155,7 @@ describe('a proxy', () => {
     expect(`${error.stack}${String(error.cause)}${JSON.stringify(error)}`).not.toContain('hidden');
   });
 
-  it('that does not answer ends with the request’s deadline, and closing does not wait much longer', async () => {
+  it('that does not answer fails at the request’s deadline, and closing does not wait much longer', async () => {
     const service = await startSecure();
     const tunnels = new Set<Socket>();
     const silent = createServer().on('connect', (_request, socket: Socket) => {

@@ -4,34 +4,34 @@ import { X509Certificate } from 'node:crypto';
 import * as tls from 'node:tls';
 
 /**
- * Below the 60 s after which common load balancers drop an idle connection without a word, above the shortest usual
- * poll interval. A server's own Keep-Alive hint goes before it.
+ * Below the 60 s after which common load balancers silently drop an idle connection, above the shortest usual polling
+ * interval. A server's own Keep-Alive hint takes precedence.
  */
 const keepAliveTimeoutMs = 30_000;
 
 /**
- * A page of 300 items with 28 KB each. This thread parses, compares and stores an answer as a whole: one of 60 MB kept it
- * busy for a minute, and leases, status and probes with it.
+ * Enough for a page of 300 items of 28 KB each. This thread parses, compares and stores an answer as a whole: an answer
+ * of 60 MB blocked it for a minute, along with leases, status and health probes.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Opens the one connection pool of a client. Follows no redirects, asks for no HTTP/2 and no compression.
- * @throws {ClientOptionsError} when the proxy or the certificates cannot be used
+ * Opens the connection pool of a client. It follows no redirects and requests neither HTTP/2 nor compression.
+ * @throws {ClientOptionsError} if the proxy or the certificates cannot be used
  */
 export function openConnections(baseUrl: BaseUrl, options: ClientOptions, requestTimeoutMs: number): Dispatcher {
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const ca = options.ca?.trim() === '' ? undefined : options.ca;
   const connect = {
     timeout: connectTimeoutMs,
-    // Only https needs them; said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool cannot weaken it.
+    // Needed only for https. Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0, set for another tool, cannot weaken it.
     ...(baseUrl.isSecure ? { secureContext: createTrustedContext(ca), rejectUnauthorized: true } : {}),
   };
   const pool = {
     connections: options.connections ?? 8,
     connect,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // The request's own deadline is what ends it; these would only fire later, by undici's coarser clock.
+    // The request's own deadline ends it first; these limits use undici's coarser clock.
     headersTimeout: requestTimeoutMs,
     bodyTimeout: requestTimeoutMs,
     maxResponseSize: options.maxResponseBytes ?? maxAnswerBytes,
@@ -40,19 +40,19 @@ export function openConnections(baseUrl: BaseUrl, options: ClientOptions, reques
   if (proxy === undefined || !baseUrl.isSecure) return new Pool(baseUrl.origin, pool);
   return new EnvHttpProxyAgent({
     ...pool,
-    // Empty texts, not undefined: for an undefined one undici reads the environment, which is config's to know.
+    // Empty strings and not undefined: for undefined, undici reads the environment, which only config may do.
     httpProxy: '',
     httpsProxy: proxy.uri,
     noProxy: options.noProxy ?? '',
     ...(proxy.token === undefined ? {} : { token: proxy.token }),
     requestTls: connect,
     proxyTls: connect,
-    // undici would wait 300 s for the proxy to open a tunnel, and closing would wait with it.
+    // By default, undici waits 300 s for the proxy to open a tunnel, which would also delay `close`.
     clientFactory: (origin, poolOptions) => new Pool(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
   });
 }
 
-/** The proxy without its credentials, and these as a header: what undici keeps as an address can then be shown. */
+/** Splits a proxy URL into an address without credentials, which undici may print, and a header that carries them. */
 function readProxy(text: string | undefined): { uri: string; token: string | undefined } | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -67,10 +67,11 @@ function readProxy(text: string | undefined): { uri: string; token: string | und
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * The TLS settings of all connections of a client: at least TLS 1.2 (docs/service-contract.md, "Transport"), and what
- * Node.js trusts plus `ca`. Made once, for reading some 140 certificates takes milliseconds and every connection needs them.
+ * Creates the TLS settings of all connections of a client: at least TLS 1.2 (docs/service-contract.md, "Transport"),
+ * trusting `ca` and the certificates that Node.js trusts. Call it once per client: parsing about 140 certificates takes
+ * milliseconds.
  * @param ca PEM certificates; undefined for none
- * @throws {ClientOptionsError} when `ca` holds no certificate, or one that cannot be read
+ * @throws {ClientOptionsError} if `ca` holds no certificate, or an unreadable one
  */
 function createTrustedContext(ca: string | undefined): tls.SecureContext {
   if (ca === undefined) return tls.createSecureContext({ minVersion: 'TLSv1.2' });
@@ -85,8 +86,8 @@ function createTrustedContext(ca: string | undefined): tls.SecureContext {
 }
 
 /**
- * What Node.js trusts by itself. `getCACertificates` (Node.js 22.15) knows those of NODE_EXTRA_CA_CERTS and
- * --use-system-ca as well; before it, only the bundled ones can be had.
+ * Returns the certificates that Node.js trusts. `getCACertificates` (Node.js 22.15) includes those of
+ * NODE_EXTRA_CA_CERTS and --use-system-ca; older versions expose only the bundled ones.
  */
 function defaultCertificates(): readonly string[] {
   const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
@@ -97,6 +98,6 @@ function isReadable(pem: string): boolean {
   try {
     return new X509Certificate(pem).subject !== undefined;
   } catch {
-    return false; // the parser's own words would not help: the caller's sentence says what is allowed
+    return false; // the parser's message would not help: the caller's message says what is allowed
   }
 }

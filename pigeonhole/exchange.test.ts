@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A promise that something else resolves. */
+/** A promise with its resolver. */
 function signalled<Value>() {
   let resolve: (value: Value) => void = () => undefined;
   const promise = new Promise<Value>((settle) => (resolve = settle));
@@ -42,7 +42,7 @@ async function failureOf(call: Promise<unknown>): Promise<ApiError> {
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApiError)) throw new Error('the call did not fail with an ApiError', { cause: error });
-  // Whatever failed, and however deep a logger looks: no key, no attendee.
+  // Whatever failed, no depth of logging shows the key or an attendee.
   const everything = `${error.stack}${JSON.stringify(error)}${inspect(error, { depth: 12, showHidden: true })}`;
   expect(everything).not.toContain(secret);
   expect(everything).not.toContain('Ann');
@@ -50,21 +50,21 @@ async function failureOf(call: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('a request', () => {
-  it('that its caller aborts ends as aborted, and the service’s answer is not waited for', async () => {
+  it('that its caller aborts fails as aborted without waiting for the answer', async () => {
     const controller = new AbortController();
     const { client } = await start(() => controller.abort());
     const error = await failureOf(client.page(list, { signal: controller.signal }));
     expect(error).toMatchObject({ kind: 'aborted', status: null, mayHaveTakenEffect: true });
   });
 
-  it('whose caller had aborted before is never made', async () => {
+  it('whose caller has already aborted is never sent', async () => {
     const { client, service } = await start((_, response) => answerJson(response, 200, collection([])));
     const error = await failureOf(client.page(list, { signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
     expect(service.requests).toEqual([]);
   });
 
-  it('that is made by the end of an answer is sent before anything is made of that answer', async () => {
+  it('that is started at the end of an answer is sent before that answer is parsed', async () => {
     const { client } = await start(({ url }, response) => {
       answerJson(response, 200, url.includes('cursor=') ? collection([]) : collection([{ id: 1 }], 'Mg=='));
     });
@@ -85,7 +85,7 @@ describe('a request', () => {
     expect(happened).toEqual(['sent', 'sent', 'read']);
   });
 
-  it('stays unread until its caller has time, but a refusal is told at once', async () => {
+  it('is parsed only when its caller allows it, but an error is reported immediately', async () => {
     const later = signalled<void>();
     const happened: string[] = [];
     const { client, service } = await start((_, response) => answerJson(response, 200, collection([{ id: 1 }])));
@@ -107,7 +107,7 @@ describe('a request', () => {
     });
   });
 
-  it('leaves nothing behind on a signal that outlives it', async () => {
+  it('leaves no listener on a signal that outlives it', async () => {
     const { client } = await start((_, response) => answerJson(response, 200, collection([])));
     const { signal } = new AbortController();
     const added = jest.spyOn(signal, 'addEventListener');
@@ -148,7 +148,7 @@ describe('a request', () => {
     expect(await failureOf(client.page(list))).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
   });
 
-  it('that is refused a connection was certainly not carried out', async () => {
+  it('whose connection is refused was certainly not carried out', async () => {
     const { client, service } = await start(() => undefined);
     await service.close();
     const error = await failureOf(client.createRegistrants(101, [{ attendeeCode: 'Ann' }]));
@@ -163,7 +163,7 @@ describe('a request', () => {
     expect(await failureOf(client.page(list))).toMatchObject({ kind: 'protocol' });
   });
 
-  it('with an answer of 60 MB ends after the 8 MB that are allowed, and says so', async () => {
+  it('with an answer of 60 MB fails after the allowed 8 MB and says why', async () => {
     let sent = 0;
     const megabyte = Buffer.alloc(1024 * 1024, ' ');
     const { client } = await start((_, response) => {
@@ -184,7 +184,7 @@ describe('a request', () => {
   it.each([
     ['small', '', 100],
     ['large', 'x'.repeat(1_000_000), 1_000_000],
-  ])('with a %s answer that nests without end breaks the contract', async (_, text, levels) => {
+  ])('with a %s answer that is nested too deep breaks the contract', async (_, text, levels) => {
     const body = `{"data":[{"id":1,"text":"${text}","more":${'['.repeat(levels)}${']'.repeat(levels)}}],"meta":{"perPage":300,"nextCursor":null,"hasMore":false}}`;
     const { client } = await start((__, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
@@ -194,7 +194,7 @@ describe('a request', () => {
     expect(error.message).toContain('nested far deeper than any documented one');
   });
 
-  it('that is redirected does not carry the key on', async () => {
+  it('that is redirected does not send the key to the new address', async () => {
     const elsewhere = await startService((_, response) => answerJson(response, 200, collection([])));
     closers.push(() => elsewhere.close());
     const { client } = await start((_, response) =>
@@ -204,7 +204,7 @@ describe('a request', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('over the quota says how long to wait', async () => {
+  it('over the quota reports how long to wait', async () => {
     const nowMs = Date.parse('2026-11-21T09:30:00Z');
     const headers = {
       date: new Date(nowMs).toUTCString(),
@@ -225,7 +225,7 @@ describe('a request', () => {
     });
   });
 
-  it('for a validation error keeps the service’s texts out of everything that is printed', async () => {
+  it('that fails validation keeps the service’s texts out of all printed output', async () => {
     const errors = [{ field: 'data.0.Name', message: 'Ann is taken' }];
     const { client } = await start((_, response) => answerJson(response, 422, { code: 4500, message: 'Ann', errors }));
     const error: ApiError = await client.createRegistrants(101, [{ attendeeCode: 'A', Name: 'Ann' }]).then(
@@ -237,7 +237,7 @@ describe('a request', () => {
     expect(`${error.stack}${JSON.stringify(error)}${inspect(error)}${logged}`).not.toContain('Ann');
   });
 
-  it('after the client was closed ends as aborted', async () => {
+  it('after the client was closed fails as aborted', async () => {
     const { client } = await start((_, response) => answerJson(response, 200, collection([])));
     await client.close();
     expect(await failureOf(client.page(list))).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
@@ -245,7 +245,7 @@ describe('a request', () => {
 });
 
 describe('a client', () => {
-  it('keeps its connection open for requests that follow one another', async () => {
+  it('reuses its connection for consecutive requests', async () => {
     const ports = new Set<number | undefined>();
     const { client } = await start(
       (_, response) => {
@@ -258,7 +258,7 @@ describe('a client', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('opens no more connections than it may, and serves all requests', async () => {
+  it('opens no more than the configured connections and completes all requests', async () => {
     const ports = new Set<number | undefined>();
     const { client, service } = await start(
       (_, response) => {
@@ -272,7 +272,7 @@ describe('a client', () => {
     expect(ports.size).toBe(2);
   });
 
-  it('lets a request under way end before it closes', async () => {
+  it('lets a request in progress finish before it closes', async () => {
     const { promise: asked, resolve: answerWhenAsked } = signalled<() => void>();
     const { client } = await start((_, response) =>
       answerWhenAsked(() => answerJson(response, 200, collection([{ id: 1 }]))),
@@ -293,7 +293,7 @@ describe('a client', () => {
     ['proxy', { proxy: `${secret}:3128` }],
     ['ca', { ca: secret }],
     ['ca', { ca: `-----BEGIN CERTIFICATE-----\n${secret}\n-----END CERTIFICATE-----` }],
-  ])('cannot be made with a bad %s, which is named and not shown', (option, bad) => {
+  ])('is not created with an invalid %s, which the error names without its value', (option, bad) => {
     const make = (): unknown => createPigeonholeClient({ baseUrl: 'https://example.com', apiKey: secret, ...bad });
     expect(make).toThrow(ClientOptionsError);
     expect(make).toThrow(expect.objectContaining({ option, message: expect.not.stringContaining(secret) as string }));

@@ -7,43 +7,46 @@ import { openConnections } from './connections.js';
 import { transportFailure, type Ending } from './transport-failure.js';
 
 /**
- * Turns of the event loop from the end of one answer until undici sends the next request on its connection: one before
- * it uses it again, one to hear whether the service has closed it meanwhile. The third is to spare.
+ * Iterations of the event loop from the end of one answer until undici sends the next request on its connection: one
+ * before it reuses the connection, one to notice that the service has closed it, and one to spare.
  */
 const turnsUntilSent = 3;
 
 interface ServiceRequest extends Call {
-  /** Without the question mark; already encoded. */
+  /** Already encoded, without the question mark. */
   readonly query?: string;
-  /** The body: JSON, already printed. */
+  /** The request body: serialized JSON. */
   readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the body of a 200 before anything is made of it. */
+  /** Called with the body of a 200 before it is parsed. */
   readonly onBody?: ((body: Uint8Array) => void) | undefined;
-  /** The body of a 200 stays as it came until then. */
+  /** If set, the body of a 200 is parsed only after this promise settles. */
   readonly parseAfter?: Promise<unknown> | undefined;
 }
 
-/** One request, one answer: the only place that talks to the network and that holds the key. */
+/** The HTTP connection to the service: the only place that uses the network and that holds the key. */
 export interface Exchange {
   /**
-   * Makes one request, once.
-   * @throws {ApiError} for everything but a success
+   * Sends one request, without retries.
+   * @throws {ApiError} for everything except a success
    */
   send(request: ServiceRequest): Promise<ServiceAnswer>;
-  /** Waits for requests under way, each bounded by its deadline, then closes the connections. */
+  /** Waits for requests in progress, each of which has a deadline, then closes the connections. */
   close(): Promise<void>;
 }
 
-/** @throws {ClientOptionsError} when no client can be made of the options */
+/** @throws {ClientOptionsError} if an option is invalid */
 export function openExchange(options: ClientOptions): Exchange {
   const baseUrl = readBaseUrl(options.baseUrl);
-  // undici would name the header but not the reason, at the first request instead of at the start.
+  // undici would reject the header only at the first request, and without the reason.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
-    throw new ClientOptionsError('apiKey', 'is empty or holds characters that no header can carry; give the key alone');
+    throw new ClientOptionsError(
+      'apiKey',
+      'is empty or contains characters that a header cannot carry; set it to the key only',
+    );
   }
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
-  // Beyond 2^31 - 1 a timer of Node.js fires at once.
+  // Node.js timers above 2^31 - 1 ms fire immediately.
   if (!(requestTimeoutMs > 0 && requestTimeoutMs < 2 ** 31)) {
     throw new ClientOptionsError('requestTimeoutMs', 'is not a number of milliseconds above 0 and below 2^31');
   }
@@ -62,7 +65,7 @@ export function openExchange(options: ClientOptions): Exchange {
         headers: {
           'x-api-key': options.apiKey,
           accept: 'application/json',
-          // An absent header would allow any encoding (RFC 9110, 12.5.3).
+          // Without this header, any encoding is allowed (RFC 9110, 12.5.3).
           'accept-encoding': 'identity',
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -72,7 +75,7 @@ export function openExchange(options: ClientOptions): Exchange {
       const bytes = await response.body.bytes();
       if (response.statusCode === 200 && onBody !== undefined) {
         onBody(bytes);
-        // A request that it has made goes out before this thread is busy with the body.
+        // Lets a request that `onBody` has started leave before parsing blocks this thread.
         for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
       }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
@@ -89,7 +92,7 @@ export function openExchange(options: ClientOptions): Exchange {
       if (request.signal?.aborted === true) {
         throw new ApiError(call, {
           kind: 'aborted',
-          problem: 'the caller had given up before',
+          problem: 'the caller had aborted the call before it started',
           mayHaveTakenEffect: false,
         });
       }
@@ -129,15 +132,15 @@ export function openExchange(options: ClientOptions): Exchange {
   };
 }
 
-/** Ends a request when its time is up or its caller says so, and remembers which of the two came first. */
+/** Ends a request when its time is up or its caller aborts it, and records which of the two happened first. */
 interface Deadline {
   readonly signal: AbortSignal;
   readonly ending: () => Ending | undefined;
-  /** Must be called when the request has ended: a caller's signal may outlive thousands of requests. */
+  /** Must be called when the request has ended, because the signal of a caller may outlive thousands of requests. */
   readonly clear: () => void;
 }
 
-/** Not AbortSignal.any: in Node.js 20 each use leaves something behind on a signal that lives long. */
+/** Does not use AbortSignal.any: in Node.js 20, each use leaks memory on a long-lived signal. */
 function openDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
   let ending: Ending | undefined;

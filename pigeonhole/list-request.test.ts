@@ -63,19 +63,19 @@ describe('the request of a list', () => {
     expect(listQuery({ list: 'pigeonholes', filters: { status: [] } }, null, 30)).toBe('count=30');
   });
 
-  it('tells a comma inside a value from the comma between two', () => {
+  it('distinguishes a comma inside a value from the comma between two', () => {
     expect(listQuery({ list: 'pigeonholes', filters: { status: ['a,b', 'c'] } }, null, 30)).toContain('=a%2Cb,c');
   });
 
-  it('encodes a cursor, whose base64 may hold characters that mean something in a query', () => {
+  it('encodes a cursor, whose base64 may contain characters with a meaning in a query', () => {
     expect(listQuery({ list: 'subscriptions' }, 'a+/b==', 30)).toBe('count=30&cursor=a%2B%2Fb%3D%3D');
   });
 
-  it.each([0, 301, 1.5, Number.NaN])('is refused with count %p', (count) => {
+  it.each([0, 301, 1.5, Number.NaN])('is rejected with count %p', (count) => {
     expect(() => listQuery({ list: 'subscriptions' }, null, count)).toThrow(RangeError);
   });
 
-  it.each([Number.NaN, 1.5, 2 ** 53])('is refused with id %p, in the path and in a filter', (id) => {
+  it.each([Number.NaN, 1.5, 2 ** 53])('is rejected with id %p, in the path and in a filter', (id) => {
     expect(() => listPath({ list: 'attendees', pigeonholeId: id })).toThrow(RangeError);
     expect(() => listQuery({ list: 'votes', pigeonholeId: 1, sessionId: id }, null, 30)).toThrow(RangeError);
   });

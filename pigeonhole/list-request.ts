@@ -1,11 +1,11 @@
 import type { ListRef } from './lists.js';
 
-/** Page size asked for when the caller names none: the service's maximum, so that a walk costs the fewest requests. */
+/** Default page size: the maximum of the service, so that a walk takes the fewest requests. */
 export const defaultCount = 300;
 
 /**
- * The path of a list, from `/v2` on and without a query.
- * @throws {RangeError} when an id is no safe integer: such a path could name another resource
+ * Returns the path of a list, starting with `/v2`, without a query.
+ * @throws {RangeError} if an id is not a safe integer: such a path could name another resource
  */
 export function listPath(list: ListRef): string {
   switch (list.list) {
@@ -17,22 +17,22 @@ export function listPath(list: ListRef): string {
   }
 }
 
-/** The path of one pigeonhole. Throws as `listPath` does. */
+/** Returns the path of one pigeonhole. Throws like `listPath`. */
 export function pigeonholePath(pigeonholeId: number): string {
   return `/v2/pigeonholes/${checkedId('pigeonholeId', pigeonholeId)}`;
 }
 
 /**
- * The query of one page of a list, built from our own filters and the cursor alone, never from `links.next`.
- * Names and commas stand as the specification writes them (`filter[status]=upcoming,live`); values are URL encoded.
- * A filter without values is left out.
+ * Returns the query of one page of a list, built only from the filters and the cursor, never from `links.next`. Names
+ * and commas are written as in the specification (`filter[status]=upcoming,live`); values are URL-encoded. A filter
+ * without values is left out.
  * Source: docs/service-contract.md, "Pagination" and "Lists and filters".
- * @param cursor sent back as the service gave it; null asks for the first page
- * @throws {RangeError} when `count` is not an integer from 1 to 300, or an id is no safe integer
+ * @param cursor as received from the service; null for the first page
+ * @throws {RangeError} if `count` is not an integer from 1 to 300, or an id is not a safe integer
  */
 export function listQuery(list: ListRef, cursor: string | null, count: number): string {
   if (!Number.isInteger(count) || count < 1 || count > 300) {
-    throw new RangeError(`A page of ${list.list} was asked for with count ${count}; give an integer from 1 to 300.`);
+    throw new RangeError(`Invalid count ${count} for a page of ${list.list}; use an integer from 1 to 300.`);
   }
   const parts = [`count=${count}`];
   for (const [name, value] of filtersOf(list)) {
@@ -42,7 +42,7 @@ export function listQuery(list: ListRef, cursor: string | null, count: number): 
   return parts.join('&');
 }
 
-/** Filter names with their encoded values, in a fixed order, so that equal requests are equal texts. */
+/** Returns filter names and encoded values, in a fixed order, so that equal requests have equal queries. */
 function filtersOf(list: ListRef): [name: string, value: string][] {
   switch (list.list) {
     case 'subscriptions':
@@ -84,7 +84,7 @@ function filtersOf(list: ListRef): [name: string, value: string][] {
   }
 }
 
-/** Each value is encoded by itself: a comma inside one value must not look like the comma between two. */
+/** Encodes each value separately, so that a comma inside a value differs from the comma between two values. */
 function words(value: string | readonly string[] | undefined): string {
   const values = typeof value === 'string' ? [value] : (value ?? []);
   return values.map((word) => encodeURIComponent(word)).join(',');
@@ -96,9 +96,7 @@ function id(name: string, value: number | undefined): string {
 
 function checkedId(name: string, value: number): number {
   if (!Number.isSafeInteger(value)) {
-    throw new RangeError(
-      `A request was built with ${name} ${value}; give an integer that the service could have sent.`,
-    );
+    throw new RangeError(`Invalid ${name} ${value} in a request; use a safe integer.`);
   }
   return value;
 }

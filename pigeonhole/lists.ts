@@ -1,10 +1,10 @@
 /**
- * The service's collections by name, and what it takes to ask for one. These names are identifiers all over the
- * product: ledger rows, change types and configuration use them as the service writes them in its paths.
+ * The lists of the service by name, and the parameters of a request for each. The whole product uses these names as
+ * identifiers, as the service writes them in its paths: in ledger rows, change types and the configuration.
  * Source: docs/service-contract.md, "Lists and filters".
  */
 
-/** Lists of one pigeonhole. `votes`, `answer_ratings` and `answers` can only be read one session at a time. */
+/** Lists of one pigeonhole. A request for `votes`, `answer_ratings` or `answers` covers only one session. */
 export const pigeonholeLists = [
   'sessions',
   'attendees',
@@ -25,9 +25,9 @@ export type WorkspaceListName = (typeof workspaceLists)[number];
 export type ListName = PigeonholeListName | WorkspaceListName;
 
 /**
- * One list and how it is narrowed. What the service requires stands at the top level (`sessionId` of the per-session
- * lists); what narrows further is in `filters`. The service ignores filters that it does not support, so a caller
- * that relies on one has to look at the rows.
+ * One list and its parameters. Required parameters are at the top level (`sessionId` of the per-session lists),
+ * optional ones in `filters`. The service ignores filters that it does not support, so a caller that relies on a filter
+ * has to check the items.
  */
 export type ListRef =
   | { readonly list: 'pigeonholes'; readonly filters?: PigeonholeFilters }
@@ -62,7 +62,7 @@ export type ListRef =
     };
 
 export interface PigeonholeFilters {
-  /** Observed: new, upcoming, live, ended. Any value is sent as it is. */
+  /** Observed values: new, upcoming, live, ended. Any value is sent unchanged. */
   readonly status?: readonly string[];
   /** IANA time-zone name. */
   readonly timezone?: string;
@@ -74,7 +74,7 @@ export interface AnswerRatingFilters {
   readonly ratingBetween?: readonly [number, number];
 }
 
-/** Documented for quiz votes; for multiple-choice votes they are known from the sibling list alone. */
+/** Documented for quiz votes. That multiple-choice votes have the same filters is inferred from that list. */
 export interface PollVoteFilters {
   readonly sessionId?: number;
   readonly attendeeId?: number;

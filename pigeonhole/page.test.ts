@@ -1,7 +1,7 @@
 import { checkItems, peekNextCursor } from './page.js';
 import { type ListName, pigeonholeLists, workspaceLists } from './lists.js';
 
-/** One documented item a list, with an unknown field in each. */
+/** One documented item per list, each with an unknown field. */
 const documented: Record<ListName, Record<string, unknown>> = {
   pigeonholes: { id: 1, name: 'Day', status: 'a status never seen', links: { admin: 'x' }, extra: 1 },
   subscriptions: { id: 1, name: 'Team', extra: 1 },
@@ -17,30 +17,30 @@ const documented: Record<ListName, Record<string, unknown>> = {
 };
 
 describe('the items of a page', () => {
-  it.each([...pigeonholeLists, ...workspaceLists])('of %s are the very objects that came', (list) => {
+  it.each([...pigeonholeLists, ...workspaceLists])('of %s are returned as the same objects', (list) => {
     const item = documented[list];
     const checked = checkItems(list, [item]);
     expect(checked.items[0]).toBe(item);
     expect(checked.irregular).toEqual([]);
   });
 
-  it.each([...pigeonholeLists, ...workspaceLists])('of %s are kept and named when they lack their id', (list) => {
+  it.each([...pigeonholeLists, ...workspaceLists])('of %s are kept and reported if they lack their id', (list) => {
     const { items, irregular } = checkItems(list, [documented[list], { other: 'Ann' }]);
     expect(items).toHaveLength(2);
     expect(irregular).toMatchObject([{ index: 1, lacksIdentity: true }]);
   });
 
-  it('are named by field and expectation, without the value', () => {
+  it('are reported by field and expectation, without the value', () => {
     const { irregular } = checkItems('qna-questions', [{ id: 1, attendee: { id: 2, anonymous: 'Ann' } }]);
     expect(irregular).toEqual([{ index: 0, problem: 'attendee.anonymous: expected boolean', lacksIdentity: false }]);
   });
 
-  it.each([2 ** 53, 1.5, '7', null])('have no identity with id %p', (id) => {
+  it.each([2 ** 53, 1.5, '7', null])('have no identity if the id is %p', (id) => {
     expect(checkItems('attendees', [{ id }]).irregular).toMatchObject([{ lacksIdentity: true }]);
     expect(checkItems('answers', [{ answer: { id } }]).irregular).toMatchObject([{ lacksIdentity: true }]);
   });
 
-  it('that are no objects are counted and left out, without moving the others', () => {
+  it('that are not objects are reported and left out, and the other indexes are right', () => {
     const { items, irregular } = checkItems('attendees', [null, 'Ann', [], { id: 'x' }, { id: 1 }]);
     expect(items).toEqual([{ id: 'x' }, { id: 1 }]);
     expect(irregular.map(({ index }) => index)).toEqual([null, null, null, 0]);

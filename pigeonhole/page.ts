@@ -7,40 +7,40 @@ import { type WireItem, itemShapes } from './wire-types.js';
 
 /** One page of a list. */
 export interface Page {
-  /** As the service gave them, unknown fields included; see `irregular` for those that are not of the list's shape. */
+  /** As received, including unknown fields; `irregular` lists those that do not have the shape of the list. */
   readonly items: WireItem[];
   readonly irregular: Irregular[];
-  /** The cursor that this page was asked for with; null for the first. */
+  /** The cursor of the request for this page; null for the first page. */
   readonly cursor: string | null;
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
-  /** Page size in force at the service, which may be less than the count asked for. */
+  /** The page size that the service used, which may be less than the requested count. */
   readonly perPage: number;
   readonly requestId: string | null;
-  /** When the request was made, epoch ms: the page shows the list as it was then or later. */
+  /** Time of the request, in epoch milliseconds: the page shows the list at that time or later. */
   readonly requestedAt: number;
   readonly quota: Quota | null;
   /** Size of the body. */
   readonly bytes: number;
   /**
-   * SHA-256, in hex, of the bytes of `data` as they came: equal bytes are the same items in the same order. The envelope
-   * is left out, since its cursor may differ each time. Not keyed: whoever has it can try bodies against it.
+   * SHA-256, in hex, of the bytes of `data` as received: equal bytes are the same items in the same order. The envelope
+   * is excluded because its cursor may differ each time. It is not keyed, so anyone who has it can test guesses of the
+   * body against it.
    */
   readonly digest: string;
 }
 
-/** The collection envelope, strict in what a walk depends on. `links` is not read at all. */
+/** The collection envelope, strict in the fields that a walk depends on. `links` is ignored. */
 const envelopeSchema = z.object({
   data: z.array(z.unknown()),
   meta: z.object({ hasMore: z.boolean(), nextCursor: z.string().nullable(), perPage: z.int() }),
 });
 
 /**
- * Makes a page of an answer.
+ * Converts an answer into a page.
  * Source: docs/service-contract.md, "Pagination".
- * @throws {ApiError} kind `protocol` when the envelope is not the documented one, or announces more pages without a
- * way to them that leads forward: no cursor, one that is not text, the cursor just used, or no items on the way;
- * kind `transient` when the body is missing
+ * @throws {ApiError} kind `protocol` if the envelope is not as documented, or if it announces more pages and has no
+ * items, no cursor, a cursor that is not text, or the cursor of this request; kind `transient` if the body is missing
  */
 export function readPage(call: Call, list: ListName, cursor: string | null, answer: ServiceAnswer): Page {
   const broken = (problem: string): ApiError => new ApiError(call, { kind: 'protocol', problem, ...factsOf(answer) });
@@ -55,11 +55,14 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
   }
   const { data, meta } = envelope.data;
   if (meta.hasMore) {
-    if (meta.nextCursor === null || meta.nextCursor === '') throw broken('more pages were announced without a cursor');
-    if (meta.nextCursor === cursor) throw broken('more pages were announced under the cursor just used');
-    if (data.length === 0) throw broken('an empty page announced more pages');
-    // A URL and the store would both change it on the way, and another cursor is another position.
-    if (!isStorable(meta.nextCursor)) throw broken('more pages were announced under a cursor that is not text');
+    if (meta.nextCursor === null || meta.nextCursor === '')
+      throw broken('the service announced more pages without a cursor');
+    if (meta.nextCursor === cursor)
+      throw broken('the service announced more pages and returned the cursor of this page');
+    if (data.length === 0) throw broken('the service announced more pages on an empty page');
+    // URL encoding and the store would change such a cursor, and then it would mean another position.
+    if (!isStorable(meta.nextCursor))
+      throw broken('the service announced more pages with a cursor that is not valid text');
   }
   return {
     ...checkItems(list, data),
@@ -75,7 +78,7 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
   };
 }
 
-/** No U+0000 and no half of a surrogate pair. */
+/** Whether a text has neither U+0000 nor half a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 }
@@ -84,13 +87,13 @@ function factsOf(answer: ServiceAnswer) {
   return { status: answer.status, requestId: answer.requestId, quota: answer.quota, mayHaveTakenEffect: false };
 }
 
-/** An element that is not what the contract says. Never fatal for its page. */
+/** An element that breaks the contract. It never makes its page fail. */
 interface Irregular {
-  /** Position in `Page.items`; null when the element is no object and therefore not among them. */
+  /** Position in `Page.items`; null if the element is not an object and was therefore left out. */
   readonly index: number | null;
-  /** Field and expectation, without the value: `attendee.anonymous: expected boolean`. */
+  /** Field and expectation without the value: `attendee.anonymous: expected boolean`. */
   readonly problem: string;
-  /** True when the list's id is missing or unusable, so that the item cannot be told from others. */
+  /** True if the id is missing or unusable, so that the item cannot be identified. */
   readonly lacksIdentity: boolean;
 }
 
@@ -100,8 +103,8 @@ interface CheckedItems {
 }
 
 /**
- * Checks the elements of a page and keeps every object as it came, the irregular ones included. The parsed copies that
- * the schemas make are dropped: they order known fields first, and an item is stored as the service wrote it.
+ * Checks the elements of a page and returns every object as received, including the irregular ones. It discards the
+ * copies that the schemas make: they put known fields first, and an item is stored as the service wrote it.
  */
 export function checkItems(list: ListName, data: readonly unknown[]): CheckedItems {
   const { schema, idWithin } = itemShapes[list];
@@ -129,33 +132,37 @@ function isWireItem(element: unknown): element is WireItem {
   return typeof element === 'object' && element !== null && !Array.isArray(element);
 }
 
-/** Paths name declared fields alone (the schemas let all others pass), so no profile field can stand in one. */
+/**
+ * Describes a problem by its path. A path contains only declared fields, because the schemas let all others pass, so it
+ * never contains the name of a profile field.
+ */
 function problemOf(issue: z.core.$ZodIssue): string {
   return `${issue.path.join('.')}: ${issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.code}`;
 }
 
-/** The id itself, or the object that should hold it. */
+/** Whether a path is that of the id, or of the object that should contain it. */
 function isIdentity(path: readonly PropertyKey[], idWithin: string | null): boolean {
   if (idWithin === null) return path.length === 1 && path[0] === 'id';
   return path[0] === idWithin && (path.length === 1 || path[1] === 'id');
 }
 
-/** The envelope's `meta` and `links` behind the items, with room to spare. */
+/** Enough for the envelope's `meta` and `links` after the items. */
 const endBytes = 2000;
-/** `meta` of a page that others follow. An opaque cursor is base64 (RFC 4648), in either alphabet. */
+/** `meta` of a page that is not the last one. An opaque cursor is base64 (RFC 4648), in either alphabet. */
 const hasMore = /"hasMore"\s*:\s*true\b/;
 const nextCursor = /"nextCursor"\s*:\s*"([A-Za-z0-9+/=_-]+)"/g;
 
 /**
- * The cursor of the page after, from the end of a body that is not parsed yet: parsing a page takes milliseconds, in
- * which the service could already be at work. A guess: an item's own field may look like it, so nothing but a
- * request may rest on it, and what the parsed page says decides.
- * @returns undefined where the end of the body does not show one
+ * Returns the cursor of the next page from the end of a body that is not parsed yet. Parsing takes milliseconds, in
+ * which the service can already work on the next request. The result is a guess, since the field of an item may look
+ * like a cursor: use it only to send a request early, and trust the parsed page.
+ * @returns undefined if the end of the body shows no cursor
  */
 export function peekNextCursor(body: Uint8Array): string | undefined {
   const end = body.subarray(Math.max(0, body.byteLength - endBytes));
   const text = Buffer.from(end.buffer, end.byteOffset, end.byteLength).toString('latin1');
   const cursor = hasMore.test(text) ? [...text.matchAll(nextCursor)].at(-1)?.[1] : undefined;
-  // A copy: as a part of `text`, which V8 would keep with it, each cursor that a long walk remembers takes 2 KB.
+  // Copied, because V8 keeps the whole `text` alive for a substring: each cursor that a long walk remembers would take
+  // 2 KB.
   return cursor === undefined ? undefined : Buffer.from(cursor, 'latin1').toString('latin1');
 }

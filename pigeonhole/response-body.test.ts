@@ -18,13 +18,13 @@ describe('the bytes of data', () => {
   });
 
   it.each(['{}', '[]', '"data"', 'null', '{"meta":{"data":[]}}', '{"d\\u0061ta":[1],"data":[2]}'])(
-    'cannot be told of %s',
+    'cannot be found in %s',
     (text) => {
       expect(spanOf(text)).toBeUndefined();
     },
   );
 
-  it('are those that a parser finds, in any object', () => {
+  it('are those that a parser finds in any object', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
     const property = fc.property(object, fc.jsonValue(), fc.nat(3), (around, data, indent) => {
       const members = Object.entries(around).filter(([name]) => name !== 'data');

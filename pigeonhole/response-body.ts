@@ -11,11 +11,11 @@ const closeBracket = 0x5d;
 const memberName = Buffer.from('"data"');
 
 /**
- * Returns the bytes of the member `data` of a JSON object, found without building anything, in less time than parsing
- * takes. The members around it may differ between two answers that show the same items: the service is free to sign a
- * cursor or to put a time into it.
+ * Returns the bytes of the member `data` of a JSON object, without parsing the JSON, in less time than parsing takes.
+ * The other members may differ between two answers with the same items: the service may sign a cursor or put a time
+ * into it.
  * @param body valid JSON
- * @returns undefined where there is no such member, or its name could be written in more than one way
+ * @returns undefined if there is no such member, or if a member name contains an escape
  */
 export function dataSpan(body: Uint8Array): Uint8Array | undefined {
   let at = body.indexOf(openBrace);
@@ -24,7 +24,7 @@ export function dataSpan(body: Uint8Array): Uint8Array | undefined {
   at += 1;
   for (;;) {
     const name = body.indexOf(quote, at);
-    if (name === -1) return found; // behind the last member
+    if (name === -1) return found; // after the last member
     const nameEnd = endOfString(body, name);
     if (body.subarray(name, nameEnd).includes(backslash)) return undefined;
     const value = body.indexOf(colon, nameEnd) + 1;
@@ -35,14 +35,14 @@ export function dataSpan(body: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** @param at of its opening quote; @returns the place behind its closing one */
+/** Returns the position after the closing quote. @param at position of the opening quote */
 function endOfString(body: Uint8Array, at: number): number {
   let i = at + 1;
   while (i < body.length && body[i] !== quote) i += body[i] === backslash ? 2 : 1;
   return i + 1;
 }
 
-/** The place of the comma or brace behind a value: within an object, at its own level. */
+/** Returns the position of the comma or brace that ends a value of an object. */
 function endOfValue(body: Uint8Array, at: number): number {
   let depth = 0;
   for (let i = at; i < body.length;) {
@@ -60,19 +60,19 @@ function endOfValue(body: Uint8Array, at: number): number {
 }
 
 /**
- * Levels of an answer, envelope included. The documented ones have six at most. What stores, hashes and compares items
- * recurses into them, so an answer that is nested without end must not get there.
+ * Maximum nesting of an answer, envelope included. Documented answers have at most six levels. Storing, hashing and
+ * comparing items is recursive, so it must never receive an answer that is nested too deep.
  */
 const maxLevels = 60;
 
-/** A longer text is looked at before it is parsed: parsing millions of brackets takes seconds. */
+/** Longer texts are scanned before they are parsed: parsing millions of brackets takes seconds. */
 const scannedAboveCharacters = 1_000_000;
 
-/** Parses the JSON of an answer. @throws {SyntaxError} when it is none */
+/** Parses the JSON of an answer. @throws {SyntaxError} if the text is not JSON */
 export function parseWithinDepth(text: string): { readonly value: unknown } | 'too deep' {
   if (text.length > scannedAboveCharacters && isNestedDeeper(text, maxLevels)) return 'too deep';
   const value: unknown = JSON.parse(text);
-  // a twelfth of the time that parsing took
+  // This check takes a twelfth of the time that parsing took.
   return isDeeper(value, maxLevels) ? 'too deep' : { value };
 }
 

@@ -4,7 +4,7 @@ const date = 'Sat, 21 Nov 2026 09:30:00 GMT';
 const serviceMs = Date.parse(date);
 
 describe('the quota headers', () => {
-  it('give limit, remaining and the reset', () => {
+  it('give the limit, the remaining requests and the reset', () => {
     const headers = {
       date,
       'x-ratelimit-limit': '5000',
@@ -19,21 +19,21 @@ describe('the quota headers', () => {
     });
   });
 
-  it('mean the reset by the service’s clock, so that ours may be wrong by an hour', () => {
+  it('give the reset by the service’s clock, so that the local clock may be wrong by an hour', () => {
     const nowMs = serviceMs + 3_600_000;
     const headers = { date, 'x-ratelimit-reset': String(serviceMs / 1000 + 60) };
     expect(readQuota(headers, nowMs)?.resetAtMs).toBe(nowMs + 60_000);
   });
 
-  it('mean no wait by a reset that has passed', () => {
+  it('give no wait for a reset in the past', () => {
     expect(readQuota({ date, 'x-ratelimit-reset': '1' }, 5)).toMatchObject({ resetInMs: 0, resetAtMs: 5 });
   });
 
-  it('mean the reset as it stands where the answer has no date', () => {
+  it('give the reset by the local clock if the answer has no date', () => {
     expect(readQuota({ 'x-ratelimit-reset': '1800000000' }, 5)?.resetAtMs).toBe(1_800_000_000_000);
   });
 
-  it('are null together when none is there, and one by one when one is unreadable', () => {
+  it('are null together if all are missing, and one by one if one is malformed', () => {
     expect(readQuota({}, 0)).toBeNull();
     expect(readQuota({ 'x-ratelimit-limit': '-1', 'x-ratelimit-remaining': '3' }, 0)).toEqual({
       limit: null,
@@ -53,11 +53,11 @@ describe('Retry-After', () => {
     expect(readRetryAfterMs({ 'retry-after': '7' }, 0)).toBe(7000);
   });
 
-  it('is read as a date against the service’s own date', () => {
+  it('is read as a date relative to the service’s own date', () => {
     expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:30:09 GMT' }, 0)).toBe(9000);
   });
 
-  it('is no wait when its date has passed', () => {
+  it('is no wait if its date has passed', () => {
     expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, 0)).toBe(0);
   });
 

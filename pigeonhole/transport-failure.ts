@@ -1,6 +1,6 @@
 import { ApiError, type Call } from './api-error.js';
 
-/** Failures of setting up a connection: the request was certainly not sent. Any other failure leaves that open. */
+/** Errors while connecting: the request was certainly not sent. After any other error, it may have been. */
 const beforeSending = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_PRX_TLS',
@@ -22,19 +22,19 @@ const beforeSending = new Set([
   'CERT_NOT_YET_VALID',
 ]);
 
-/** Why the client itself ended a request. */
+/** The reason why the client itself ended a request. */
 export type Ending = 'caller' | 'deadline';
 
 /**
- * What it means that no whole answer came.
- * @param ending set when the caller's signal or the deadline ended the request, whatever error that surfaced as
+ * Converts a failed request, without a complete answer, into an ApiError.
+ * @param ending set if the caller's signal or the deadline ended the request, whatever error that produced
  */
 export function transportFailure(call: Call, error: unknown, ending: Ending | undefined, timeoutMs: number): ApiError {
   if (ending === 'caller') {
-    return new ApiError(call, { kind: 'aborted', problem: 'the caller ended the request', mayHaveTakenEffect: true });
+    return new ApiError(call, { kind: 'aborted', problem: 'the caller aborted the request', mayHaveTakenEffect: true });
   }
   if (ending === 'deadline') {
-    const problem = `no complete answer came within ${timeoutMs} ms`;
+    const problem = `no complete answer arrived within ${timeoutMs} ms`;
     return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect: true });
   }
   const code = codeOf(error);
@@ -50,16 +50,18 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
         mayHaveTakenEffect: true,
         cause,
       });
-    case 'UND_ERR_ABORTED': // nothing of ours aborted it: this is how undici reports a tunnel that a proxy refused
+    case 'UND_ERR_ABORTED': // the client did not abort it: undici reports a tunnel that the proxy refused this way
       return new ApiError(call, {
         kind: 'transient',
-        problem: 'the connection was given up, as when a proxy opens no tunnel',
+        problem: 'the connection was aborted, for example because a proxy opened no tunnel',
         mayHaveTakenEffect: true,
         cause,
       });
     default: {
       const mayHaveTakenEffect = !beforeSending.has(code);
-      const problem = mayHaveTakenEffect ? `the connection failed with ${code}` : `no connection was made: ${code}`;
+      const problem = mayHaveTakenEffect
+        ? `the connection failed with ${code}`
+        : `the connection could not be opened: ${code}`;
       return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect, cause });
     }
   }
@@ -71,8 +73,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * The cause with its name, message and code alone: undici's parser errors carry the bytes that they stumbled over, which
- * may be anybody's data, and its socket errors carry the socket.
+ * Copies only name, message and code of an error: undici's parser errors carry the bytes that they failed on, which may
+ * be personal data, and its socket errors carry the socket.
  */
 function withoutPayload(error: unknown, code: string): Error {
   const cause = new Error(error instanceof Error ? error.message : 'not an error');

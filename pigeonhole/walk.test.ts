@@ -3,7 +3,7 @@ import { createPigeonholeClient } from './client.js';
 import type { Page } from './page.js';
 import { answerJson, collection, startService, type TestService } from './service.test-kit.js';
 
-/** A list cut into pages; the cursor of a page is opaque text that needs encoding. */
+/** A list split into pages; the cursor of a page is opaque text that needs encoding. */
 function servePages(pages: () => unknown[][]): Promise<TestService> {
   return startService(({ url }, response) => {
     const cursor = new URL(url, 'http://service').searchParams.get('cursor');
@@ -23,7 +23,7 @@ async function collect(pages: AsyncGenerator<Page>): Promise<Page[]> {
 }
 
 describe('a walk', () => {
-  it('yields every item once and in order, however the list is cut into pages', async () => {
+  it('yields every item once and in order, however the list is split into pages', async () => {
     let pages: unknown[][] = [[]];
     const service = await servePages(() => pages);
     const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
@@ -44,7 +44,7 @@ describe('a walk', () => {
     await service.close();
   });
 
-  it('resumes at a cursor, and each page says with which cursor it was asked for', async () => {
+  it('resumes at a cursor, and each page has the cursor of its request', async () => {
     const service = await servePages(() => [[{ id: 1 }], [{ id: 2 }], [{ id: 3 }]]);
     const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
     const whole = await collect(client.pages(list));
@@ -55,7 +55,7 @@ describe('a walk', () => {
     await service.close();
   });
 
-  it('asks for no page before the one before was taken', async () => {
+  it('requests a page only after the caller has taken the previous one', async () => {
     const service = await servePages(() => [[{ id: 1 }], [{ id: 2 }]]);
     const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
     const walk = client.pages(list);
@@ -85,13 +85,13 @@ describe('a walk', () => {
   });
 
   it.each([
-    ['that it started from', 'a'],
-    ['that it used on the way', 'b'],
-  ])('ends as broken, after yielding what was real, when a cursor comes back %s', async (_, comesBack) => {
+    ['that the walk started from', 'a'],
+    ['of an earlier page', 'b'],
+  ])('yields the valid pages and then fails if the service returns the cursor %s', async (_, comesBack) => {
     const nextOf: Record<string, string> = { a: 'b', b: 'c', c: comesBack };
     const service: TestService = await startService(({ url }, response) => {
       const cursor = new URL(url, 'http://service').searchParams.get('cursor') ?? '';
-      // Comes to an end by itself, so that a walk which does not notice fails here instead of going on for ever.
+      // The list ends, so that a walk that misses the repetition fails here instead of running forever.
       const next = service.requests.length < 9 ? nextOf[cursor] : null;
       answerJson(response, 200, collection([{ id: 1 }], next));
     });

@@ -1,6 +1,6 @@
 import { Outages } from './outages.js';
 
-const error = { message: 'GET /v2/pigeonholes: no connection was made', code: null, requestId: null };
+const error = { message: 'GET /v2/pigeonholes: the connection could not be opened', code: null, requestId: null };
 const minute = 60_000;
 
 function watched(notes: string[] = []) {
