@@ -2,7 +2,7 @@ import { Secret } from '../config/secret.js';
 import { hubspotConfigSchema } from '../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../sinks/hubspot/hubspot.js';
 import type { Lane, Sink, Subject } from '../sinks/sink.js';
-import { property } from '../sandbox/hubspot/property-definition.js';
+import { property } from '../sandbox/hubspot/object-type.js';
 import { startHubSpotDouble } from '../sandbox/hubspot/start-hubspot-double.js';
 import type { Bench } from './bench.js';
 

@@ -1,6 +1,6 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { CanvasInstance } from './canvas-instance.js';
-import { CanvasRefusal, notFound } from './canvas-refusal.js';
+import { CanvasRefusal, notFound } from './read-parameters.js';
 import { routes, type Call } from './routes.js';
 
 /** Answers as Canvas does: first the bucket, then the token, then the request. */

@@ -1,8 +1,7 @@
 import { callDouble, type Answered } from '../serve/call-double.js';
 import type { ServeOptions } from '../serve/serve-double.js';
-import { canvasFault } from './canvas-faults.js';
+import { canvasFault, startCanvasDouble, type CanvasDouble } from './start-canvas-double.js';
 import type { CanvasOptions } from './canvas-instance.js';
-import { startCanvasDouble, type CanvasDouble } from './start-canvas-double.js';
 
 const SUBMISSIONS = '/api/v1/courses/42/assignments/7/submissions';
 const started: CanvasDouble[] = [];

@@ -1,10 +1,10 @@
-import { CanvasRefusal } from './canvas-refusal.js';
+import type { DoubleAnswer } from '../serve/double-request.js';
 
 /** Parameters as Rails reads them: texts, lists, and objects within objects. */
 export interface Parameters {
   readonly [name: string]: Parameter;
 }
-export type Parameter = string | readonly Parameter[] | Parameters;
+type Parameter = string | readonly Parameter[] | Parameters;
 
 /** A path into an object, whatever it is named: `__proto__` is a name like any other. */
 type Tree = Record<string, unknown>;
@@ -74,4 +74,30 @@ export function nested(parameters: Parameters, name: string): Parameters {
 export function list(parameters: Parameters, name: string): string[] {
   const value = parameters[name];
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}
+
+/** A refusal of Canvas, as `{"errors": [{"message": …}]}`. */
+export class CanvasRefusal extends Error {
+  override readonly name = 'CanvasRefusal';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /** `unauthenticated` and `unauthorized` stand in the body too. */
+    readonly state?: 'unauthenticated' | 'unauthorized',
+  ) {
+    super(message);
+  }
+
+  answer(): DoubleAnswer {
+    return {
+      status: this.status,
+      json: { ...(this.state !== undefined && { status: this.state }), errors: [{ message: this.message }] },
+      ...(this.status === 401 && { headers: { 'WWW-Authenticate': 'Bearer realm="canvas-lms"' } }),
+    };
+  }
+}
+
+export function notFound(): CanvasRefusal {
+  return new CanvasRefusal(404, 'The specified resource does not exist.');
 }

@@ -1,8 +1,16 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { CanvasInstance } from './canvas-instance.js';
-import { CanvasRefusal, notFound } from './canvas-refusal.js';
+import {
+  CanvasRefusal,
+  notFound,
+  fromPairs,
+  list,
+  nested,
+  readParameters,
+  text,
+  type Parameters,
+} from './read-parameters.js';
 import { assignmentJson, courseJson, progressJson, submissionJson, userJson } from './resource-json.js';
-import { fromPairs, list, nested, readParameters, text, type Parameters } from './read-parameters.js';
 import type { Assignment, CanvasUser, Course, Submission } from './school.js';
 
 /** A request with a good token, on its way to its route. */
@@ -16,7 +24,7 @@ export interface Call {
   readonly parts: readonly string[];
 }
 
-export interface Route {
+interface Route {
   readonly method: string;
   readonly path: RegExp;
   readonly answer: (call: Call) => DoubleAnswer;

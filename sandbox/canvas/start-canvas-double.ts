@@ -1,8 +1,8 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { statePage } from '../serve/state-page.js';
-import { answerRequest } from './answer-request.js';
-import { canvasFault } from './canvas-faults.js';
+import { answerRequest, rateLimitExceeded } from './answer-request.js';
 import { CanvasInstance, type CanvasOptions } from './canvas-instance.js';
+import type { FaultEffect } from '../serve/faults.js';
 
 export interface CanvasDouble extends RunningDouble {
   /** The state behind the API: the school (a teacher may grade too), its jobs, and the tokens. */
@@ -53,4 +53,23 @@ function pageOf(canvas: CanvasInstance): string {
   );
   const tables = Object.entries(stateOf(canvas)).map(([title, rows]) => ({ title, rows }));
   return statePage({ title: 'Canvas: stand-in', note: note.join(' '), barColor: '#a3220f', tables });
+}
+
+/** Canvas's documented ways to fail, by name. Each changes nothing; `badGatewayAfter` alone comes after the effect. */
+const FAULTS: Readonly<Record<string, FaultEffect>> = {
+  rateLimit: { kind: 'answer', answer: rateLimitExceeded('ffffffff-0000-4000-8000-000000000000') },
+  invalidToken: refusal(401, 'Invalid access token.'),
+  serverError: refusal(500, 'An error occurred.'),
+  badGateway: { kind: 'answer', answer: { status: 502, text: '<html>502 Bad Gateway</html>' } },
+  badGatewayAfter: { kind: 'answerAfter', answer: { status: 502, text: '<html>502 Bad Gateway</html>' } },
+  unavailable: { kind: 'answer', answer: { status: 503, text: '<html>Canvas is down for maintenance.</html>' } },
+};
+
+/** One of Canvas's failures; `undefined` for a name that is none of the README's. */
+export function canvasFault(name: string): FaultEffect | undefined {
+  return FAULTS[name];
+}
+
+function refusal(status: number, message: string): FaultEffect {
+  return { kind: 'answer', answer: { status, json: { errors: [{ message }] } } };
 }

@@ -1,4 +1,4 @@
-import { notFound } from './hubspot-refusal.js';
+import { notFound } from './call.js';
 import { MarketingEvents } from './marketing-events.js';
 import {
   contactType,
@@ -8,12 +8,10 @@ import {
   type ConditionalRule,
   type CustomObject,
   type ObjectType,
+  type PropertyDefinition,
 } from './object-type.js';
 import { Portal } from './portal.js';
-import type { PropertyDefinition } from './property-definition.js';
 import { RateLimits, type LimitOptions } from './rate-limits.js';
-import { Associations } from './associations.js';
-import { ContactLists } from './contact-lists.js';
 
 /**
  * What a batch does with records that cannot be written, by default as documented of each version:
@@ -31,7 +29,7 @@ export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
  *   details, and no private app has it.
  * - `withoutRules` no rules, and the token of a private app that may read everything.
  */
-export type Profile = 'freshAccount' | 'withoutRules';
+type Profile = 'freshAccount' | 'withoutRules';
 
 export interface HubSpotOptions extends LimitOptions {
   /** `freshAccount` by default. */
@@ -125,5 +123,86 @@ export class Account {
     const type = typeNamed(this.types, name);
     if (type === undefined) throw notFound(`Unable to infer object type from: ${name}`);
     return type;
+  }
+}
+
+/** One direction of one association between two records. */
+interface Association {
+  readonly fromType: string;
+  readonly fromId: string;
+  readonly toType: string;
+  readonly toId: string;
+  readonly category: 'HUBSPOT_DEFINED' | 'USER_DEFINED';
+  readonly typeId: number;
+}
+
+/** Associations of records. Creating one again changes nothing; both ends see each. */
+class Associations {
+  private readonly made = new Map<string, Association>();
+
+  add(association: Association): void {
+    this.made.set(keyOf(association), association);
+  }
+
+  /** As seen from one record, whichever end it was made from. */
+  of(type: string, id: string, otherType: string): { toId: string; category: string; typeId: number }[] {
+    return [...this.made.values()].flatMap(({ fromType, fromId, toType, toId, category, typeId }) => {
+      if (fromType === type && fromId === id && toType === otherType) return [{ toId, category, typeId }];
+      if (toType === type && toId === id && fromType === otherType) return [{ toId: fromId, category, typeId }];
+      return [];
+    });
+  }
+
+  /** Removes all between two records. */
+  removeBetween(type: string, id: string, otherType: string, otherId: string): void {
+    for (const [key, { fromType, fromId, toType, toId }] of this.made) {
+      const forwards = fromType === type && fromId === id && toType === otherType && toId === otherId;
+      const backwards = toType === type && toId === id && fromType === otherType && fromId === otherId;
+      if (forwards || backwards) this.made.delete(key);
+    }
+  }
+
+  removeAllOf(type: string, id: string): void {
+    for (const [key, { fromType, fromId, toType, toId }] of this.made) {
+      if ((fromType === type && fromId === id) || (toType === type && toId === id)) this.made.delete(key);
+    }
+  }
+
+  all(): Association[] {
+    return [...this.made.values()];
+  }
+}
+
+function keyOf({ fromType, fromId, toType, toId, typeId }: Association): string {
+  return [fromType, fromId, toType, toId, typeId].join(' ');
+}
+
+/** A list of contacts, which HubSpot's pages call a segment. */
+export interface ContactList {
+  readonly listId: string;
+  /** `MANUAL`: filled by people and by calls; `DYNAMIC`: filled by HubSpot's filters, so that no call may change it. */
+  readonly processingType: 'MANUAL' | 'DYNAMIC';
+  readonly members: Set<string>;
+}
+
+/** The lists of one account. */
+class ContactLists {
+  readonly #lists: ReadonlyMap<string, ContactList>;
+
+  constructor(lists: readonly { readonly listId: string; readonly dynamic?: boolean }[]) {
+    this.#lists = new Map(
+      lists.map(({ listId, dynamic }) => [
+        listId,
+        { listId, processingType: dynamic === true ? 'DYNAMIC' : 'MANUAL', members: new Set() },
+      ]),
+    );
+  }
+
+  find(listId: string): ContactList | undefined {
+    return this.#lists.get(listId);
+  }
+
+  all(): ContactList[] {
+    return [...this.#lists.values()];
   }
 }

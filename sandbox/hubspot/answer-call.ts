@@ -1,15 +1,11 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { accountRoutes } from './account-routes.js';
+import { accountRoutes, listRoutes } from './list-routes.js';
 import type { Account } from './account.js';
-import { apiPath } from './api-path.js';
 import { associationRoutes } from './association-routes.js';
 import { batchRoutes } from './batch-routes.js';
-import type { Call } from './call.js';
-import { HubSpotRefusal, notFound } from './hubspot-refusal.js';
+import { type Call, HubSpotRefusal, notFound } from './call.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
-import { objectRoutes } from './object-routes.js';
-import { listRoutes } from './list-routes.js';
-import { propertyRoutes } from './property-routes.js';
+import { objectRoutes, propertyRoutes } from './object-routes.js';
 import { overLimit } from './rate-limits.js';
 import { searchRoute } from './search-route.js';
 
@@ -100,7 +96,7 @@ function missingScopes(scopes: readonly string[]): HubSpotRefusal {
 }
 
 /** The same in each run, and different for each request. */
-export function correlationIdOf(request: Pick<DoubleRequest, 'number'>): string {
+function correlationIdOf(request: Pick<DoubleRequest, 'number'>): string {
   return `00000000-0000-4000-8000-${String(request.number).padStart(12, '0')}`;
 }
 
@@ -110,4 +106,37 @@ function withHeaders(
   limits: Readonly<Record<string, string>>,
 ): DoubleAnswer {
   return { ...answer, headers: { ...limits, 'X-HubSpot-Correlation-Id': correlationId, ...answer.headers } };
+}
+
+/** A path in the words of the v3 (associations: v4) API, and the version that the request named. */
+interface ApiPath {
+  readonly path: string;
+  /** `v3`, or a date version such as `2026-09`. */
+  readonly version: string;
+}
+
+/** Date versions that are documented; any other date is a 404. */
+const DATE_VERSIONS = new Set(['2025-09', '2026-03', '2026-09']);
+
+/** Area of a dated path, and what it is called in the numbered API: `/crm/objects/2026-03/…` is `/crm/v3/objects/…`. */
+const AREAS: readonly (readonly [dated: string, numbered: string])[] = [
+  ['/crm/objects/', '/crm/v3/objects'],
+  ['/crm/properties/', '/crm/v3/properties'],
+  ['/crm/associations/', '/crm/v4/associations'],
+  ['/crm/lists/', '/crm/v3/lists'],
+  ['/crm-object-schemas/', '/crm/v3'],
+  ['/marketing/marketing-events/', '/marketing/v3/marketing-events'],
+  ['/account-info/', '/account-info/v3'],
+];
+
+/** The numbered path of a request; `undefined` for a date that is no version. */
+function apiPath(path: string): ApiPath | undefined {
+  for (const [dated, numbered] of AREAS) {
+    if (!path.startsWith(dated)) continue;
+    const [version = '', ...rest] = path.slice(dated.length).split('/');
+    if (/^v\d+$/.test(version)) break;
+    if (!DATE_VERSIONS.has(version)) return undefined;
+    return { path: [numbered, ...rest].join('/'), version };
+  }
+  return { path: path.replace(/^\/crm-object-schemas\/v3\//, '/crm/v3/'), version: 'v3' };
 }

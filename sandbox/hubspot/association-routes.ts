@@ -1,7 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import type { Account } from './account.js';
-import { inputsOf, isDated, jsonBody, requiredText, type Call, type Route } from './call.js';
-import { invalidInput, notFound } from './hubspot-refusal.js';
+import { inputsOf, isDated, jsonBody, requiredText, type Call, type Route, invalidInput, notFound } from './call.js';
 import type { ObjectType } from './object-type.js';
 import type { CrmRecord } from './portal.js';
 

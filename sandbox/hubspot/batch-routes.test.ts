@@ -1,7 +1,7 @@
 import { callDouble, type Answered } from '../serve/call-double.js';
 import type { ServeOptions } from '../serve/serve-double.js';
-import { type HubSpotOptions } from './account.js';
-import { property } from './property-definition.js';
+import type { HubSpotOptions } from './account.js';
+import { property } from './object-type.js';
 import { startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
 
 const CONTACTS = '/crm/v3/objects/contacts';

@@ -12,11 +12,11 @@ import {
   texts,
   type Call,
   type Route,
+  HubSpotRefusal,
+  invalidInput,
 } from './call.js';
-import { HubSpotRefusal, invalidInput } from './hubspot-refusal.js';
 import type { ObjectType } from './object-type.js';
-import { uniqueProperties, type CrmRecord } from './portal.js';
-import { recordJson } from './record-json.js';
+import { uniqueProperties, type CrmRecord, recordJson } from './portal.js';
 
 const MAX_INPUTS = 100;
 /** Documented: half as many where history is asked for. */

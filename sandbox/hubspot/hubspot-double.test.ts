@@ -1,9 +1,8 @@
 import { callDouble, type Answered } from '../serve/call-double.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import { ALL_SCOPES, type HubSpotOptions } from './account.js';
-import { hubSpotFault } from './hubspot-faults.js';
-import { property } from './property-definition.js';
-import { startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
+import { hubSpotFault, startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
+import { property } from './object-type.js';
 
 const CONTACTS = '/crm/v3/objects/contacts';
 const started: HubSpotDouble[] = [];

@@ -8,8 +8,10 @@ import {
   requiredText,
   type Call,
   type Route,
+  HubSpotRefusal,
+  invalidInput,
+  notFound,
 } from './call.js';
-import { HubSpotRefusal, invalidInput, notFound } from './hubspot-refusal.js';
 import type { AttendanceState, MarketingEvent, Participation } from './marketing-events.js';
 import { refusalOf, validateProperties } from './validate-properties.js';
 import type { CrmRecord } from './portal.js';

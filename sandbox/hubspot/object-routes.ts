@@ -1,9 +1,17 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { associateNew } from './association-routes.js';
-import { enforcesRules, jsonBody, propertyValues, requiredText, type Call, type Route } from './call.js';
-import { invalidInput, notFound } from './hubspot-refusal.js';
-import { uniqueProperties, type CrmRecord } from './portal.js';
-import { DEFAULT_PROPERTIES, recordJson, type Wanted } from './record-json.js';
+import {
+  enforcesRules,
+  jsonBody,
+  propertyValues,
+  requiredText,
+  type Call,
+  type Route,
+  invalidInput,
+  notFound,
+} from './call.js';
+import { uniqueProperties, type CrmRecord, DEFAULT_PROPERTIES, recordJson, type Wanted } from './portal.js';
+import { type ObjectType, propertyJson } from './object-type.js';
 
 const COLLECTION = /^\/crm\/v3\/objects\/([^/]+)$/;
 const ONE = /^\/crm\/v3\/objects\/([^/]+)\/([^/]+)$/;
@@ -118,4 +126,53 @@ function wantedOf(call: Call): Wanted {
 /** `a,b` or repeated. */
 function listOf(call: Call, parameter: string): string[] {
   return call.request.query.getAll(parameter).flatMap((value) => value.split(',').filter((name) => name !== ''));
+}
+
+const readsSchema = ({ account, parts }: Call): readonly string[] => account.type(parts[0]!).scopes.schema;
+
+/** Documented: the specification of "Schemas", for every object, contacts included. */
+const schemaScopes = (): readonly string[] => ['crm.schemas.custom.read', 'crm.objects.custom.read', 'oauth'];
+
+/** Routes for the properties of objects, and for custom objects. */
+export const propertyRoutes: readonly Route[] = [
+  { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: readsSchema, answer: properties },
+  { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)\/([^/]+)$/, scopes: readsSchema, answer: oneProperty },
+  { method: 'GET', path: /^\/crm\/v3\/schemas$/, scopes: schemaScopes, answer: schemas },
+  { method: 'GET', path: /^\/crm\/v3\/schemas\/([^/]+)$/, scopes: schemaScopes, answer: oneSchema },
+];
+
+function properties({ account, parts }: Call): DoubleAnswer {
+  return { status: 200, json: { results: [...account.type(parts[0]!).properties.values()].map(propertyJson) } };
+}
+
+function oneProperty({ account, parts }: Call): DoubleAnswer {
+  const definition = account.type(parts[0]!).properties.get(parts[1]!);
+  if (definition === undefined) throw notFound(`Property ${parts[1]} does not exist`);
+  return { status: 200, json: propertyJson(definition) };
+}
+
+function schemas({ account }: Call): DoubleAnswer {
+  return { status: 200, json: { results: account.types.filter(({ custom }) => custom).map(schemaJson) } };
+}
+
+function oneSchema({ account, parts }: Call): DoubleAnswer {
+  return { status: 200, json: schemaJson(account.type(parts[0]!)) };
+}
+
+function schemaJson(type: ObjectType): Record<string, unknown> {
+  return {
+    id: type.objectTypeId.slice(2),
+    objectTypeId: type.objectTypeId,
+    name: type.name,
+    fullyQualifiedName: type.fullyQualifiedName,
+    labels: { singular: type.name, plural: type.name },
+    requiredProperties: [...type.required, ...type.rules.required],
+    searchableProperties: [],
+    primaryDisplayProperty: type.required[0] ?? [...type.properties.keys()][0],
+    properties: [...type.properties.values()].map(propertyJson),
+    associations: [
+      { id: String(type.contactAssociationTypeId), fromObjectTypeId: type.objectTypeId, toObjectTypeId: '0-1' },
+    ],
+    archived: false,
+  };
 }

@@ -1,5 +1,5 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { RollingLimit } from '../serve/rolling-limit.js';
+import { RollingLimit } from '../serve/call-limit.js';
 
 export interface LimitOptions {
   /** Requests in any ten seconds: 100 by default, as in free accounts; 190 in professional ones. */

@@ -1,9 +1,7 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { jsonBody, texts, type Call, type Route } from './call.js';
-import { invalidInput } from './hubspot-refusal.js';
+import { jsonBody, texts, type Call, type Route, invalidInput } from './call.js';
 import type { ObjectType } from './object-type.js';
-import type { CrmRecord } from './portal.js';
-import { DEFAULT_PROPERTIES, recordJson, systemValues } from './record-json.js';
+import { type CrmRecord, DEFAULT_PROPERTIES, recordJson, systemValues } from './portal.js';
 
 /** Documented limits: "Search the CRM". */
 const MAX_GROUPS = 5;

@@ -1,4 +1,4 @@
-import { property, type PropertyDefinition } from './property-definition.js';
+import { property, type PropertyDefinition } from './object-type.js';
 import { storedValue, validateProperties } from './validate-properties.js';
 
 const DEFINITIONS = new Map<string, PropertyDefinition>(

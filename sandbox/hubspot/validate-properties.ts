@@ -1,9 +1,8 @@
-import { HubSpotRefusal } from './hubspot-refusal.js';
-import type { ObjectType } from './object-type.js';
-import type { PropertyDefinition } from './property-definition.js';
+import { HubSpotRefusal } from './call.js';
+import type { ObjectType, PropertyDefinition } from './object-type.js';
 
 /** A problem of one value. The README lists codes that are our guess of HubSpot's. */
-export interface PropertyProblem {
+interface PropertyProblem {
   readonly name: string;
   readonly code: string;
   readonly message: string;

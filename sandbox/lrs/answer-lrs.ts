@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal } from './lrs-refusal.js';
-import type { Lrs, LrsAccount } from './lrs.js';
+import { LrsRefusal, type Lrs, type LrsAccount } from './lrs.js';
 import { getStatements } from './read-statements.js';
 import { postStatements, putStatement } from './store-statements.js';
 

@@ -1,7 +1,5 @@
-import { escapeHtml } from '../serve/escape-html.js';
-import { livePage } from '../serve/live-page.js';
-import { isObject, voidedBy, type JsonObject, type Statement } from './statement.js';
-import type { StatementStore } from './statement-store.js';
+import { escapeHtml, livePage } from '../serve/live-page.js';
+import { isObject, voidedBy, type JsonObject, type Statement, type StatementStore } from './statement-store.js';
 
 /** Most statements shown, the newest. */
 const MAX_SHOWN = 300;

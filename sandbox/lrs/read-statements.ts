@@ -1,7 +1,6 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal } from './lrs-refusal.js';
-import type { Lrs } from './lrs.js';
-import { isObject, type JsonObject, type Statement } from './statement.js';
+import { LrsRefusal, type Lrs } from './lrs.js';
+import { isObject, type JsonObject, type Statement } from './statement-store.js';
 import { refuseParameters } from './store-statements.js';
 
 /** The filters that this LRS knows; the specification has more. */

@@ -1,11 +1,11 @@
 import { CallLimit, rollingWindow } from '../serve/call-limit.js';
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { answerLrs, ENDPOINT, TOKEN_PATH } from './answer-lrs.js';
-import { lrsFault } from './lrs-faults.js';
 import { lrsPage } from './lrs-page.js';
 import type { Lrs, LrsAccount, LrsChoices } from './lrs.js';
-import type { Statement } from './statement.js';
-import { StatementStore } from './statement-store.js';
+import { type Statement, StatementStore } from './statement-store.js';
+import type { FaultEffect } from '../serve/faults.js';
+import type { DoubleAnswer } from '../serve/double-request.js';
 
 export interface LrsDoubleOptions extends ServeOptions, Partial<LrsChoices> {
   /** By default one account, `lrs-key` with `lrs-secret`. */
@@ -26,7 +26,7 @@ export interface LrsDouble extends RunningDouble {
   expireTokens(): void;
 }
 
-export interface LrsState {
+interface LrsState {
   /** Oldest first, each with the id of the statement that voids it, or null. */
   readonly statements: readonly (Statement & { readonly voidedBy: string | null })[];
   /** The number of requests refused by the rate limit. */
@@ -85,4 +85,22 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
       lrs.accounts.splice(index, 1);
     },
   };
+}
+
+const ANSWERS: Readonly<Record<string, DoubleAnswer>> = {
+  unauthorized: { status: 401, json: { message: 'these credentials are not known' } },
+  forbidden: { status: 403, json: { message: 'not allowed' } },
+  'too-large': { status: 413, json: { message: 'too large' } },
+  'too-many': { status: 429, headers: { 'retry-after': '2' }, json: { message: 'too many requests' } },
+  'server-error': { status: 500, json: { message: 'unexpected' } },
+  'bad-gateway': { status: 502, text: 'bad gateway' },
+  unavailable: { status: 503, headers: { 'retry-after': '2' }, text: 'unavailable' },
+  timeout: { status: 504, text: 'gateway timeout' },
+};
+
+/** The double's faults by name: any of these answers, or the same with `-after` when the statements were stored first. */
+export function lrsFault(name: string): FaultEffect | undefined {
+  const answer = ANSWERS[name.replace(/-after$/, '')];
+  if (answer === undefined) return undefined;
+  return { kind: name.endsWith('-after') ? 'answerAfter' : 'answer', answer };
 }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { statementProblems, withActivityLists } from './check-statement.js';
-import { LrsRefusal } from './lrs-refusal.js';
-import type { Lrs, LrsAccount } from './lrs.js';
-import { exactlySame, sameStatement } from './same-statement.js';
-import { isObject, voidedBy, type JsonObject } from './statement.js';
+import { LrsRefusal, type Lrs, type LrsAccount } from './lrs.js';
+import { isObject, voidedBy, type JsonObject } from './statement-store.js';
+import { statement as statementRule } from '@learninglocker/xapi-validation/dist/factory';
 
 type Sent = JsonObject & { readonly id: string };
 
@@ -90,4 +88,94 @@ function jsonBody(request: DoubleRequest): unknown {
   } catch {
     throw new LrsRefusal(400, 'the body is not JSON');
   }
+}
+
+/**
+ * What is wrong with a statement, each fault with the place where it stands; none: it is valid. The rules are those of
+ * a conformance-tested LRS, and what they leave out: ids of interaction components are distinct within their list
+ * (xAPI 1.0.3, Data, 2.4.4.1).
+ */
+function statementProblems(statement: unknown): string[] {
+  if (!isObject(statement)) return ['a statement is an object'];
+  const found = statementRule(statement, ['statement']).map(
+    ({ name, path }) => `${name.replace(/Warning$/, '')} at ${path.join('.')}`,
+  );
+  return found.length > 0 ? found : repeatedComponents(statement['object']);
+}
+
+/** The statement with every kind of context activity as a list: a single one is accepted for one (xAPI 1.0.3, Data, 2.4.6.2). */
+function withActivityLists(statement: JsonObject): JsonObject {
+  const { context } = statement;
+  if (!isObject(context) || !isObject(context['contextActivities'])) return statement;
+  const lists = Object.entries(context['contextActivities']).map(([kind, value]) => [
+    kind,
+    isObject(value) ? [value] : value,
+  ]);
+  return { ...statement, context: { ...context, contextActivities: Object.fromEntries(lists) as JsonObject } };
+}
+
+function repeatedComponents(object: unknown): string[] {
+  const definition = isObject(object) && isObject(object['definition']) ? object['definition'] : {};
+  return ['choices', 'scale', 'source', 'target', 'steps']
+    .filter((name) => {
+      const components = definition[name];
+      if (!Array.isArray(components)) return false;
+      const ids = components.map((component: unknown) => (isObject(component) ? component['id'] : undefined));
+      return new Set(ids).size < ids.length;
+    })
+    .map((name) => `an id is repeated at statement.object.definition.${name}`);
+}
+
+/** Properties that the LRS may assign; the comparison ignores them (xAPI 1.0.3, Data, 2.3.1). */
+const ASSIGNED = ['id', 'authority', 'stored', 'version'];
+
+/**
+ * Compares two statements by the comparison requirements of xAPI 1.0.3 (Data, 2.3.1). Ignores the properties that the LRS
+ * assigns, the verb's display, definitions of activities, the order of a group's members, the notation of an instant, and
+ * the case of an mbox. Compares durations as strings.
+ */
+function sameStatement(one: JsonObject, other: JsonObject): boolean {
+  return JSON.stringify(essence(one, other)) === JSON.stringify(essence(other, one));
+}
+
+/** Compares two statements as they were sent, ignoring only the order of keys and the case of the id. */
+function exactlySame(one: JsonObject, other: JsonObject): boolean {
+  const lowerId = ({ id, ...rest }: JsonObject): JsonObject => ({ ...rest, id: String(id).toLowerCase() });
+  return JSON.stringify(sorted(lowerId(one))) === JSON.stringify(sorted(lowerId(other)));
+}
+
+function essence(statement: JsonObject, against: JsonObject): unknown {
+  const kept = Object.entries(statement).filter(([name]) => !ASSIGNED.includes(name));
+  const { timestamp, ...rest } = Object.fromEntries(kept);
+  // If only one of them has a timestamp, the LRS assigned it.
+  const isCompared = against['timestamp'] !== undefined && typeof timestamp === 'string';
+  return canonical({ ...rest, ...(isCompared && { timestamp: new Date(timestamp).toISOString() }) });
+}
+
+/** Returns the same JSON with sorted keys, without the parts that the comparison ignores. */
+function canonical(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) {
+    const entries = value.map((entry) => canonical(entry, name));
+    return name === 'member' ? entries.map((entry) => JSON.stringify(entry)).toSorted() : entries;
+  }
+  if (typeof value === 'string' && name === 'mbox') return value.toLowerCase();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !(key === 'display' && name === 'verb') && !(key === 'definition' && isActivity(value)))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, key === 'extensions' ? sorted(entry) : canonical(entry, key)]),
+  );
+}
+
+/** Sorts keys and changes nothing else, since extensions are compared in full. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, sorted(entry)]));
+}
+
+function isActivity(value: JsonObject): boolean {
+  return value['objectType'] === undefined || value['objectType'] === 'Activity';
 }

@@ -1,9 +1,8 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import type { Call } from './call.js';
+import { type Call, notFound, SalesforceRefusal } from './call.js';
 import { collectionRoutes } from './collection-routes.js';
 import { queryRoutes } from './query-routes.js';
 import type { SalesforceOrg } from './salesforce-org.js';
-import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
 import { sobjectRoutes } from './sobject-routes.js';
 
 const ROUTES = [...collectionRoutes, ...queryRoutes, ...sobjectRoutes];

@@ -1,8 +1,7 @@
 import type { Org, OrgRecord } from './org.js';
-import type { FieldDefinition } from './field-definition.js';
+import { type FieldDefinition, typeNamed } from './sobject-type.js';
 import type { Values } from './read-values.js';
-import { SalesforceRefusal } from './salesforce-refusal.js';
-import { typeNamed } from './sobject-type.js';
+import { SalesforceRefusal } from './call.js';
 
 /**
  * Whether a record may be saved with these values, in the order in which Salesforce looks: required fields, each field's

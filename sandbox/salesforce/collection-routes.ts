@@ -1,8 +1,7 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { jsonBody, objectFor, saveOptions, type Call, type Route } from './call.js';
+import { jsonBody, objectFor, saveOptions, type Call, type Route, notFound, SalesforceRefusal } from './call.js';
 import type { OrgRecord } from './org.js';
-import { normalisedId } from './record-id.js';
-import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
+import { normalisedId } from './read-values.js';
 import { fieldNamed, type SObjectType } from './sobject-type.js';
 import { selected } from './soql/run-query.js';
 

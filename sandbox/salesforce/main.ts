@@ -1,5 +1,5 @@
 import { runDouble } from '../serve/run-double.js';
-import { field } from './field-definition.js';
+import { field } from './sobject-type.js';
 import { startSalesforceDouble } from './start-salesforce-double.js';
 
 /** The fields of the configuration's example, which an administrator would have made. */

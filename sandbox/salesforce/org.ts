@@ -1,10 +1,14 @@
 import { checkRecord } from './check-record.js';
-import { type AssignmentRule, byHand, type DuplicateRule, type SaveOptions, type ValidationRule } from './org-rules.js';
-import { normalisedId, recordId } from './record-id.js';
-import { comparable, RecordIndex } from './record-index.js';
-import { readValues, type Values } from './read-values.js';
-import { SalesforceRefusal } from './salesforce-refusal.js';
-import { fieldNamed, typeNamed, type SObjectType } from './sobject-type.js';
+import {
+  type AssignmentRule,
+  byHand,
+  type DuplicateRule,
+  type SaveOptions,
+  type ValidationRule,
+} from './record-faults.js';
+import { readValues, type Values, recordId, normalisedId } from './read-values.js';
+import { SalesforceRefusal } from './call.js';
+import { fieldNamed, typeNamed, type SObjectType, type FieldDefinition } from './sobject-type.js';
 
 /** A record as kept: its values by field name, the fields of Salesforce itself among them. */
 export interface OrgRecord {
@@ -222,4 +226,69 @@ export class Org {
   private timestamp(): string {
     return new Date(this.now()).toISOString().replace('Z', '+0000');
   }
+}
+
+/** Live records by type, and by the value of each field that records are looked up by; in the order of their creation. */
+class RecordIndex {
+  private readonly byType = new Map<SObjectType, Set<OrgRecord>>();
+  private readonly byValue = new Map<FieldDefinition, Map<unknown, Set<OrgRecord>>>();
+
+  all(type: SObjectType): Iterable<OrgRecord> {
+    return this.byType.get(type) ?? [];
+  }
+
+  /** `undefined` for a field that is not kept: then all of its type are to be looked through. */
+  having(definition: FieldDefinition, value: unknown): OrgRecord[] | undefined {
+    return isKept(definition)
+      ? [...(this.byValue.get(definition)?.get(comparable(definition, value)) ?? [])]
+      : undefined;
+  }
+
+  add(record: OrgRecord): void {
+    setIn(this.byType, record.type).add(record);
+    for (const definition of keptOf(record)) {
+      const values = this.byValue.get(definition) ?? new Map<unknown, Set<OrgRecord>>();
+      this.byValue.set(definition, values);
+      setIn(values, comparable(definition, record.values[definition.name])).add(record);
+    }
+  }
+
+  remove(record: OrgRecord): void {
+    this.byType.get(record.type)?.delete(record);
+    this.removeValues(record);
+  }
+
+  /** Before its values change: the record keeps its place among those of its type, and `add` follows. */
+  removeValues(record: OrgRecord): void {
+    for (const definition of keptOf(record)) {
+      this.byValue.get(definition)?.get(comparable(definition, record.values[definition.name]))?.delete(record);
+    }
+  }
+
+  clear(): void {
+    this.byType.clear();
+    this.byValue.clear();
+  }
+}
+
+/** A value as it is compared: texts without case, unless the field says otherwise. */
+function comparable(definition: FieldDefinition, value: unknown): unknown {
+  const matters = definition.caseSensitive || definition.type === 'reference';
+  return typeof value === 'string' && !matters ? value.toLowerCase() : value;
+}
+
+function isKept({ externalId, unique, type }: FieldDefinition): boolean {
+  return externalId || unique || type === 'email' || type === 'reference';
+}
+
+function keptOf(record: OrgRecord): FieldDefinition[] {
+  return [...record.type.fields.values()].filter(
+    (definition) => isKept(definition) && (record.values[definition.name] ?? null) !== null,
+  );
+}
+
+function setIn<K>(sets: Map<K, Set<OrgRecord>>, key: K): Set<OrgRecord> {
+  const set = sets.get(key) ?? new Set();
+  sets.set(key, set);
+  return set;
 }

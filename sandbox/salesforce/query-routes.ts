@@ -1,6 +1,5 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import type { Call, Route } from './call.js';
-import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
+import { type Call, type Route, notFound, SalesforceRefusal } from './call.js';
 import { parseQuery } from './soql/parse-query.js';
 import { runQuery, selected } from './soql/run-query.js';
 

@@ -1,13 +1,11 @@
-import type { FieldDefinition } from './field-definition.js';
-import { normalisedId } from './record-id.js';
-import { SalesforceRefusal } from './salesforce-refusal.js';
-import { fieldNamed, type SObjectType } from './sobject-type.js';
+import { type FieldDefinition, fieldNamed, type SObjectType } from './sobject-type.js';
+import { SalesforceRefusal } from './call.js';
 
 /** A record's values as kept; null is empty. */
 export type Values = Record<string, string | number | boolean | null>;
 
 /** Finds the record that `{"Campaign": {"Event_Id__c": "101"}}` means. @throws {SalesforceRefusal} when there is none */
-export type FindReferenced = (type: string, externalField: string, value: unknown) => string;
+type FindReferenced = (type: string, externalField: string, value: unknown) => string;
 
 /**
  * The values of a record that was sent, by the names of their fields. Empty texts become null.
@@ -95,4 +93,28 @@ function referenced(
     throw new SalesforceRefusal('INVALID_FIELD', `${definition.name} is not set by exactly one external id`);
   }
   return findReferenced(definition.referenceTo[0]!, externalField, wanted);
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
+
+/** An id of 18 characters: prefix, number, and the three that say which of the first fifteen are capitals. */
+export function recordId(keyPrefix: string, number: number): string {
+  return withSuffix(`${keyPrefix}8d${number.toString(36).padStart(10, '0')}`);
+}
+
+/** An id of 15 or 18 characters as one of 18; `undefined` for what is no id. */
+export function normalisedId(id: string): string | undefined {
+  if (/^[a-z0-9]{15}$/i.test(id)) return withSuffix(id);
+  if (/^[a-z0-9]{18}$/i.test(id) && withSuffix(id.slice(0, 15)).toLowerCase() === id.toLowerCase()) {
+    return withSuffix(id.slice(0, 15));
+  }
+  return undefined;
+}
+
+function withSuffix(id: string): string {
+  const suffix = [0, 5, 10].map((from) => {
+    const bits = id.slice(from, from + 5).split('');
+    return ALPHABET[bits.reduce((sum, character, at) => sum + (/[A-Z]/.test(character) ? 2 ** at : 0), 0)];
+  });
+  return id + suffix.join('');
 }

@@ -1,9 +1,8 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 import { callDouble, type Answered } from '../serve/call-double.js';
 import type { ServeOptions } from '../serve/serve-double.js';
-import { field } from './field-definition.js';
+import { field } from './sobject-type.js';
 import type { SalesforceOptions } from './salesforce-org.js';
-import { signAssertion } from './sign-assertion.test-kit.js';
 import { startSalesforceDouble, type SalesforceDouble } from './start-salesforce-double.js';
 
 const started: SalesforceDouble[] = [];
@@ -90,4 +89,15 @@ export async function salesforce(options: SalesforceOptions & ServeOptions = {})
 /** A lead with all that a lead needs. */
 export function lead(engagementId: string, parts: Record<string, unknown> = {}): Record<string, unknown> {
   return { Engagement_Id__c: engagementId, LastName: 'Doe', Company: 'ACME', ...parts };
+}
+
+/** A signed assertion as the JWT bearer flow wants it; what a test is about is given in `claims` and `header`. */
+function signAssertion(
+  privateKey: KeyObject | string,
+  claims: Readonly<Record<string, unknown>>,
+  header: Readonly<Record<string, unknown>> = { alg: 'RS256' },
+): string {
+  const part = (json: unknown): string => Buffer.from(JSON.stringify(json)).toString('base64url');
+  const signed = `${part(header)}.${part(claims)}`;
+  return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`;
 }

@@ -1,11 +1,9 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
-import { jsonBody, objectFor, saveOptions, type Call, type Route } from './call.js';
+import { jsonBody, objectFor, saveOptions, type Call, type Route, notFound, SalesforceRefusal } from './call.js';
 import { externalField } from './collection-routes.js';
-import { fieldJson } from './field-definition.js';
+import { fieldJson, type SObjectType } from './sobject-type.js';
 import type { OrgRecord } from './org.js';
 import type { SalesforceOrg } from './salesforce-org.js';
-import { notFound, SalesforceRefusal } from './salesforce-refusal.js';
-import type { SObjectType } from './sobject-type.js';
 import { selected } from './soql/run-query.js';
 
 /** Routes for descriptions of objects, and for single records. */

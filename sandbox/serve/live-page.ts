@@ -1,6 +1,4 @@
-import { escapeHtml } from './escape-html.js';
-
-export interface LivePage {
+interface LivePage {
   readonly title: string;
   /** One sentence beside the title that tells a newcomer what the page shows. */
   readonly note: string;
@@ -57,3 +55,7 @@ small, time, .count, .empty { color: var(--dim); font-size: .8rem; font-weight: 
 table { border-collapse: collapse; font-size: .85rem; margin-top: .4rem; }
 th, td { text-align: left; vertical-align: top; padding: .15rem 1rem .15rem 0; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
 `;
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

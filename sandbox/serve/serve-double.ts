@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DoubleAnswer, DoubleRequest } from './double-request.js';
-import { FaultPlan, type Fault, type FaultEffect } from './faults.js';
-import { readFault, type NamedFaults } from './read-fault.js';
+import { FaultPlan, type Fault, type FaultEffect, readFault, type NamedFaults } from './faults.js';
 
 /** Settings that every double has. */
 export interface ServeOptions {
@@ -14,7 +13,7 @@ export interface ServeOptions {
 }
 
 /** The vendor's side of a double. */
-export interface Vendor {
+interface Vendor {
   /** Answers one request of the vendor's API, effect included. */
   readonly answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>;
   /** Returns the double's records, for `GET /_double/state`. */

@@ -1,5 +1,4 @@
-import { escapeHtml } from './escape-html.js';
-import { livePage } from './live-page.js';
+import { escapeHtml, livePage } from './live-page.js';
 
 /** One kind of thing that a double holds: its columns are all the fields that any row has, in the order seen. */
 export interface StateTable {
@@ -7,7 +6,7 @@ export interface StateTable {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-export interface StatePage {
+interface StatePage {
   readonly title: string;
   /** One sentence that tells a newcomer what the page shows. */
   readonly note: string;

@@ -1,16 +1,19 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { channelInfo, joinChannel, testAuth } from './channel-methods.js';
-import { deleteMessage } from './delete-message.js';
+import { deleteMessage, postMessage, updateMessage } from './message-methods.js';
 import { misusesOf } from './misuses.js';
-import { postMessage } from './post-message.js';
-import { RateRefusal } from './rate-refusal.js';
+import {
+  RateRefusal,
+  SlackRefusal,
+  readArguments,
+  textArgument,
+  type SlackCall,
+  namedChannel,
+  requireScope,
+} from './slack-call.js';
 import type { RateLimits } from './rate-limits.js';
-import { readArguments, textArgument } from './read-arguments.js';
 import { readHistory, readReplies } from './read-messages.js';
-import type { SlackCall } from './slack-call.js';
-import { SlackRefusal } from './slack-refusal.js';
 import type { SlackWorkspace } from './slack-workspace.js';
-import { updateMessage } from './update-message.js';
+import type { SlackChannel } from './slack-channel.js';
 
 const OAUTH = 'oauth.v2.access';
 
@@ -35,7 +38,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'conversations.join': { run: joinChannel, scopes: ['channels:join'], takesJson: true },
 };
 
-export interface WebApi {
+interface WebApi {
   readonly workspace: SlackWorkspace;
   readonly limits: RateLimits;
   readonly orphanReplies: SlackCall['orphanReplies'];
@@ -105,4 +108,60 @@ function authenticate(
   const failure = token.failure ?? workspace.rotation?.failureOf(sent);
   if (failure !== undefined) throw new SlackRefusal(failure);
   return token.scopes;
+}
+
+/** `conversations.info` (https://docs.slack.dev/reference/methods/conversations.info). */
+function channelInfo(call: SlackCall): object {
+  const channel = namedChannel(call);
+  requireScope(call, channel.isPrivate ? 'groups:read' : 'channels:read');
+  return { channel: channelJson(channel) };
+}
+
+/** `conversations.join` (https://docs.slack.dev/reference/methods/conversations.join): public channels only. */
+function joinChannel(call: SlackCall): object {
+  requireScope(call, 'channels:join');
+  const channel = namedChannel(call);
+  if (channel.isPrivate) throw new SlackRefusal('method_not_supported_for_channel_type');
+  if (channel.isArchived) throw new SlackRefusal('is_archived');
+  const wasMember = channel.isMember;
+  channel.isMember = true;
+  return {
+    channel: channelJson(channel),
+    ...(wasMember && {
+      warning: 'already_in_channel',
+      response_metadata: { warnings: ['already_in_channel'] },
+    }),
+  };
+}
+
+/** `auth.test` (https://docs.slack.dev/reference/methods/auth.test): who the token is; needs no scope. */
+function testAuth({ workspace }: SlackCall): object {
+  return {
+    url: 'https://double.slack.com/',
+    team: workspace.teamName,
+    user: 'pigeonpost',
+    team_id: workspace.teamId,
+    user_id: workspace.botUserId,
+    bot_id: workspace.botId,
+    is_enterprise_install: false,
+  };
+}
+
+function channelJson({ id, name, isPrivate, isArchived, isMember }: SlackChannel): object {
+  return {
+    id,
+    name,
+    name_normalized: name,
+    is_channel: !isPrivate,
+    is_group: isPrivate,
+    is_im: false,
+    is_mpim: false,
+    is_private: isPrivate,
+    is_archived: isArchived,
+    is_member: isMember,
+    is_general: false,
+    is_shared: false,
+    is_ext_shared: false,
+    is_org_shared: false,
+  };
 }

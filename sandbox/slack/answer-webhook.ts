@@ -1,7 +1,7 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { readContent } from './message-content.js';
 import type { RateLimits } from './rate-limits.js';
-import { SlackRefusal } from './slack-refusal.js';
+import { SlackRefusal } from './slack-call.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
 /**

@@ -1,5 +1,5 @@
 import { checkBlocks } from './check-blocks.js';
-import { SlackRefusal } from './slack-refusal.js';
+import { SlackRefusal } from './slack-call.js';
 
 const plain = (length: number): object => ({ type: 'plain_text', text: 'x'.repeat(length) });
 const section = (length: number): object => ({ type: 'section', text: plain(length) });

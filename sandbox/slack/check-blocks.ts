@@ -1,15 +1,13 @@
-import { BlockProblems } from './block-problems.js';
-import { checkRichText } from './check-rich-text.js';
-import { invalidBlocks, SlackRefusal } from './slack-refusal.js';
+import { invalidBlocks, SlackRefusal } from './slack-call.js';
 
 /** https://docs.slack.dev/reference/block-kit/blocks : most blocks of one message. */
-export const MAX_BLOCKS = 50;
+const MAX_BLOCKS = 50;
 
 /**
  * Not documented: all text of a message's blocks together. Messages of about 13,170 characters and more were refused
  * with `msg_blocks_too_long` (slackapi/bolt-js#2509); the double takes the lowest length seen.
  */
-export const MAX_TEXT_OF_ALL_BLOCKS = 13_172;
+const MAX_TEXT_OF_ALL_BLOCKS = 13_172;
 
 /** Characters of all `markdown` blocks of a message together. */
 const MAX_MARKDOWN = 12_000;
@@ -141,4 +139,122 @@ function textLength(value: unknown): number {
     (sum, [name, entry]) => sum + (name === 'text' && typeof entry === 'string' ? entry.length : textLength(entry)),
     0,
   );
+}
+
+/** Collects what is wrong with blocks, in the words and with the JSON pointers that Slack uses. */
+class BlockProblems {
+  readonly found: string[] = [];
+
+  add(problem: string, pointer: string): void {
+    this.found.push(`[ERROR] ${problem} [json-pointer:${pointer}]`);
+  }
+
+  object(value: unknown, at: string): value is Readonly<Record<string, unknown>> {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
+    this.add('must be an object', at);
+    return false;
+  }
+
+  /** The list's elements; none when it is not a list. */
+  list(value: unknown, at: string, maxItems: number): readonly unknown[] {
+    if (!Array.isArray(value)) {
+      this.add('must provide an array', at);
+      return [];
+    }
+    if (value.length === 0) this.add('must have at least 1 item', at);
+    if (value.length > maxItems) this.add(`no more than ${maxItems} items allowed`, at);
+    return value;
+  }
+
+  string(value: unknown, at: string, { max }: { readonly max: number }): void {
+    if (value === undefined) this.add('missing required field', at);
+    else if (typeof value !== 'string') this.add('must be a string', at);
+    else if (value.length === 0) this.add('must be more than 0 characters', at);
+    else if (value.length > max) this.add(`must be less than ${max + 1} characters`, at);
+  }
+
+  /** A text object: `plain_text` (which may have `emoji`) or `mrkdwn` (which may have `verbatim`). */
+  text(value: unknown, at: string, { max, types }: { readonly max: number; readonly types?: readonly string[] }): void {
+    if (value === undefined) {
+      this.add('missing required field', at);
+      return;
+    }
+    if (!this.object(value, at)) return;
+    const type = String(value['type']);
+    if (!(types ?? ['plain_text', 'mrkdwn']).includes(type)) {
+      this.add('unsupported type', `${at}/type`);
+      return;
+    }
+    this.onlyThese(value, ['type', 'text', type === 'plain_text' ? 'emoji' : 'verbatim'], at);
+    this.string(value['text'], `${at}/text`, { max });
+  }
+
+  onlyThese(value: Readonly<Record<string, unknown>>, properties: readonly string[], at: string): void {
+    for (const property of Object.keys(value)) {
+      if (!properties.includes(property)) this.add(`invalid additional property: ${property}`, at);
+    }
+  }
+}
+
+/** Elements of a section, with their required fields. `style` (formatting) is not checked. */
+const INLINE: Readonly<Record<string, string>> = {
+  text: 'text',
+  link: 'url',
+  emoji: 'name',
+  user: 'user_id',
+  usergroup: 'usergroup_id',
+  channel: 'channel_id',
+  broadcast: 'range',
+  date: 'timestamp',
+  color: 'value',
+};
+
+/** A `rich_text` block: sections, lists, quotes and preformatted text (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
+function checkRichText(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
+  problems.list(block['elements'], `${at}/elements`, Number.POSITIVE_INFINITY).forEach((element, index) => {
+    checkPart(element, `${at}/elements/${index}`, problems, [
+      'rich_text_section',
+      'rich_text_list',
+      'rich_text_preformatted',
+      'rich_text_quote',
+    ]);
+  });
+}
+
+function checkPart(part: unknown, at: string, problems: BlockProblems, allowed: readonly string[]): void {
+  if (!problems.object(part, at)) return;
+  const type = String(part['type']);
+  if (!allowed.includes(type)) {
+    problems.add('unsupported type', `${at}/type`);
+    return;
+  }
+  if (type === 'rich_text_list' && part['style'] !== 'bullet' && part['style'] !== 'ordered') {
+    problems.add('must be a valid enum value', `${at}/style`);
+  }
+  if (!Array.isArray(part['elements'])) {
+    problems.add('missing required field: elements', at);
+    return;
+  }
+  part['elements'].forEach((element: unknown, index) => {
+    const where = `${at}/elements/${index}`;
+    if (type === 'rich_text_list') checkPart(element, where, problems, ['rich_text_section']);
+    else checkInline(element, where, problems);
+  });
+}
+
+function checkInline(element: unknown, at: string, problems: BlockProblems): void {
+  if (!problems.object(element, at)) return;
+  const needed = INLINE[String(element['type'])];
+  if (needed === undefined) {
+    problems.add('unsupported type', `${at}/type`);
+    return;
+  }
+  const value = element[needed];
+  if (element['type'] === 'link' && typeof value === 'string' && !URL.canParse(value)) {
+    problems.add('must be a valid URI', `${at}/url`);
+  }
+  if (element['type'] === 'usergroup' && !/^S[A-Z0-9]{7,11}$/.test(String(value))) {
+    problems.add('must match the pattern of a user group', `${at}/usergroup_id`);
+  }
+  if (value === undefined || value === '') problems.add(`missing required field: ${needed}`, at);
 }

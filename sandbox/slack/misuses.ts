@@ -1,5 +1,5 @@
 import type { DoubleRequest } from '../serve/double-request.js';
-import type { Arguments } from './read-arguments.js';
+import type { Arguments } from './slack-call.js';
 
 /** Markup that Slack would bring to life: mentions, channel names, links. */
 const LIVE_MARKUP = /<[!@#][^>]*>|<[a-z][a-z+.-]*:[^>]*>/i;

@@ -1,8 +1,8 @@
-import { SlackRefusal } from './slack-refusal.js';
+import { SlackRefusal } from './slack-call.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
 /** 12 hours, as `expires_in` says. */
-export const TOKEN_LIFE_SECONDS = 43_200;
+const TOKEN_LIFE_SECONDS = 43_200;
 /** Access tokens of one installation that work at the same time; a further one revokes the oldest. */
 const MOST_LIVE_TOKENS = 2;
 

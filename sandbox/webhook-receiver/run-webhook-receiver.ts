@@ -8,8 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { DeliveryTally, type ListTally } from './delivery-tally.js';
 import { isStored, PlannedAnswers, plannedAnswerSchema } from './planned-answer.js';
 import { readSignedChange } from './read-signed-change.js';
-import { receiptOf, type Receipt } from './receipt.js';
-import { ReceiptLog } from './receipt-log.js';
+import { receiptOf, type Receipt, ReceiptLog } from './receipt.js';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -31,7 +30,7 @@ export interface WebhookReceiver {
   readonly close: () => Promise<void>;
 }
 
-export interface ReceiverSummary {
+interface ReceiverSummary {
   readonly deliveries: number;
   /** Requests that were not accepted, by status or `dropped`. Not kept across restarts. */
   readonly refused: Readonly<Record<string, number>>;

@@ -1,6 +1,6 @@
 import { Secret } from '../../config/secret.js';
 import { USER_ID } from '../../sandbox/salesforce/org.js';
-import { leadsToQueue } from '../../sandbox/salesforce/org-rules.js';
+import { leadsToQueue } from '../../sandbox/salesforce/record-faults.js';
 import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
 import type { Fields, Outcome } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';

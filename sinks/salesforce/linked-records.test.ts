@@ -1,4 +1,4 @@
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome, Subject } from '../sink.js';

@@ -1,5 +1,5 @@
 import type { AnsweredRequest } from '../../sandbox/serve/serve-double.js';
-import { type FieldDefinition, field } from '../../sandbox/salesforce/field-definition.js';
+import { type FieldDefinition, field } from '../../sandbox/salesforce/sobject-type.js';
 import type { OrgRecord } from '../../sandbox/salesforce/org.js';
 import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';

@@ -1,6 +1,6 @@
 import type { Fields, Outcome } from '../sink.js';
 import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
-import { salesforceFault } from '../../sandbox/salesforce/salesforce-faults.js';
+import { salesforceFault } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { filesBelow } from './archive.js';
 import type { SceneOptions } from './scene.js';
 import { everyone } from './stage.js';

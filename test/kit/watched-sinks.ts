@@ -4,7 +4,7 @@ import { createCanvasSink } from '../../sinks/canvas/canvas.js';
 import { hurriedClock } from '../../sinks/network/hurried-clock.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';
 import { Gate } from '../conformance/sinks/gate.js';
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import type { RunningDouble } from '../../sandbox/serve/serve-double.js';
 import { deedLists, markerOf, names } from './marked-people.js';
 import type { SceneOptions } from './scene.js';
@@ -12,7 +12,7 @@ import { archive, type Stage } from './stage.js';
 import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 
 /** A sink of every type, each under a mapping that sends whatever it can get, and all that has left through them. */
-export interface WatchedSinks {
+interface WatchedSinks {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment' | 'openSinks'>>;
   /** By sink, what has left since the last call: a request, or a part of a batch, a line. */
   taken(scene: { readonly folder: string }): string[];

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { finish, type Profile, rowsOf, stage as stageImport } from '../imports/importing.js';

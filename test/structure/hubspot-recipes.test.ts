@@ -7,7 +7,7 @@ import { createHubSpotSink } from '../../sinks/hubspot/hubspot.js';
 import { subjectOf } from '../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import type { Lane, Subject } from '../../sinks/sink.js';
-import { property } from '../../sandbox/hubspot/property-definition.js';
+import { property } from '../../sandbox/hubspot/object-type.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 
 interface RecordEntry {

@@ -8,7 +8,7 @@ import { sampleChange } from '../../sinks/sample-change.test-kit.js';
 import { type CanvasDouble, startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { MANIFEST_SCOPES } from '../../sandbox/slack/slack-workspace.js';
 import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';

@@ -8,7 +8,7 @@ import type { SalesforceOperation } from '../../sinks/salesforce/operation.js';
 import type { Fields, Sink, Subject } from '../../sinks/sink.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { createSink } from '../../work/open-sinks.js';
-import { field } from '../../sandbox/salesforce/field-definition.js';
+import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
 
 /** Whole files with a Salesforce sink, by where they stand. */

@@ -1,4 +1,4 @@
-import { SalesforceRefusal } from '../salesforce-refusal.js';
+import { SalesforceRefusal } from '../call.js';
 
 /** A word, sign or literal of a query, and where it stands (from 1). */
 export interface Token {

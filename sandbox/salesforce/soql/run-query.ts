@@ -1,8 +1,7 @@
-import type { FieldDefinition } from '../field-definition.js';
+import { type FieldDefinition, fieldNamed, typeNamed, type SObjectType } from '../sobject-type.js';
 import type { Org, OrgRecord } from '../org.js';
-import { normalisedId } from '../record-id.js';
-import { SalesforceRefusal } from '../salesforce-refusal.js';
-import { fieldNamed, typeNamed, type SObjectType } from '../sobject-type.js';
+import { normalisedId } from '../read-values.js';
+import { SalesforceRefusal } from '../call.js';
 import type { Condition, Literal, Query } from './parse-query.js';
 
 /** The live records that fit a query, in its order. @throws {SalesforceRefusal} INVALID_TYPE, INVALID_FIELD, INVALID_QUERY_FILTER_OPERATOR */

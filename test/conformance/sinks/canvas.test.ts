@@ -6,10 +6,9 @@ import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Lane, Outcome, Sink, Subject } from '../../../sinks/sink.js';
-import { canvasFault } from '../../../sandbox/canvas/canvas-faults.js';
+import { canvasFault, startCanvasDouble, type CanvasDouble } from '../../../sandbox/canvas/start-canvas-double.js';
 import type { CanvasOptions } from '../../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool } from '../../../sandbox/canvas/school.js';
-import { startCanvasDouble, type CanvasDouble } from '../../../sandbox/canvas/start-canvas-double.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 
 /*

@@ -4,11 +4,14 @@ import { salesforceConfigSchema } from '../../../sinks/salesforce/config.js';
 import { createSalesforceSink } from '../../../sinks/salesforce/salesforce.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Outcome, Sink, SinkEnvironment, Subject } from '../../../sinks/sink.js';
-import { field } from '../../../sandbox/salesforce/field-definition.js';
+import { field } from '../../../sandbox/salesforce/sobject-type.js';
 import { lockedRow } from '../../../sandbox/salesforce/record-faults.js';
-import { salesforceFault } from '../../../sandbox/salesforce/salesforce-faults.js';
+import {
+  salesforceFault,
+  type SalesforceDouble,
+  startSalesforceDouble,
+} from '../../../sandbox/salesforce/start-salesforce-double.js';
 import type { SalesforceOptions } from '../../../sandbox/salesforce/salesforce-org.js';
-import { type SalesforceDouble, startSalesforceDouble } from '../../../sandbox/salesforce/start-salesforce-double.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';

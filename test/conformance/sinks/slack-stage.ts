@@ -3,7 +3,7 @@ import type { Change } from '../../../sinks/change.js';
 import { type SlackConfig, slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import type { SinkEnvironment, Subject } from '../../../sinks/sink.js';
-import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-message.js';
+import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-channel.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
@@ -53,7 +53,7 @@ function credentialOf({ double }: SlackStageOptions) {
   return { rotation };
 }
 
-export function slackConfig(url: string, options: SlackStageOptions): SlackConfig {
+function slackConfig(url: string, options: SlackStageOptions): SlackConfig {
   const { keys, message } = options;
   return slackConfigSchema.parse({
     ...credentialOf(options),
@@ -136,7 +136,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
   };
 }
 
-export const keynote = { id: 5001, name: 'Keynote' };
+const keynote = { id: 5001, name: 'Keynote' };
 
 /** A change of a question; null: it is deleted. */
 export function questionOf(

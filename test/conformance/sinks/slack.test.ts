@@ -1,8 +1,7 @@
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { slackFault } from '../../../sandbox/slack/slack-faults.js';
+import { slackFault, DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import { ALL_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
-import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import {
   questionOf,
   settleWithinMs,

@@ -5,8 +5,12 @@ import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js'
 import type { XapiOperation } from '../../../sinks/xapi/plan.js';
 import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink } from '../../../sinks/xapi/xapi.js';
-import { lrsFault } from '../../../sandbox/lrs/lrs-faults.js';
-import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../../sandbox/lrs/start-lrs-double.js';
+import {
+  lrsFault,
+  type LrsDouble,
+  type LrsDoubleOptions,
+  startLrsDouble,
+} from '../../../sandbox/lrs/start-lrs-double.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';

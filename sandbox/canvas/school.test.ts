@@ -1,4 +1,4 @@
-import { parseGrade, type GradingType } from './parse-grade.js';
+import { parseGrade, type GradingType } from './school.js';
 
 describe('a posted grade', () => {
   it.each<[string, GradingType, string | null, number | null]>([

@@ -1,0 +1,111 @@
+import { readContent } from './message-content.js';
+import { messageJson } from './read-messages.js';
+import {
+  textArgument,
+  truthy,
+  namedChannel,
+  requireScope,
+  type SlackCall,
+  RateRefusal,
+  SlackRefusal,
+  requiredText,
+} from './slack-call.js';
+import type { SlackChannel } from './slack-channel.js';
+
+/** Longer text is cut, not refused (https://docs.slack.dev/changelog/2018-truncating-really-long-messages). */
+const MAX_TEXT = 40_000;
+
+/** `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). Never idempotent: a repeat posts again. */
+export function postMessage(call: SlackCall): object {
+  requireScope(call, 'chat:write');
+  const channel = namedChannel(call, true);
+  if (channel.isArchived) throw new SlackRefusal('is_archived');
+  if (!channel.isMember && !call.scopes.includes('chat:write.public')) throw new SlackRefusal('not_in_channel');
+  const content = readContent(call.args);
+  if (content.text === undefined && content.blocks === undefined) throw new SlackRefusal('no_text');
+  const threadTs = threadOf(call, channel);
+
+  const waitSeconds = call.limits.takePost(channel.id, call.workspace.now());
+  if (waitSeconds !== undefined) throw new RateRefusal(waitSeconds);
+  const text = content.text ?? '';
+  const message = call.workspace.post(channel, {
+    bot: call.workspace.botId,
+    text: text.slice(0, MAX_TEXT),
+    ...(content.blocks !== undefined && { blocks: content.blocks }),
+    ...(content.metadata && { metadata: content.metadata }),
+    ...(threadTs !== undefined && { threadTs }),
+    ...(threadTs !== undefined && truthy(call.args['reply_broadcast']) && { broadcast: true }),
+  });
+  return {
+    channel: channel.id,
+    ts: message.ts,
+    message: messageJson(call.workspace, message, 'all'),
+    ...(text.length > MAX_TEXT && {
+      warning: 'message_truncated',
+      response_metadata: { warnings: ['message_truncated'] },
+    }),
+  };
+}
+
+/**
+ * The thread to reply in. The documentation names no error for a parent that is not there; what Slack does is post the
+ * reply to the channel itself, and only the missing `thread_ts` of its answer tells (slack-go/slack#1571). A reply's ts
+ * is taken for its parent's.
+ */
+function threadOf(call: SlackCall, channel: SlackChannel): string | undefined {
+  const asked = textArgument(call.args, 'thread_ts');
+  if (asked === undefined) return undefined;
+  const parent = channel.find(asked);
+  if (parent !== undefined) return parent.threadTs ?? parent.ts;
+  if (call.orphanReplies === 'refused') throw new SlackRefusal('thread_not_found');
+  return undefined;
+}
+
+/** `chat.delete` (https://docs.slack.dev/reference/methods/chat.delete): own messages only. */
+export function deleteMessage(call: SlackCall): object {
+  requireScope(call, 'chat:write');
+  const channel = namedChannel(call);
+  const ts = requiredText(call, 'ts');
+  const message = channel.find(ts);
+  if (message === undefined || message.tombstone === true) throw new SlackRefusal('message_not_found');
+  if (message.bot !== call.workspace.botId) throw new SlackRefusal('cant_delete_message');
+  channel.remove(ts);
+  return { channel: channel.id, ts };
+}
+
+/** chat.update refuses what chat.postMessage would cut. */
+const MAX_EDITED_TEXT = 4000;
+
+/**
+ * `chat.update` (https://docs.slack.dev/reference/methods/chat.update): own messages only. Text without blocks removes
+ * the blocks; blocks without text keep the text; metadata that is not named stays, an empty object removes it.
+ */
+export function updateMessage(call: SlackCall): object {
+  requireScope(call, 'chat:write');
+  const channel = namedChannel(call);
+  const ts = requiredText(call, 'ts');
+  if (channel.isArchived) throw new SlackRefusal('is_inactive');
+  const message = channel.find(ts);
+  if (message === undefined || message.tombstone === true) throw new SlackRefusal('message_not_found');
+  if (message.bot !== call.workspace.botId) throw new SlackRefusal('cant_update_message');
+  const { now, editWindowMs } = call.workspace;
+  if (editWindowMs !== undefined && now() - message.postedAtMs > editWindowMs) {
+    throw new SlackRefusal('edit_window_closed');
+  }
+  const broadcasts = truthy(call.args['reply_broadcast']);
+  if (broadcasts && (message.threadTs === undefined || message.broadcast === true)) {
+    throw new SlackRefusal('cant_broadcast_message');
+  }
+  const content = readContent(call.args);
+  if (content.text !== undefined && content.text.length > MAX_EDITED_TEXT) throw new SlackRefusal('msg_too_long');
+
+  if (content.text !== undefined) message.text = content.text;
+  if (content.blocks !== undefined && content.blocks.length > 0) message.blocks = content.blocks;
+  else if (content.blocks !== undefined || content.text !== undefined) delete message.blocks;
+  if (content.metadata === null) delete message.metadata;
+  else if (content.metadata !== undefined) message.metadata = content.metadata;
+  if (broadcasts) message.broadcast = true;
+  message.edits += 1;
+  message.editedAtMs = now();
+  return { channel: channel.id, ts, text: message.text, message: messageJson(call.workspace, message, 'all') };
+}
