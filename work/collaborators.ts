@@ -7,39 +7,37 @@ import type { Meters, Tracer } from '../base/telemetry.js';
 import type { ServiceGate } from './asking/service-gate.js';
 import type { Clocks } from '../base/stopwatch.js';
 
-/** What activities work with: put together by the process, closed by it. */
+/** Dependencies of every step. The process creates them and closes them. */
 export interface Collaborators {
   readonly ledger: Ledger;
   readonly config: Config;
-  /** The number under which the ledger knows this configuration. */
+  /** The configuration's number in the ledger. */
   readonly configuration: number;
-  /** By workspace. */
+  /** Clients of the service by workspace. */
   readonly clients: ReadonlyMap<string, PigeonholeClient>;
-  /** The way to the service: each request takes a permit of its key's quota. One for the life of the process. */
+  /** Gives each request to the service a permit from its key's quota. One instance for the life of the process. */
   readonly gate: ServiceGate;
-  /** By name. */
+  /** Open sinks by name. */
   readonly sinks: ReadonlyMap<string, OpenSink>;
-  /** This process among all that ever held a lease. */
+  /** Identifies this process as the owner of a lease. */
   readonly owner: string;
   readonly orchestration: Orchestration;
   readonly log: Log;
-  /** Aborted when the process is to stop: attempts end at their next safe point. */
+  /** Aborted when the process shuts down: attempts end at their next safe point. */
   readonly stopping: AbortSignal;
-  /** Of this process; absent: those of the system. */
+  /** Default: the system's clocks. */
   readonly clocks?: Clocks;
-  /** What this process counts. */
   readonly meters: Meters;
-  /** Where its time goes. */
   readonly tracer: Tracer;
-  /** Called after every page that the service gave. */
+  /** Called after each page that the service returned. */
   readonly onPage: () => void;
-  /** Called after every turn, with what names it among all: why it failed as a whole (the store, the process), or null. */
+  /** Called after each cycle with its unique name, and with the error if the whole cycle failed (the store, the process). */
   readonly onTurn: (turn: string, failure: string | null) => void;
 }
 
 /**
- * The collaborators of the current configuration. Another configuration takes their place as a whole: work that has
- * begun goes on with those that it was given, and these are closed when it is over.
+ * Runs work with the collaborators of the current configuration. When a new configuration replaces them, work in
+ * progress keeps the collaborators it started with; they are closed when that work ends.
  */
 export interface InUse {
   use<T>(work: (to: Collaborators) => Promise<T>): Promise<T>;
@@ -51,21 +49,21 @@ export interface OpenSink {
   readonly sink: Sink;
   readonly accepts: ReadonlySet<Consent>;
   readonly onConsentWithdrawn: 'keep' | 'forget';
-  /** Of its credentials; null when it has none. */
+  /** Fingerprint of the sink's whole configuration, secrets included; null when it has none. */
   readonly fingerprint: string | null;
-  /** It sends nothing until a person approves what it would send. */
+  /** The sink sends nothing until an operator approves it. */
   readonly observing: boolean;
-  /** Keyed fingerprint of where it sends to. */
+  /** Keyed fingerprint of the destination. */
   readonly destination: string;
 }
 
-/** How an activity reaches workflows: signals that only wake, and starts that may find the workflow running. */
+/** Wakes and starts workflows. Starting a workflow that already runs only wakes it. */
 export interface Orchestration {
   wakeSinks(names: readonly string[]): Promise<void>;
   startReading(pigeonholes: readonly { workspace: string; pigeonholeId: number }[]): Promise<void>;
 }
 
-/** One structured line an event of interest: ids, counts, outcomes; never names, answers or texts. */
+/** Structured log, one line per event. A line holds ids, counts and outcomes, never names, answers or texts of people. */
 export interface Log {
   debug(facts: Readonly<Record<string, unknown>>, event: string): void;
   info(facts: Readonly<Record<string, unknown>>, event: string): void;

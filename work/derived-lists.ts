@@ -2,15 +2,15 @@ import { countedLists, engagementList } from '../ledger/engagement.js';
 import { registrantsList } from '../ledger/registrant-item.js';
 import type { ListName } from '../pigeonhole/lists.js';
 
-/** A list that is made from others, and not read. */
+/** A list that pigeonpost computes from other lists. The service does not offer it. */
 export type DerivedListName = typeof engagementList | typeof registrantsList;
 
-/** A list that a sink may be sent. */
+/** A list whose changes a sink can receive. */
 export type SentListName = ListName | DerivedListName;
 
 export const derivedLists: readonly DerivedListName[] = [registrantsList, engagementList];
 
-/** What a derived list is made from of what is read: read wherever a sink wants it. */
+/** The service's lists from which each derived list is computed. They are read wherever a sink wants the derived list. */
 export const madeFrom: Readonly<Record<DerivedListName, readonly ListName[]>> = {
   registrants: ['attendees'],
   engagement: ['sessions', 'attendees', ...countedLists],

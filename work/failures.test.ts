@@ -11,7 +11,7 @@ const judge = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}, before = {
 
 const minutes = (count: number): number => count * 60_000;
 
-describe('what an activity does about an API error', () => {
+describe('the verdict on an API error', () => {
   const verdicts: Record<ApiErrorKind, Verdict> = {
     quota: { who: 'workspace', reason: 'quota', waitMs: minutes(1) },
     throttled: { who: 'workspace', reason: 'throttled', waitMs: 1000 },
@@ -30,24 +30,24 @@ describe('what an activity does about an API error', () => {
     aborted: { who: 'nobody' },
   };
 
-  it.each(apiErrorKinds)('is decided for %s', (kind) => {
+  it.each(apiErrorKinds)('exists for the kind %s', (kind) => {
     expect(judge(kind)).toEqual(verdicts[kind]);
   });
 
-  it('is to walk again when a stored cursor is refused, and not when the first page is', () => {
+  it('restarts the walk when a stored cursor is refused, but not when the first page is', () => {
     expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ who: 'walk' });
     expect(judge('notFound', {}, { atCursor: true })).toEqual({ who: 'walk' });
     expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ who: 'stream' });
   });
 
-  it('is to wait until the quota is full again, as long as the service says', () => {
+  it('waits for the quota as long as the service says', () => {
     const quota = { limit: 5, remaining: 0, resetInMs: 7000, resetAtMs: now + 7000 };
     expect(judge('quota', { quota })).toMatchObject({ waitMs: 7000 });
     expect(judge('quota', { quota, retryAfterMs: 9000 })).toMatchObject({ waitMs: 9000 });
     expect(judge('quota', { quota: { ...quota, resetAtMs: now - 5000 } })).toMatchObject({ waitMs: 1000 });
   });
 
-  it('is to try a refused key rarer and rarer, at last every quarter of an hour', () => {
+  it('doubles the wait for a refused key, up to 15 min', () => {
     const waits = [0, 1, 2, 9].map((workspaceWaits) => judge('credential', {}, { workspaceWaits }));
     expect(waits.map((verdict) => 'waitMs' in verdict && verdict.waitMs)).toEqual([
       30_000,
@@ -57,7 +57,7 @@ describe('what an activity does about an API error', () => {
     ]);
   });
 
-  it('is to wait any part of twice as long after each failure in a row, between a quarter of a second and five minutes', () => {
+  it('doubles the maximum wait with each consecutive failure, between 250 ms and 5 min, with full jitter', () => {
     const wait = (streamFailures: number, random: number): number => {
       const verdict = judge('transient', {}, { streamFailures }, random);
       return 'waitMs' in verdict ? verdict.waitMs : Number.NaN;
@@ -74,37 +74,34 @@ describe('what an activity does about an API error', () => {
   });
 });
 
-describe('a permit that was refused', () => {
+describe('a refused permit', () => {
   const refusal = (scope: 'key' | 'request') => new PermitRefusal({ scope, reason: 'used-up', waitMs: 7000 });
 
-  it('makes the workspace wait for its quota, or puts that request off, and is no failure', () => {
+  it('makes the workspace wait for its quota, or postpones only that request', () => {
     const judged = (scope: 'key' | 'request') => judgeFailure(refusal(scope), fresh, { now, random: 1 });
     expect(judged('key')).toEqual({ who: 'workspace', reason: 'quota', waitMs: 7000 });
     expect(judged('request')).toEqual({ who: 'request', waitMs: 7000 });
   });
 
-  it('is judged as answers are, unlike a defect', () => {
+  it('is judged like an API error, unlike a defect', () => {
     expect([refusal('key'), error('quota'), new Error('a defect')].map(isToBeJudged)).toEqual([true, true, false]);
   });
 });
 
 describe('a stream that cannot be read', () => {
   it.each<[ApiErrorKind, number, boolean, boolean]>([
-    ['transient', 0, false, false], // mostly passes
+    ['transient', 0, false, false], // mostly passes on its own
     ['transient', 3, false, true],
-    ['transient', 4, false, false], // was said
+    ['transient', 4, false, false], // already logged
     ['transient', 3, true, false], // the whole service is down
     ['protocol', 0, false, true],
     ['protocol', 1, false, false],
     ['unsupported', 0, true, true],
-  ])(
-    'with %s after %i failures, the service being down: %p, is worth a line: %p',
-    (kind, failures, isDown, expected) => {
-      expect(isWorthALine(kind, failures, isDown)).toBe(expected);
-    },
-  );
+  ])('with %s after %i failures (service down: %p) is worth a log line: %p', (kind, failures, isDown, expected) => {
+    expect(isWorthALine(kind, failures, isDown)).toBe(expected);
+  });
 
-  it('is worth a line when it can be read again, if its failing was', () => {
+  it('is worth a log line when it can be read again, if its failure was', () => {
     expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
     expect(isEndWorthALine(40, true)).toBe(false);
   });

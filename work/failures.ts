@@ -1,30 +1,30 @@
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import { PermitRefusal } from './asking/permit-refusal.js';
 
-/** What an activity does about an API error. */
+/** Consequence of a failed request to the service. */
 export type Verdict =
-  /** Nothing of the workspace would pass. */
+  /** Every request of the workspace would fail now. */
   | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
-  /** This stream alone waits, the others go on. */
+  /** Only this stream waits. */
   | { readonly who: 'stream'; readonly waitMs: number }
-  /** The quota has no room for this request now. Nothing failed: it is put off, other requests may pass. */
+  /** The quota has no permit for this request now. It is postponed; other requests may pass. */
   | { readonly who: 'request'; readonly waitMs: number }
-  /** The stored cursor leads nowhere: the walk starts again at the first page. */
+  /** The service refused the stored cursor: the walk starts again at the first page. */
   | { readonly who: 'walk' }
-  /** The attempt was told to stop. */
+  /** The attempt was cancelled. */
   | { readonly who: 'nobody' };
 
 const minuteMs = 60_000;
 
-/** What is no defect and no failure of the store: what `judgeFailure` decides about. Anything else is thrown on. */
+/** Whether `judgeFailure` decides about this error. Any other error is a defect or a failure of the store, and is rethrown. */
 export function isToBeJudged(error: unknown): error is ApiError | PermitRefusal {
   return error instanceof ApiError || error instanceof PermitRefusal;
 }
 
 /**
- * The only place that decides. States to wait through are results and not failures, so that a workflow's timer waits
- * and no attempt is used. Source: design, "Quota".
- * @param before how often in a row this stream has failed, or this workspace has waited for the same reason
+ * Decides what a failed request means and how long to wait. This is the only place that decides. A wait is a result and
+ * not a failure, so that a workflow's timer waits and no activity attempt is used.
+ * @param before consecutive failures of this stream, and consecutive waits of this workspace for the same reason
  * @param now epoch ms; random 0 to 1, for full jitter
  */
 export function judgeFailure(
@@ -46,7 +46,7 @@ export function judgeFailure(
         reason: kind,
         waitMs: error.retryAfterMs ?? fullJitter(before.workspaceWaits, random),
       };
-    case 'credential': // asked again rarer and rarer: a key does not mend itself
+    case 'credential': // the interval doubles: a refused key seldom becomes valid again
       return { who: 'workspace', reason: kind, waitMs: Math.min(30_000 * 2 ** before.workspaceWaits, 15 * minuteMs) };
     case 'invalidParameter':
     case 'notFound':
@@ -70,27 +70,27 @@ export function judgeFailure(
   }
 }
 
-/** Single answers that say something is wrong over there are common, and mostly pass: only the fourth in a row is told. */
+/** Single transient errors are common and mostly pass: only the fourth in a row is logged. */
 const hiccups = 3;
 
 /**
- * Whether a stream that could not be read is worth a line of the log: once, and not while the whole service is down,
- * which is told by itself. `status` shows the rest. Pure.
- * @param streamFailures in a row before this one
+ * Whether a stream's failure is worth a log line: once per series of failures, and not while the whole service is down,
+ * which has a line of its own. `status` shows every failure. Pure.
+ * @param streamFailures consecutive failures before this one
  */
 export function isWorthALine(kind: ApiErrorKind, streamFailures: number, isDown: boolean): boolean {
   return kind === 'transient' ? streamFailures === hiccups && !isDown : streamFailures === 0;
 }
 
-/** Whether the end of so many failures in a row is worth a line. Pure. @param wasDown the whole service, just before */
+/** Whether the end of a series of failures is worth a log line. Pure. @param wasDown the whole service was down recently */
 export function isEndWorthALine(streamFailures: number, wasDown: boolean): boolean {
   return streamFailures > hiccups && !wasDown;
 }
 
-/** A second doubled with every failure in a row, five minutes at most, and any part of it. */
+/** Returns a random wait of at most 1 s, doubled with each consecutive failure up to 5 min; at least 250 ms. */
 export function fullJitter(failures: number, random: number): number {
-  const most = Math.min(1000 * 2 ** Math.min(failures, 20), 5 * minuteMs);
-  return Math.ceil(Math.max(250, most * random));
+  const maxMs = Math.min(1000 * 2 ** Math.min(failures, 20), 5 * minuteMs);
+  return Math.ceil(Math.max(250, maxMs * random));
 }
 
 function untilReset(error: ApiError, now: number): number | undefined {
@@ -99,5 +99,5 @@ function untilReset(error: ApiError, now: number): number | undefined {
 }
 
 function neverDecided(kind: never): never {
-  throw new Error(`nobody has decided what an ApiError of kind ${String(kind satisfies ApiErrorKind)} means`);
+  throw new Error(`judgeFailure has no case for an ApiError of kind ${String(kind satisfies ApiErrorKind)}`);
 }

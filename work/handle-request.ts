@@ -11,22 +11,22 @@ export type WorkScope =
   | { readonly kind: 'workspace' | 'sink' | 'import'; readonly name: string }
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
-/** What is asked, of which list, by whom and why. */
+/** An operator's request, and who made it. */
 export interface PersonsRequest {
   readonly do: WorkRequest;
-  /** Of a sweep: this list alone. */
+  /** For `sweep`: sweeps only this list. */
   readonly list?: string | undefined;
-  /** Of a poll: read at the live interval for this long; 0 ends that. */
+  /** For `poll-now`: reads at the live interval for this long (a rehearsal); 0 ends the rehearsal. */
   readonly forSeconds?: number | undefined;
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
 }
 
 /**
- * Writes a person's request to the ledger; whoever runs the work sees it at its next turn. Resuming lifts what a
- * person paused, and for a sink or a workspace also what a cause did: the person says that it is mended. A refused key
- * is tried again at once, over all lists of its workspace. A sweep of a workspace is one of its pigeonholes too.
- * @returns false for something to be resumed that was not paused
+ * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's
+ * pause, and for a sink or a workspace also an automatic one, because the operator says that the cause is fixed. It also
+ * tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its pigeonholes.
+ * @returns false for `resume` of something that was not paused
  */
 export async function handleRequest(ledger: Ledger, scope: WorkScope, request: PersonsRequest): Promise<boolean> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;

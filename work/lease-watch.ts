@@ -1,20 +1,20 @@
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
-/** A lease that was confirmed within this time needs no further look before a call. */
+/** A lease that was confirmed within this time is not confirmed again before a call. */
 export const confirmAfterMs = 6000;
 
 /**
- * Confirms a lease before each call that only its holder may make. While the last confirmation is young by both clocks
- * this costs nothing. After a pause of the process or the machine the store is asked first: a successor may have the
- * lease by now.
+ * Confirms a lease before each call that only its holder may make. While the last confirmation is recent by both clocks
+ * this costs nothing. After the process or the machine was suspended, the store is queried first, because another
+ * process may hold the lease by then.
  */
 export class LeaseWatch {
   #confirmedAt: Stopwatch | null;
   #confirming: Promise<void> | undefined;
 
   /**
-   * @param renew extends the lease, or finds that it is still held; rejects when it was lost
-   * @param takenAt made before the lease was asked for, as the store may count from then; null: confirmed never yet
+   * @param renew extends the lease, or confirms that it is still held; rejects if it was lost
+   * @param takenAt created before the lease was requested, since the store may count from then; null if never confirmed
    */
   constructor(
     private readonly renew: () => Promise<void>,
@@ -28,34 +28,34 @@ export class LeaseWatch {
     return this.#confirmedAt?.elapsedMs() ?? Infinity;
   }
 
-  /** By the clock that timers go by. */
+  /** Milliseconds since the last confirmation, by the monotonic clock that timers use. */
   monotonicMs(): number {
     return this.#confirmedAt?.monotonicMs() ?? Infinity;
   }
 
-  /** @returns undefined when the lease was confirmed a moment ago; else a promise that rejects when it cannot be now */
+  /** Confirms the lease if necessary. @returns undefined if the last confirmation is recent enough */
   confirm(): Promise<void> | undefined {
     return this.elapsedMs() < confirmAfterMs ? undefined : this.confirmNow();
   }
 
-  /** One question at a time, however many calls wait for the answer. */
+  /** Confirms the lease now. Concurrent calls share one query. @throws {LeaseNotConfirmed} if the store took too long */
   confirmNow(): Promise<void> {
-    this.#confirming ??= this.#ask().finally(() => {
+    this.#confirming ??= this.#confirm().finally(() => {
       this.#confirming = undefined;
     });
     return this.#confirming;
   }
 
-  async #ask(): Promise<void> {
-    const askedAt = new Stopwatch(this.clocks);
+  async #confirm(): Promise<void> {
+    const startedAt = new Stopwatch(this.clocks);
     await this.renew();
-    // The answer itself may have been on its way through a pause.
-    if (askedAt.elapsedMs() >= confirmAfterMs) throw new LeaseNotConfirmed();
-    this.#confirmedAt = askedAt;
+    // The process may have been suspended while the response was on its way.
+    if (startedAt.elapsedMs() >= confirmAfterMs) throw new LeaseNotConfirmed();
+    this.#confirmedAt = startedAt;
   }
 }
 
-/** The store's answer took so long that it says nothing about now. */
+/** The store took so long to confirm the lease that the lease may be lost again. */
 export class LeaseNotConfirmed extends Error {
   override readonly name = 'LeaseNotConfirmed';
 

@@ -6,17 +6,17 @@ import { liftChangedCredential, pausesOf } from '../ledger/pauses.js';
 import { forgetRefusedKey } from '../ledger/workspaces.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';
 
-/** Called once for every request that was made, answered or not. */
+/** Called once for each request, whether or not the service responded. */
 export type OnRequest = (request: CountedRequest) => void;
 
 export interface ClientSetting {
   readonly log?: Log | undefined;
   readonly onRequest?: OnRequest | undefined;
-  /** What an answer's instants are given by, epoch ms: the ledger's, where they are stored. Else the system's. */
+  /** Clock for the instants in a response, epoch ms: the ledger's if they are stored. Default: the system's. */
   readonly now?: () => number;
 }
 
-/** A client of the service per workspace. Whoever opens them closes them. */
+/** Opens a client of the service for each workspace. The caller closes them. */
 export function openClients(config: Config, setting: ClientSetting): Map<string, PigeonholeClient> {
   return new Map(Object.keys(config.workspaces).map((name) => [name, createWorkspaceClient(config, name, setting)]));
 }
@@ -44,7 +44,7 @@ export function createWorkspaceClient(
   });
 }
 
-/** Another key than the refused one: the workspace is tried again at once. */
+/** Resumes workspaces whose refused API key was replaced in the configuration. */
 export async function liftRefusedKeys(config: Config, ledger: Ledger): Promise<void> {
   for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
     await liftChangedCredential(ledger, 'workspace', name, ledger.hash.fingerprint(apiKey.reveal()));

@@ -8,24 +8,24 @@ import { registerSinks } from '../ledger/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
 import type { ConsentState, NetworkSettings, Sink, SinkEnvironment, SinkType } from '../sinks/sink.js';
 
-/** The sinks of a configuration, by name, known to the ledger and open. Whoever opens them closes them. */
+/** Opens the sinks of a configuration and registers them in the ledger. The caller closes them. */
 export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
   return await registerOpenSinks(config, ledger, createSinks(config, { credentials: keptCredentials(ledger) }));
 }
 
-/** What the sinks of a process share, so that they can send. */
+/** Resources that the sinks of a process share for sending. */
 export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials'>;
 
-/** The sinks of a configuration, of which the ledger need not know: making them shows that they can be made. */
+/** Creates the sinks of a configuration without registering them, which shows that their settings are usable. */
 export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {
   return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, shared)]));
 }
 
-/** Makes the ledger's sinks those of this configuration. */
+/** Registers the created sinks in the ledger; sinks that are no longer configured are archived there. */
 export async function registerOpenSinks(
   config: Config,
   ledger: Ledger,
-  made: ReadonlyMap<string, Sink>,
+  created: ReadonlyMap<string, Sink>,
 ): Promise<Map<string, OpenSink>> {
   const entries = Object.entries(config.sinks);
   const ids = await registerSinks(
@@ -45,7 +45,7 @@ export async function registerOpenSinks(
     sinks.set(name, {
       id: ids.get(name)!,
       name,
-      sink: made.get(name)!,
+      sink: created.get(name)!,
       accepts: acceptedBy(sinkConfig),
       onConsentWithdrawn: sinkConfig.onConsentWithdrawn,
       fingerprint,
@@ -56,25 +56,25 @@ export async function registerOpenSinks(
   return sinks;
 }
 
-/** Of what is there already, what a new sink takes: null all, 0 nothing. */
+/** Returns how far back a new sink receives existing changes, in ms: null for all of them, 0 for none. */
 export function historyMs({ history }: SinkConfig): number | null {
   if (history === 'all') return null;
   return history === 'none' ? 0 : history.forMs;
 }
 
-/** The states of consent whose records the sink takes. */
+/** Returns the consent states whose records the sink accepts. */
 export function acceptedBy(sinkConfig: SinkConfig): Set<ConsentState> {
   return new Set(sinkConfig.consent?.accept ?? typeOf(sinkConfig).acceptsByDefault);
 }
 
-/** Keyed, since an address may hold a token. */
+/** Returns a keyed fingerprint of the destination; keyed because a URL may contain a token. */
 function destinationOf(config: Config, ledger: Ledger, name: string): string {
   const sinkConfig = config.sinks[name]!;
   const text = typeOf(sinkConfig).destination(sinkConfig.settings, { baseFolder: config.folder });
   return ledger.hash.fingerprint(JSON.stringify([sinkConfig.type, text]));
 }
 
-/** One sink of a configuration, for a check or for sending. @param shared what it needs for sending */
+/** Creates one sink of a configuration. @param shared needed for sending, not for checking */
 export function createSink(config: Config, name: string, shared?: SharedBySinks): Sink {
   const sinkConfig = config.sinks[name]!;
   const { onForget, limits } = sinkConfig;
@@ -88,7 +88,7 @@ export function createSink(config: Config, name: string, shared?: SharedBySinks)
   });
 }
 
-/** How to reach other machines, with the proxy's URL revealed for whoever connects. */
+/** Returns the network settings for outgoing connections, with the proxy's URL revealed. */
 export function networkSettings({ network }: Config): NetworkSettings {
   const { proxy, noProxy, ca, allowHosts } = network;
   return {
@@ -99,16 +99,16 @@ export function networkSettings({ network }: Config): NetworkSettings {
   };
 }
 
-/** Of all that the sink is told, its secrets among it: another one may well mean that a refusal is mended. */
+/** Returns a fingerprint of the sink's whole configuration, secrets included. A change may have fixed a refused credential. */
 function fingerprintOf(config: Config, ledger: Ledger, name: string): string {
-  const alone = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
-  const document = normalizedConfig(alone, (secret) => ledger.hash.fingerprint(secret));
+  const onlyThisSink = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
+  const document = normalizedConfig(onlyThisSink, (secret) => ledger.hash.fingerprint(secret));
   return ledger.hash.fingerprint(JSON.stringify(document));
 }
 
 function typeOf({ type }: SinkConfig): SinkType {
   const sinkType = allSinks.get(type);
   if (sinkType === undefined)
-    throw new Error(`no sink type ${type} is built in: the configuration should have been refused`);
+    throw new Error(`unknown sink type ${type}: loading the configuration should have rejected it`);
   return sinkType;
 }

@@ -24,8 +24,8 @@ const sink = (lists?: SinkConfig['lists']): SinkConfig => ({
 const config = (syncs: Record<string, SyncConfig>, sinks: Record<string, SinkConfig>) =>
   ({ syncs, sinks }) as unknown as Config;
 
-describe('what is read of a pigeonhole', () => {
-  it('is every list for a sink that takes all, with what says who may be shown before what people did', () => {
+describe('the reading plan', () => {
+  it('has every list for a sink that accepts all, and reads identity and consent before the items of attendees', () => {
     const { lists } = planReading(config({ a: sync({}) }, { archive: sink() }), ['a'], 'pigeonhole');
     expect(lists.slice(0, 3)).toEqual(['sessions', 'attendees', 'qna-questions']);
     expect(lists).toHaveLength(9);
@@ -42,10 +42,10 @@ describe('what is read of a pigeonhole', () => {
   ] as const)('for a sink that wants %j is %j', (wanted, expected) => {
     const plan = planReading(config({ a: sync({}) }, { archive: sink(wanted) }), ['a'], 'pigeonhole');
     expect(plan.lists).toEqual(expected);
-    expect([...plan.sinks.keys()]).toEqual(wanted); // what is only needed goes to no sink
+    expect([...plan.sinks.keys()]).toEqual(wanted); // lists that are only dependencies go to no sink
   });
 
-  it('is, for a derived list, what that is made from, and the list goes to who named it alone', () => {
+  it('has the source lists of a derived list, which goes only to sinks that name it', () => {
     const plan = planReading(
       config(
         { a: sync({ sinks: ['archive', 'hooks'] }) },
@@ -74,30 +74,30 @@ describe('what is read of a pigeonhole', () => {
     expect(all.sinks.has('engagement')).toBe(false);
   });
 
-  it('is nothing that the sync leaves out, but for what the rest needs', () => {
+  it('leaves out a list that the sync does not name, unless another list depends on it', () => {
     const plan = planReading(config({ a: sync({ lists: ['votes'] }) }, { archive: sink() }), ['a'], 'pigeonhole');
     expect(plan.lists).toEqual(['sessions', 'attendees', 'votes']);
   });
 
-  it('is united over the syncs that name it: lists, drops, sinks', () => {
+  it('combines lists, drops and sinks of all syncs that select the pigeonhole', () => {
     const syncs = {
       a: sync({ lists: ['attendees'], drop: { attendees: ['linkedIn'], votes: ['x'] } }),
       b: sync({ sinks: ['hooks', 'archive'], drop: { attendees: ['twitter', 'linkedIn'] } }),
     };
     const plan = planReading(config(syncs, { archive: sink(), hooks: sink(['attendees']) }), ['a', 'b'], 'pigeonhole');
-    // the passcode of an event enters no ledger, whatever is configured
+    // an event's passcode never enters the ledger
     expect(plan.drop).toEqual({ attendees: ['linkedIn', 'twitter'], votes: ['x'], pigeonholes: ['passcode'] });
     expect(plan.sinks.get('attendees')).toEqual(['archive', 'hooks']);
     expect(plan.sinks.get('questions')).toEqual(['archive']);
   });
 
-  it('are, of a workspace, the pigeonholes also where no sink wants them', () => {
+  it('of a workspace has the pigeonholes even if no sink wants them', () => {
     const plan = planReading(config({ a: sync({}) }, { archive: sink(['votes']) }), ['a'], 'workspace');
     expect(plan.lists).toEqual(['pigeonholes']);
     expect(plan.sinks.size).toBe(0);
   });
 
-  it('is a stream a list, or one a session for lists that can only be read so', () => {
+  it('has one stream per list, or one per session for per-session lists', () => {
     const plan = planReading(config({ a: sync({}) }, { archive: sink(['questions', 'votes']) }), ['a'], 'pigeonhole');
     expect(streamsOf(plan, [1, 2]).map(({ list, sessionId }) => `${list} ${sessionId}`)).toEqual([
       'sessions 0',
@@ -109,7 +109,7 @@ describe('what is read of a pigeonhole', () => {
     ]);
   });
 
-  it('takes the strictest limits of deletions', () => {
+  it('has the strictest deletion limits of all syncs', () => {
     const syncs = {
       a: sync({ deletions: { settleMs: 5, confirmMs: 3, holdAbove: { share: 0.5, items: 10 } } }),
       b: sync({ deletions: { settleMs: 9, confirmMs: 2, holdAbove: { share: 0.1, items: 20 } } }),

@@ -7,27 +7,27 @@ import { perSessionLists, shortest } from '../reading/cadence.js';
 import { derivedLists, madeFrom, type SentListName } from './derived-lists.js';
 import { joinsOf, usesList } from './sink-lists.js';
 
-/** What is read of a pigeonhole, united over all syncs that name it. */
+/** Lists to read from a pigeonhole, combined over all syncs that select it. */
 export interface ReadingPlan {
-  /** In the order in which they are read. */
+  /** In reading order. */
   readonly lists: readonly ListName[];
   readonly everyMs: Intervals;
   readonly drop: Readonly<Partial<Record<SentListName, readonly string[]>>>;
-  /** The strictest of all syncs. */
+  /** The strictest limits of all syncs. */
   readonly deletions: DeletionLimits;
-  /** Sinks by list, derived ones included: those that want its changes. */
+  /** Names of the sinks that want changes of each list, derived lists included. */
   readonly sinks: ReadonlyMap<SentListName, readonly string[]>;
 }
 
-/** Lists whose items belong to a person, so that consent is a matter of the attendee's record. */
+/** Lists whose items belong to an attendee, so that the attendee's record decides about consent. */
 const byAttendees: ReadonlySet<ListName> = new Set(
   pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'attendees'),
 );
 
 /**
- * The plan for a pigeonhole, or (`workspace`) for a workspace's own lists. Reads what some sink wants, and what that
- * needs: sessions and flagged questions for anonymity, attendees for consent, what its mapping looks at. These come first, so that who may be
- * named is known as early as can be.
+ * Returns the plan for a pigeonhole, or (`workspace`) for a workspace's own lists. It includes every list that a sink
+ * wants and every list that those depend on: sessions and Q&A questions for anonymity, attendees for consent, and the
+ * lists that the sink's mapping joins. Lists that decide whose identity is visible are read first.
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
   const all: readonly ListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
@@ -66,7 +66,7 @@ const readingOrder: readonly ListName[] = [
   ...pigeonholeLists.filter((list) => !['sessions', 'attendees', 'qna-questions'].includes(list)),
 ];
 
-/** The sinks of a sync that want a list. */
+/** Returns the names of the sync's sinks that want a list. */
 export function sinksWanting(config: Config, syncName: string, list: SentListName): string[] {
   const sync = config.syncs[syncName]!;
   if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
@@ -74,8 +74,8 @@ export function sinksWanting(config: Config, syncName: string, list: SentListNam
 }
 
 /**
- * Fields that never enter the ledger, whatever a configuration says. With the passcode of an event anybody comes in: it is
- * a credential, and no destination, page or backup has a use for it.
+ * Fields that never enter the ledger, whatever the configuration says. An event's passcode is a credential: anyone who
+ * has it can join the event, and no sink needs it.
  */
 const credentials = { pigeonholes: ['passcode'] } as const satisfies Partial<Record<SentListName, readonly string[]>>;
 
@@ -89,7 +89,7 @@ function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<Se
   return drop;
 }
 
-/** Of the limits of several syncs. */
+/** Returns the strictest combination of several syncs' limits. */
 export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
   return {
     settleMs: Math.max(...all.map(({ settleMs }) => settleMs)),
@@ -101,7 +101,7 @@ export function strictest(all: readonly DeletionLimits[]): DeletionLimits {
   };
 }
 
-/** The streams of a plan: one a list, or one a session for lists that can only be read so. */
+/** Returns the streams of a plan: one per list, or one per session for lists that the service offers only per session. */
 export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): StreamName[] {
   return plan.lists.flatMap((list) =>
     perSessionLists.has(list) ? sessionIds.map((sessionId) => ({ list, sessionId })) : [{ list, sessionId: 0 }],

@@ -2,8 +2,8 @@ import { anotherConfiguration, currentConfiguration } from '../ledger/configurat
 import type { Collaborators } from './collaborators.js';
 
 /**
- * A process whose configuration is not the current one does nothing: two would undo each other's work.
- * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current one is there
+ * Stops a process whose configuration is not the current one: two configurations would undo each other's work.
+ * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current one picks it up
  */
 export async function requireCurrentConfiguration({ ledger, configuration }: Collaborators): Promise<void> {
   const current = await currentConfiguration(ledger);

@@ -4,8 +4,8 @@ import type { Join } from '../sinks/sink.js';
 import { isDerived, type SentListName } from './derived-lists.js';
 
 /**
- * Whether a sink is sent a list: what it can use as it is configured, or less where `lists` says so. One that can use
- * all is sent a derived list only where `lists` names it: what the service does not have is made for who asks for it.
+ * Whether a sink receives a list: the lists its type can use with its settings, narrowed by the key `lists`. A sink that
+ * can use every list receives a derived one only if `lists` names it.
  */
 export function usesList(
   { type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>,
@@ -16,7 +16,7 @@ export function usesList(
   return lists?.includes(list) ?? !isDerived(list);
 }
 
-/** What has to be read because the sink's mapping looks at it. */
+/** Returns the lists that must be read because the sink's mapping joins them. */
 export function joinsOf({ type, settings }: Pick<SinkConfig, 'type' | 'settings'>): readonly Join[] {
   return allSinks.get(type)?.joins?.(settings) ?? [];
 }

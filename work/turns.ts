@@ -1,17 +1,17 @@
 /**
- * What workflows and activities say to each other. Ids and counts only: histories are plain text to whoever runs
- * Temporal.
+ * Payloads between workflows and activities. They hold only ids and counts, because everyone with access to Temporal
+ * can read workflow histories.
  */
 export interface PigeonholeName {
   readonly workspace: string;
   readonly pigeonholeId: number;
 }
 
-/** The end of one turn: what it did, and when the next one is due. */
+/** Result of one cycle: the work done, and when the next cycle is due. */
 export interface Turn {
-  /** 0: at once, there is more to do. */
+  /** 0: immediately, because there is more to do. */
   readonly nextDueInMs: number;
-  /** `waiting`: the workspace waits; `finished`: nothing names this work any more, its workflow ends. */
+  /** `waiting`: the workspace waits; `finished`: the configuration no longer names this work, so its workflow ends. */
   readonly state: 'working' | 'waiting' | 'paused' | 'finished';
   /** Why it waits or is paused. */
   readonly reason?: string;
@@ -31,17 +31,17 @@ export interface DeliveryTurn extends Turn {
 }
 
 export interface ImportTurn extends Turn {
-  /** That came to an end in this turn, created or not. */
+  /** Rows that reached a final state in this cycle, created or not. */
   readonly rows: number;
   readonly requests: number;
 }
 
 export interface ErasureTurn extends Turn {
-  /** Items that were erased in this turn. */
+  /** Items erased in this cycle. */
   readonly items: number;
-  /** Places that have not answered yet. */
+  /** Destinations that have not confirmed the erasure yet. */
   readonly open: number;
 }
 
-/** What a person may ask of running work by a signal. */
+/** An operator's request to running work. */
 export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';
