@@ -1,5 +1,4 @@
-import type { Figure } from './report/figure.js';
-import type { Run } from './report/run.js';
+import type { Figure, Run } from './report.js';
 
 export interface BenchOptions {
   /** Store of a bench that runs on either; undefined: both. */

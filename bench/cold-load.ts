@@ -1,12 +1,9 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
-import { runBareLoop } from './processes/run-bare-loop.js';
-import type { FreshStore, Stage } from './processes/stage.js';
-import { withStage } from './processes/with-stage.js';
-import type { Limit } from './report/figure.js';
-import { median } from './report/median.js';
-import { itemsPerSecond, type Run } from './report/run.js';
+import { runBareLoop } from './bare/run-bare-loop.js';
+import { type FreshStore, type Stage, withStage } from './processes/stage.js';
+import { type Limit, median, itemsPerSecond, type Run } from './report.js';
 
 const targets: Readonly<Record<'fast' | 'slow', { must: Limit; aim: Limit }>> = {
   fast: { must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } },

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from './bench.js';
 import { onlyAttendees } from './processes/load-attendees.js';
 import { Product } from './processes/product.js';
-import { withStage } from './processes/with-stage.js';
-import { median } from './report/median.js';
+import { withStage } from './processes/stage.js';
+import { median } from './report.js';
 
 const pollIntervalMs = 1000;
 const samples = 3;

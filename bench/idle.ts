@@ -3,9 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 import type { Bench } from './bench.js';
 import { Product } from './processes/product.js';
 import type { SeenRequest } from './processes/sandbox.js';
-import type { Stage } from './processes/stage.js';
-import { waitUntil } from './processes/wait-until.js';
-import { withStage } from './processes/with-stage.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { waitUntil } from './processes/program.js';
 
 const pollIntervalMs = 2000;
 const watchedMs = 30_000;

@@ -3,10 +3,8 @@ import type { Bench, BenchOptions } from './bench.js';
 import type { ImportMeasurement, ImportTask } from './imports/import-task.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
-import type { Stage } from './processes/stage.js';
-import { withStage } from './processes/with-stage.js';
-import { median } from './report/median.js';
-import type { Run } from './report/run.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { median, type Run } from './report.js';
 import { join } from 'node:path';
 
 /**

@@ -2,11 +2,40 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { allBenches, usualBenches } from './all-benches.js';
 import type { Bench, BenchOptions, BenchReport, StoreKind } from './bench.js';
-import { type Figure, verdictOf } from './report/figure.js';
-import { formatRun } from './report/run.js';
-import { formatTable } from './report/format-table.js';
+import { type Figure, verdictOf, formatTable, formatRun } from './report.js';
+import { coldLoad } from './cold-load.js';
+import { detection } from './detection.js';
+import { endToEnd } from './end-to-end.js';
+import { hubspotLimit } from './hubspot-limit.js';
+import { idle } from './idle.js';
+import { importRows } from './import.js';
+import { latency } from './latency.js';
+import { memory } from './memory.js';
+import { moderation } from './moderation.js';
+import { peers } from './peers.js';
+import { registrantFile } from './registrant-file.js';
+import { smallQuota } from './small-quota.js';
+import { unchanged } from './unchanged.js';
+
+const allBenches: readonly Bench[] = [
+  coldLoad,
+  endToEnd,
+  unchanged,
+  idle,
+  latency,
+  moderation,
+  detection,
+  smallQuota,
+  memory,
+  peers,
+  hubspotLimit,
+  registrantFile,
+  importRows,
+];
+
+/** Benches that run unless one is named: a few minutes on two cores. */
+const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];
 
 const usage = `npm run bench [-- NAME… [options]]
 

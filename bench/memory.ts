@@ -1,6 +1,6 @@
 import type { Bench } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
-import { withStage } from './processes/with-stage.js';
+import { withStage } from './processes/stage.js';
 
 /** Peak memory of the product's process while it loads a list, and while it loads one ten times as long. */
 export const memory: Bench = {

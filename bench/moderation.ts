@@ -3,10 +3,9 @@ import type { Bench, BenchReport } from './bench.js';
 import { Product } from './processes/product.js';
 import { Receiver } from './processes/receiver.js';
 import type { SeenRequest } from './processes/sandbox.js';
-import type { Stage } from './processes/stage.js';
-import { waitUntil } from './processes/wait-until.js';
-import { withStage } from './processes/with-stage.js';
-import { percentile } from './report/median.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { waitUntil } from './processes/program.js';
+import { percentile } from './report.js';
 
 const pollIntervalMs = 1000;
 const questions = 1000;

@@ -1,15 +1,12 @@
 import { join } from 'node:path';
-import type { BareMeasurement } from './bare/bare-task.js';
+import { type BareMeasurement, runBareLoop } from './bare/run-bare-loop.js';
 import type { Bench } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
-import { runBareLoop } from './processes/run-bare-loop.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
-import type { Stage } from './processes/stage.js';
-import { withStage } from './processes/with-stage.js';
+import { type Stage, withStage } from './processes/stage.js';
 import { packageRoot } from '../base/package-root.js';
-import { median } from './report/median.js';
-import { itemsPerSecond, type Run } from './report/run.js';
+import { median, itemsPerSecond, type Run } from './report.js';
 
 /** A well-known tool that does it with a few lines of Python, in `bench/peers/`. */
 interface Peer {

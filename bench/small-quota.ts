@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchOptions, BenchReport } from './bench.js';
 import { Product } from './processes/product.js';
-import type { Stage } from './processes/stage.js';
-import { waitUntil } from './processes/wait-until.js';
-import { withStage } from './processes/with-stage.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { waitUntil } from './processes/program.js';
 
 const windowSeconds = 60;
 const pigeonholes = [101, 102, 103, 104] as const;

@@ -2,12 +2,10 @@ import type { Client } from 'pg';
 import type { Bench, BenchReport } from './bench.js';
 import { forAttendees, loadAttendees, onlyAttendees, type LoadedProduct } from './processes/load-attendees.js';
 import { withClient } from './processes/postgres-server.js';
-import { runBareLoop } from './processes/run-bare-loop.js';
-import type { Stage } from './processes/stage.js';
-import { waitUntil } from './processes/wait-until.js';
-import { withStage } from './processes/with-stage.js';
-import { median } from './report/median.js';
-import { itemsPerSecond, type Run } from './report/run.js';
+import { runBareLoop } from './bare/run-bare-loop.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { waitUntil } from './processes/program.js';
+import { median, itemsPerSecond, type Run } from './report.js';
 
 const touchedShare = 0.01;
 

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Pool } from 'undici';
 import type { BareRow } from './bare-read.js';
-import type { BareDelivery } from './bare-task.js';
+import type { BareDelivery } from './run-bare-loop.js';
 
 /** Concurrent requests, the same number as the product's webhook sink. */
 const atOnce = 16;

@@ -1,5 +1,5 @@
 import type { StoreKind } from '../bench.js';
-import type { Run } from '../report/run.js';
+import type { Run } from '../report.js';
 import { Product } from './product.js';
 import type { SeenRequest } from './sandbox.js';
 import type { FreshStore, Stage } from './stage.js';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { startGuardedChild } from '../../worker/guarded-child.js';
-import { cpuSecondsOfFamily } from './process-figures.js';
-import { waitUntil } from './wait-until.js';
+import { cpuSecondsOfFamily, waitUntil } from './program.js';
 
 /** A PostgreSQL server for one bench, with the settings it comes with: fsync on, nothing tuned. */
 export interface PostgresServer {

@@ -6,8 +6,7 @@ import { binarySources } from '../../worker/embedded-temporal/binary-sources.js'
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { localTokenFile } from '../../worker/local-token.js';
-import { cpuSecondsOf, peakRssMbOf } from './process-figures.js';
-import { Program } from './program.js';
+import { cpuSecondsOf, peakRssMbOf, Program } from './program.js';
 import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
 

@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, readdirSync, readFileSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { type GuardedChild, startGuardedChild } from '../../worker/guarded-child.js';
 import { builtProgram } from '../../base/package-root.js';
-import { waitUntil } from './wait-until.js';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface ProgramOptions {
   /** Path in the build without `dist` and suffix, such as `cli/main`; with a `command`, any file. */
@@ -109,5 +109,69 @@ export class Program {
     } finally {
       closeSync(file);
     }
+  }
+}
+
+/** Clock ticks a second of Linux, the same on every architecture that Node runs on (sysconf(_SC_CLK_TCK)). */
+const ticksPerSecond = 100;
+/** At a family whose members come and go. */
+const maxAttempts = 10;
+
+/** CPU seconds that a process has used since its start, its threads included. @throws where /proc has no such process */
+export function cpuSecondsOf(pid: number): number {
+  return cpuTimes(pid).own;
+}
+
+/** The most memory that a process ever had resident. @throws where /proc has no such process */
+export function peakRssMbOf(pid: number): number {
+  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(line?.[1]) / 1024;
+}
+
+/** CPU seconds of a process and of its children, gone or not: a PostgreSQL server's connections are processes. */
+export function cpuSecondsOfFamily(pid: number): number {
+  // A child that ends while we look is counted with its parent's ended ones the next time.
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return lookAtFamily(pid);
+    } catch (error) {
+      if (attempts === maxAttempts) throw error;
+    }
+  }
+}
+
+function lookAtFamily(pid: number): number {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+  );
+  const { own, ofEndedChildren } = cpuTimes(pid);
+  return children.reduce((sum, child) => sum + cpuTimes(child).own, own + ofEndedChildren);
+}
+
+function cpuTimes(pid: number): { own: number; ofEndedChildren: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The second field is the program's name in brackets, which may hold anything; the rest is separated by spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
+  return { own: (user + system) / ticksPerSecond, ofEndedChildren: (childUser + childSystem) / ticksPerSecond };
+}
+
+/** Rare enough to take nothing from what is measured: instants come from logs and rows, not from when we looked. */
+const lookEveryMs = 50;
+
+/**
+ * Waits until `look` gives something, and gives it back.
+ * @throws when it gives undefined for `timeoutMs`; the sentence names `what`
+ */
+export async function waitUntil<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  timeoutMs: number,
+): Promise<T> {
+  for (const end = Date.now() + timeoutMs; ;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`the bench waited ${timeoutMs / 1000} s in vain until ${what}`);
+    await pause(lookEveryMs);
   }
 }

@@ -1,4 +1,4 @@
-import { verdictOf } from './figure.js';
+import { median, percentile, verdictOf } from './report.js';
 
 const figure = { bench: 'b', what: 'w', unit: '', must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } };
 
@@ -24,4 +24,18 @@ describe('the verdict on a figure', () => {
   it('is none without a target', () => {
     expect(verdictOf({ bench: 'b', what: 'w', unit: '', value: 1 })).toBe('no target');
   });
+});
+
+describe('median', () => {
+  it('is the middle value, whatever the order', () => expect(median([9, 1, 5])).toBe(5));
+  it('is the mean of the two in the middle of an even number', () => expect(median([1, 2, 4, 100])).toBe(3));
+  it('refuses no values', () => expect(() => median([])).toThrow(RangeError));
+});
+
+describe('percentile', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+  it('is the value of the nearest rank', () => {
+    expect([0.5, 0.99, 1].map((share) => percentile(hundred, share))).toEqual([50, 99, 100]);
+  });
+  it('is the highest value where the share falls within the last rank', () => expect(percentile([3, 7], 0.99)).toBe(7));
 });

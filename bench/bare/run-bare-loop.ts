@@ -1,0 +1,54 @@
+import type { BareDepth, BareResult } from './bare-read.js';
+import { join } from 'node:path';
+import type { Run } from '../report.js';
+import { Program } from '../processes/program.js';
+import { sandboxKey } from '../processes/sandbox.js';
+
+/** Command-line settings of the bare loop. */
+export interface BareTask {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pigeonholeId: number;
+  readonly depth: BareDepth;
+  /** Store in which `upsert` keeps its rows. */
+  readonly store?: { readonly url: string } | { readonly folder: string };
+  /** Destination of each page after it is stored. */
+  readonly deliver?: BareDelivery;
+}
+
+export interface BareDelivery {
+  /** Gets a line for each item, made durable page by page. */
+  readonly file?: string;
+  /** Gets a signed POST for each item. */
+  readonly webhook?: { readonly url: string; readonly secret: string };
+}
+
+/** Result, printed after the word `measured`. */
+export interface BareMeasurement extends BareResult {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly peakRssMb: number;
+}
+
+/** Runs the bare loop once, over all attendees of pigeonhole 101, as a process of its own like the product. */
+export async function runBareLoop(
+  contender: string,
+  { folder, items }: { readonly folder: string; readonly items: number },
+  task: Omit<BareTask, 'apiKey' | 'pigeonholeId'>,
+): Promise<Run> {
+  const whole: BareTask = { ...task, apiKey: sandboxKey, pigeonholeId: 101 };
+  const program = new Program({
+    program: 'bench/bare/main',
+    args: [JSON.stringify(whole)],
+    env: {},
+    cwd: folder,
+    logFile: join(folder, `${contender.replaceAll(/[^a-z0-9]+/gi, '-')}-${Date.now()}.log`),
+  });
+  const line = await program.lineLike(/^measured (.+)$/, 30 * 60_000);
+  await program.ended(30_000);
+  const measured = JSON.parse(line[1]!) as BareMeasurement;
+  if (task.depth !== 'bodies' && measured.items !== items) {
+    throw new Error(`the bare loop read ${measured.items} items where the sandbox has ${items}: see its request log`);
+  }
+  return { contender, ...measured, items };
+}

@@ -1,0 +1,114 @@
+/** Limit of a figure. */
+export type Limit = { readonly atLeast: number } | { readonly atMost: number };
+
+/** A figure with its targets, as docs/performance.md states them. */
+export interface Figure {
+  readonly bench: string;
+  readonly what: string;
+  readonly value: number;
+  /** Behind the number; empty for a ratio or a count. */
+  readonly unit: string;
+  /** Missing it makes the command fail. */
+  readonly must?: Limit;
+  readonly aim?: Limit;
+}
+
+export type Verdict = 'aim' | 'must' | 'missed' | 'no target';
+
+export function verdictOf({ value, must, aim }: Figure): Verdict {
+  if (must === undefined && aim === undefined) return 'no target';
+  if (must !== undefined && !keeps(value, must)) return 'missed';
+  if (aim !== undefined && keeps(value, aim)) return 'aim';
+  return 'must';
+}
+
+function keeps(value: number, limit: Limit): boolean {
+  return 'atLeast' in limit ? value >= limit.atLeast : value <= limit.atMost;
+}
+
+/** The value below which the given share of them lies, by the nearest rank. @throws {RangeError} for no values */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
+  if (value === undefined) throw new RangeError('there is no percentile of no values');
+  return value;
+}
+
+/** The middle value, or the mean of the two in the middle. @throws {RangeError} for no values */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (upper === undefined || lower === undefined) throw new RangeError('there is no median of no values');
+  return (lower + upper) / 2;
+}
+
+const marks: Readonly<Record<Verdict, string>> = {
+  aim: '✔ aim',
+  must: '✔ must',
+  missed: '✘ missed',
+  'no target': '',
+};
+
+/** The figures as one table in Markdown, so that it can be pasted into docs/performance.md. */
+export function formatTable(figures: readonly Figure[]): string {
+  const rows = [
+    ['bench', 'figure', 'median', 'must', 'aim', ''],
+    ...figures.map((figure) => [
+      figure.bench,
+      figure.what,
+      numberText(figure.value, figure.unit),
+      limitText(figure.must, figure.unit),
+      limitText(figure.aim, figure.unit),
+      marks[verdictOf(figure)],
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`);
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [lines[0], rule, ...lines.slice(1)].join('\n');
+}
+
+function limitText(limit: Limit | undefined, unit: string): string {
+  if (limit === undefined) return '';
+  return 'atLeast' in limit ? `≥ ${numberText(limit.atLeast, unit)}` : `≤ ${numberText(limit.atMost, unit)}`;
+}
+
+function numberText(value: number, unit: string): string {
+  const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 2;
+  const text = value.toLocaleString('en', { minimumFractionDigits: 0, maximumFractionDigits: digits });
+  return unit === '' ? text : `${text} ${unit}`;
+}
+
+/** One contender's run. */
+export interface Run {
+  readonly contender: string;
+  readonly items: number;
+  /** From the first request of what is measured to the last commit. */
+  readonly seconds: number;
+  /** CPU seconds of the contender's process in that time. */
+  readonly cpuSeconds: number;
+  /** CPU seconds of the PostgreSQL server in that time; undefined if it used none. */
+  readonly serverCpuSeconds?: number | undefined;
+  /** Peak since the start of the process. */
+  readonly peakRssMb: number;
+  readonly requests: number;
+}
+
+export function itemsPerSecond({ items, seconds }: Run): number {
+  return items / seconds;
+}
+
+/** A line for a person. */
+export function formatRun(run: Run): string {
+  const cells = [
+    run.contender.padEnd(34),
+    `${Math.round(itemsPerSecond(run)).toLocaleString('en').padStart(9)} items/s`,
+    `${run.seconds.toFixed(2).padStart(7)} s`,
+    `${run.cpuSeconds.toFixed(2).padStart(6)} CPU s`,
+    ...(run.serverCpuSeconds === undefined ? [] : [`+ ${run.serverCpuSeconds.toFixed(2)} of the server`]),
+    `${Math.round(run.peakRssMb).toString().padStart(5)} MB`,
+    `${run.requests.toString().padStart(6)} requests`,
+  ];
+  return cells.join('  ');
+}
