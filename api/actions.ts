@@ -1,17 +1,11 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import { type Action, type ActionResult, actionSchema } from '../operations/action.js';
+import { type Action, actionSchema } from '../operations/action.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { actorOf, requireSink, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';
-
-export interface ActionSources extends ScopeSources {
-  readonly ledger: Ledger;
-  /** Writes a person's request to the ledger, then wakes the work. */
-  readonly act: (action: Action) => Promise<ActionResult>;
-}
+import { actorOf, requireSink, requireWorkspace, sinkTarget } from './scope.js';
 
 export const doneSchema = z
   .object({
@@ -39,7 +33,7 @@ const actionRoute = createRoute({
 });
 
 /** `POST /api/actions`. */
-export function serveActions(app: ApiApp, sources: ActionSources): void {
+export function serveActions(app: ApiApp, sources: ApiSources): void {
   app.openapi(actionRoute, async (c) => {
     const action = c.req.valid('json');
     const { kind, name } = action;

@@ -1,11 +1,10 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import { alertsSchema } from '../operations/alerts/alert-desk.js';
 
 const testedSchema = z
@@ -22,15 +21,6 @@ const testedSchema = z
   })
   .openapi('TestedAlerts');
 export type TestedAlerts = z.infer<typeof testedSchema>;
-
-export interface AlertSources {
-  readonly ledger: Ledger;
-  readonly alerts: {
-    view(): Promise<AlertsView>;
-    /** Sends every receiver a message that says that it is a test. */
-    test(): Promise<TestedAlerts['receivers']>;
-  };
-}
 
 const showRoute = createRoute({
   method: 'get',
@@ -54,7 +44,7 @@ const testRoute = createRoute({
 });
 
 /** `GET /api/alerts` and `POST /api/alerts/test`. */
-export function serveAlerts(app: ApiApp, { ledger, alerts }: AlertSources): void {
+export function serveAlerts(app: ApiApp, { ledger, alerts }: Pick<ApiSources, 'ledger' | 'alerts'>): void {
   app.openapi(showRoute, async (c) => {
     requireEveryWorkspace(c);
     return c.json(await alerts.view(), 200);

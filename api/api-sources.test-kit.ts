@@ -3,7 +3,7 @@ import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ProcessMeters } from './metrics/process-meters.js';
-import type { ApiSources } from './create-app.js';
+import type { ApiSources } from './api-sources.js';
 import { PageCodes } from './page-links.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
@@ -15,7 +15,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     version: '0.0.0',
     trouble: () => null,
     quotas: async () => new Map(),
-    wakeSinks: async () => undefined,
+    starter: { start: async () => undefined, wakeSinks: async () => undefined },
     act: async () => 'done',
     replay: async () => ({ unknown: 'no sink is known' }),
     planConfiguration: notAsked,
@@ -34,7 +34,6 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     page: new Map(),
     pageCodes: new PageCodes(),
     localToken: () => localToken,
-    forget: async () => undefined,
     ...given,
   };
 }

@@ -1,7 +1,7 @@
+import type { AccessSources } from './api-sources.js';
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { findToken, noteTokenUsed } from '../ledger/tokens.js';
 import { type Holder, readSession, sessionIn } from './page-session.js';
 import { Refused } from './problem.js';
@@ -24,13 +24,6 @@ export interface Caller {
 export type Header = (name: string) => string | undefined;
 
 /** Everything that identifies a caller. */
-export interface AccessSources {
-  readonly config: Config;
-  readonly ledger: Ledger;
-  /** The administrator's token that this installation has made for itself, for where `server.token` is not set. */
-  readonly localToken: () => string;
-}
-
 const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), workspace: null };
 
 /** Compared with where there is nothing else to compare with, so that it takes as long. */

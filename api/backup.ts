@@ -1,16 +1,10 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
 import { needs, problems, streamOf } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-
-export interface BackupSources {
-  readonly ledger: Ledger;
-  /** A copy of the embedded store, packed while it is read. Null: the store is a database with tools of its own. */
-  readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | null;
-}
 
 const backupRoute = createRoute({
   method: 'get',
@@ -29,7 +23,7 @@ const backupRoute = createRoute({
 });
 
 /** `GET /api/backup`: it holds all that is personal, so it is for administrators, and noted. */
-export function serveBackup(app: ApiApp, { ledger, backup }: BackupSources): void {
+export function serveBackup(app: ApiApp, { ledger, backup }: Pick<ApiSources, 'ledger' | 'backup'>): void {
   app.openapi(backupRoute, async (c) => {
     requireEveryWorkspace(c);
     const headers = { 'content-type': 'application/gzip' };

@@ -1,30 +1,20 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import {
-  type AppliedConfiguration,
   appliedConfigurationSchema,
   applySchema,
   type Candidate,
   candidateSchema,
-  type ConfigurationPlan,
   configurationPlanSchema,
 } from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-
-export interface ConfigurationSources {
-  readonly config: Config;
-  readonly ledger: Ledger;
-  /** @throws {ConfigError} or another error of a configuration that cannot be used */
-  readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
-  readonly applyConfiguration: () => Promise<AppliedConfiguration>;
-}
 
 /** Size limit of a configuration file. */
 export const largestFileBytes = 1024 * 1024;
@@ -59,7 +49,7 @@ const applyRoute = createRoute({
 });
 
 /** `POST /api/configuration/plan` and `POST /api/configuration/apply`. */
-export function serveConfiguration(app: ApiApp, sources: ConfigurationSources): void {
+export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
   app.openapi(planRoute, async (c) => {
     const candidate = c.req.valid('json');
     requireEveryWorkspace(c);

@@ -5,69 +5,43 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { noteAsked, noteEnded } from '../ledger/audit.js';
-import { type ActionSources, serveActions } from './actions.js';
-import { type AlertSources, serveAlerts } from './alerts.js';
+import { serveActions } from './actions.js';
+import { serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
-import { type AccessSources, authenticate, authenticateForMetrics } from './authenticate.js';
+import type { AccessSources, ApiSources, ProbeSources } from './api-sources.js';
+import { authenticate, authenticateForMetrics } from './authenticate.js';
 import { BoundedNotes, RefusedActions } from './audit-bounds.js';
 import { addressOf } from './limit-connections.js';
 import { TokenGuard } from './token-guard.js';
-import { type BackupSources, serveBackup } from './backup.js';
-import { type ConfigurationSources, serveConfiguration } from './configuration.js';
+import { serveBackup } from './backup.js';
+import { serveConfiguration } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
-import { type ErasureSources, serveErasures, serveForgotten } from './erasures.js';
+import { serveErasures, serveForgotten } from './erasures.js';
 import { serveFields } from './fields.js';
-import { allowedMethods, documentApi, type DocumentSources, methodsWrittenOut } from './openapi-document.js';
-import { type InstanceSources, serveInstance } from './instance.js';
+import { allowedMethods, documentApi, methodsWrittenOut } from './openapi-document.js';
+import { serveInstance } from './instance.js';
 import { isOwnHost, isOwnOrigin, secureHeaders } from './browser-guards.js';
-import { type PreviewSources, servePreview } from './preview.js';
+import { servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
-import { type ReplaySources, serveReplays } from './replays.js';
+import { serveReplays } from './replays.js';
 import { serveAuditLog } from './audit-log.js';
 import { serveCaller, serveTokens } from './tokens.js';
 import { serveItems } from './items.js';
 import { servePageCodes } from './page-links.js';
-import { type PageSources, servePage } from './serve-page.js';
-import { type LiveSources, serveLiveChanges } from './live-changes.js';
+import { servePage } from './serve-page.js';
+import { serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
-import { type ProvisioningSources, serveProvisioning } from './provisioning.js';
-import type { ImportSources } from './uploads.js';
-import { type CanarySources, serveCanaries, type ReadySources, serveReady } from './ready.js';
-import { countAnswers, type MetricsSources, serveMetrics } from './metrics/serve-metrics.js';
-import { type HealthSources, serveHealth } from './health.js';
+import { serveProvisioning } from './provisioning.js';
+import { serveCanaries, serveReady } from './ready.js';
+import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
+import { serveHealth } from './health.js';
 import { servePersons } from './persons.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas, serveStatus } from './status.js';
 import { serveSinks } from './sinks.js';
-import type { StatusSources } from '../operations/read-status.js';
 import { serveSyncs } from './syncs.js';
 import { serveWhy } from './why.js';
-
-/** Everything the API needs from the process that serves it. */
-export interface ApiSources
-  extends
-    DocumentSources,
-    StatusSources,
-    ActionSources,
-    ReplaySources,
-    ConfigurationSources,
-    PreviewSources,
-    LiveSources,
-    BackupSources,
-    ImportSources,
-    ProvisioningSources,
-    ReadySources,
-    AlertSources,
-    MetricsSources,
-    HealthSources,
-    PageSources,
-    ErasureSources,
-    InstanceSources,
-    CanarySources {
-  /** Tells sinks that there is something to deliver. */
-  readonly wakeSinks: (names: readonly string[]) => Promise<void>;
-}
 
 /** Creates the app with every route behind the guards: origin, caller and form of the request. */
 export function createApp(sources: ApiSources): ApiApp {
@@ -124,9 +98,6 @@ export function createApp(sources: ApiSources): ApiApp {
   });
   return app;
 }
-
-/** Everything a process needs to answer probes without serving the API. */
-export type ProbeSources = HealthSources & MetricsSources & AccessSources;
 
 /** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
 export function createProbeApp(sources: ProbeSources): ApiApp {

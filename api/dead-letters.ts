@@ -1,5 +1,5 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import {
   type DeadLetter,
   type DeadLetterGroup,
@@ -13,7 +13,7 @@ import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { requireWorkspace, type ScopeSources, sinkTarget, workspaceOf } from './scope.js';
+import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
 import { causeText } from '../operations/delivery-words.js';
 
 /** Changes that a sink refused for one cause. */
@@ -75,11 +75,6 @@ const positionSchema: z.ZodType<readonly [string, number, number, number, number
   positionOf.int4,
 ]);
 
-export interface DeadLetterSources extends ScopeSources {
-  readonly ledger: Ledger;
-  readonly wakeSinks: (names: readonly string[]) => Promise<void>;
-}
-
 const looksLike = 'dead letters are chosen by "sink", "cause", "list", "key", "workspace" and "pigeonhole"';
 
 const groupsRoute = createRoute({
@@ -133,8 +128,8 @@ const redriveRoute = createRoute({
 });
 
 /** `GET /api/dead-letters` by cause, `GET /api/dead-letters/items` one by one, `POST /api/dead-letters/redrive`. */
-export function serveDeadLetters(app: ApiApp, sources: DeadLetterSources): void {
-  const { ledger, wakeSinks } = sources;
+export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
+  const { ledger, starter } = sources;
   app.openapi(groupsRoute, async (c) => {
     const choice = c.req.valid('query');
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
@@ -170,7 +165,7 @@ export function serveDeadLetters(app: ApiApp, sources: DeadLetterSources): void 
     const target = sink === undefined ? null : sinkTarget(sources, sink);
     const changes = await audited(c, ledger, { action: 'redrive-dead-letters', target, detail }, async () => {
       const done = await redriveDeadLetters(ledger, { ...choice, workspace });
-      await wakeSinks(done.woken);
+      await starter.wakeSinks(done.woken);
       return done.changes;
     });
     return c.json({ done: true, changes } as const, 200);

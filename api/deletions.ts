@@ -1,5 +1,5 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
@@ -38,11 +38,6 @@ export const decisionSchema = z
   })
   .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;
-
-export interface DeletionSources {
-  readonly ledger: Ledger;
-  readonly wakeSinks: (names: readonly string[]) => Promise<void>;
-}
 
 const oneOfThem = z.object({ id: idText() });
 
@@ -85,7 +80,7 @@ const decideRoute = createRoute({
 });
 
 /** `GET /api/deletions`, `GET /api/deletions/{id}` with its items, and `POST` of a decision to the latter. */
-export function serveDeletions(app: ApiApp, { ledger, wakeSinks }: DeletionSources): void {
+export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources, 'ledger' | 'starter'>): void {
   const own = async (c: ApiContext): Promise<Hold[]> => {
     const workspace = workspaceOf(c);
     return (await openHolds(ledger)).filter((hold) => workspace === null || hold.workspace === workspace);
@@ -111,7 +106,7 @@ export function serveDeletions(app: ApiApp, { ledger, wakeSinks }: DeletionSourc
       }
       const decided = await decideHold(ledger, hold.id, decision);
       if (decided === undefined) throw new Refused(404, `deletions ${hold.id} have been decided about meanwhile`);
-      await wakeSinks(decided.woken);
+      await starter.wakeSinks(decided.woken);
       return decided.items;
     });
     return c.json({ done: true, items: done } as const, 200);

@@ -1,3 +1,4 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { countPerson } from '../people/export-person.js';
@@ -11,6 +12,7 @@ import {
   receiptsOf,
 } from '../people/erasures.js';
 import { liftErasure, requestErasure } from '../people/erasure-states.js';
+import { forgetting } from '../operations/orchestration.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
@@ -74,12 +76,6 @@ const erasureRequestSchema = z
   .openapi('ErasureRequest');
 export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
 
-export interface ErasureSources {
-  readonly ledger: Ledger;
-  /** Starts the workflow of an erasure, by its UUID. */
-  readonly forget: (id: string) => Promise<void>;
-}
-
 const looksLike = 'an erasure has "id" (a UUID) and "attendee" (an id, a code or an e-mail address)';
 const idParam = z.object({ id: z.uuid() });
 
@@ -142,8 +138,8 @@ const liftRoute = createRoute({
 });
 
 /** `/api/erasures`. */
-export function serveErasures(app: ApiApp, sources: ErasureSources): void {
-  const { ledger, forget } = sources;
+export function serveErasures(app: ApiApp, sources: ApiSources): void {
+  const { ledger, starter } = sources;
   app.openapi(planRoute, async (c) => {
     const { attendee } = c.req.valid('json');
     const workspace = workspaceOf(c);
@@ -168,7 +164,7 @@ export function serveErasures(app: ApiApp, sources: ErasureSources): void {
       const names = { asked: attendee, places };
       const sharing = await countSharing(ledger, places, workspace);
       await requestErasure(ledger, { id, names, by: actorOf(c, by) ?? null, reason: reason ?? null, sharing });
-      await forget(id);
+      await starter.start(forgetting(id));
       return (await readErasure(ledger, id))!;
     });
     return c.json(await viewWhole(ledger, erasure), 200);

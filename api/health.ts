@@ -1,3 +1,4 @@
+import type { ApiSources } from './api-sources.js';
 import type { ApiApp } from './api-app.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,13 +10,8 @@ export interface PartHealth {
   readonly ready: boolean;
 }
 
-export interface HealthSources {
-  /** Checks each part separately. Never throws; takes a few seconds at most. */
-  readonly health: () => Promise<readonly PartHealth[]>;
-}
-
 /** The parts that are not ready. */
-export async function lacksOf({ health }: HealthSources): Promise<string[]> {
+export async function lacksOf({ health }: Pick<ApiSources, 'health'>): Promise<string[]> {
   return (await health()).filter(({ ready }) => !ready).map(({ part }) => part);
 }
 
@@ -24,7 +20,7 @@ export async function lacksOf({ health }: HealthSources): Promise<string[]> {
  * API); else 503, with what it lacks. Asked by machines
  * that have no token and may call this host what they like, so they tell nothing else.
  */
-export function serveHealth(app: ApiApp, sources: HealthSources): void {
+export function serveHealth(app: ApiApp, sources: Pick<ApiSources, 'health'>): void {
   app.get('/healthz', (c) => c.text('ok'));
   app.get('/readyz', async (c) => {
     const lacks = await lacksOf(sources);
@@ -37,7 +33,7 @@ export interface ProbeServer {
   /** As a client reaches it from this machine. */
   readonly url: string;
   /** Until then the process is alive and not ready. */
-  serve(sources: HealthSources): void;
+  serve(sources: Pick<ApiSources, 'health'>): void;
   close(): Promise<void>;
 }
 

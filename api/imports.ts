@@ -1,3 +1,4 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
@@ -15,7 +16,7 @@ import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems, streamOf } from './route-parts.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
-import { asRefusal, csv, type ImportSources, serveUploads } from './uploads.js';
+import { asRefusal, csv, serveUploads } from './uploads.js';
 
 const idParams = z.object({ id: printable(100) });
 
@@ -104,7 +105,7 @@ const mappingsRoute = createRoute({
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
 
 /** Imports of registrants: the uploads, and what is asked about imports by their id. */
-export function serveImports(app: ApiApp, sources: ImportSources): void {
+export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | 'imports'>): void {
   const { ledger, imports } = sources;
   const find = async (c: ApiContext, id: string): Promise<ImportView> => {
     const view = await imports.find(id);

@@ -1,7 +1,8 @@
+import type { AccessSources, ApiSources } from './api-sources.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findToken } from '../ledger/tokens.js';
-import { administratorsToken, type AccessSources } from './authenticate.js';
+import { administratorsToken } from './authenticate.js';
 import type { ApiApp } from './api-app.js';
 import { Refused } from './problem.js';
 import { hashToken, tokenIdOf } from './token-text.js';
@@ -9,15 +10,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { StoreSetting } from '../config/schema/store.js';
 
-export interface InstanceSources extends AccessSources {
-  readonly version: string;
-}
-
 /**
  * `GET /instance?challenge=…`: which pigeonpost this is, for a client that has not sent its token yet and must not send it to
  * another one. It names no person, no event and no path.
  */
-export function serveInstance(app: ApiApp, sources: InstanceSources): void {
+export function serveInstance(app: ApiApp, sources: ApiSources): void {
   app.get('/instance', async (c) => {
     const challenge = c.req.query('challenge') ?? '';
     const id = c.req.query('token');

@@ -1,3 +1,4 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -11,7 +12,7 @@ import {
 } from '../ledger/read-changes.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { type AccessSources, authenticate } from './authenticate.js';
+import { authenticate } from './authenticate.js';
 import { requireRef } from './pigeonholes.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
@@ -47,11 +48,6 @@ export const liveChangesSchema = z
   })
   .openapi('LiveChanges');
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
-
-export interface LiveSources extends AccessSources {
-  /** Interval between two reads of the ledger; 1 s by default. */
-  readonly liveEveryMs?: number;
-}
 
 /** A comment is sent as often, so that a proxy in between does not take the silence for the end. */
 const heartbeatMs = 15_000;
@@ -95,7 +91,7 @@ const liveRoute = createRoute({
 });
 
 /** `GET /api/changes/live`. */
-export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
+export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
   let open = 0;
   app.openapi(liveRoute, async (c) => {
@@ -120,7 +116,7 @@ export function serveLiveChanges(app: ApiApp, sources: LiveSources): void {
 }
 
 /** @throws {Refused} 400, 403, 404 */
-async function feedOf(c: ApiContext, sources: LiveSources, query: z.output<typeof liveQuery>): Promise<Feed> {
+async function feedOf(c: ApiContext, sources: ApiSources, query: z.output<typeof liveQuery>): Promise<Feed> {
   const { workspace, pigeonhole, list, recent, after, personal } = query;
   const place = pigeonhole === undefined ? null : await knownPlace(c, sources, pigeonhole);
   const choice = { workspace: workspaceOf(c, workspace), pigeonhole: place, list: list ?? null };
@@ -146,7 +142,7 @@ function once(work: () => void): () => void {
  * A pigeonhole as the ledger writes it. Of one that it does not know nothing would ever come, without a word.
  * @throws {Refused} 403, 404
  */
-async function knownPlace(c: ApiContext, sources: LiveSources, name: string): Promise<string> {
+async function knownPlace(c: ApiContext, sources: ApiSources, name: string): Promise<string> {
   const [workspace, id] = name.split('/') as [string, string];
   await requireRef(c, sources, { workspace, id });
   return `${workspace}/${Number(id)}`;
@@ -214,7 +210,7 @@ function reached(changes: readonly FeedChange[], ref: number, head: number): num
   return own.length < maxAtOnce ? head : own.at(-1)!.sequence;
 }
 
-function follow(feed: Feed, sources: LiveSources, c: ApiContext, onEnd: () => void): ReadableStream {
+function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => void): ReadableStream {
   const ended = new AbortController();
   const end = (): void => {
     ended.abort();

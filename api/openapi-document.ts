@@ -1,3 +1,4 @@
+import type { ApiSources } from './api-sources.js';
 import type { ApiApp } from './api-app.js';
 
 const about = `How an installation of pigeonpost stands, and what can be asked of it.
@@ -7,13 +8,8 @@ its session as a cookie instead. What is sent is JSON and says so. Every answer 
 \`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
 role has it.`;
 
-export interface DocumentSources {
-  /** Version of pigeonpost. */
-  readonly version: string;
-}
-
 /** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
-export function documentApi(app: ApiApp, sources: DocumentSources): void {
+export function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {

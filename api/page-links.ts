@@ -1,6 +1,6 @@
+import type { ApiSources } from './api-sources.js';
 import { createHash, randomBytes } from 'node:crypto';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import type { Holder } from './page-session.js';
@@ -74,13 +74,8 @@ const codeRoute = createRoute({
   responses: { 200: jsonAnswer('The code.', codeSchema), ...problems(413, 415) },
 });
 
-export interface PageCodeSources {
-  readonly ledger: Ledger;
-  readonly pageCodes: PageCodes;
-}
-
 /** `POST /api/page-codes`. */
-export function servePageCodes(app: ApiApp, { ledger, pageCodes }: PageCodeSources): void {
+export function servePageCodes(app: ApiApp, { ledger, pageCodes }: Pick<ApiSources, 'ledger' | 'pageCodes'>): void {
   app.openapi(codeRoute, async (c) => {
     const { token } = c.get('caller');
     const holder: Holder = token === null ? { kind: 'administrator' } : { kind: 'token', id: token };

@@ -1,21 +1,13 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../config/config.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
 import { requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
-import type { PreviewRequest, PreviewedOperation, Preview } from '../operations/preview-sink.js';
+import type { PreviewedOperation, Preview } from '../operations/preview-sink.js';
 import { previewRequestSchema, previewSchema } from '../operations/preview-sink.js';
-
-export interface PreviewSources {
-  readonly config: Config;
-  readonly ledger: Ledger;
-  /** Returns everything that a sink would receive. Throws the same errors as planning a configuration. */
-  readonly preview: (asked: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
-}
 
 const previewRoute = createRoute({
   method: 'post',
@@ -34,7 +26,7 @@ const previewRoute = createRoute({
 });
 
 /** `POST /api/preview`. */
-export function servePreview(app: ApiApp, sources: PreviewSources): void {
+export function servePreview(app: ApiApp, sources: ApiSources): void {
   app.openapi(previewRoute, async (c) => {
     const asked = c.req.valid('json');
     const { sink, pigeonhole, list, key } = asked;

@@ -1,20 +1,11 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { largestFileBytes, usable } from './configuration.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace } from './scope.js';
-import type { EventRequest, EventView } from '../operations/provision-event.js';
 import { eventRequestSchema, eventViewSchema } from '../operations/provision-event.js';
-
-export interface ProvisioningSources {
-  readonly ledger: Ledger;
-  /** Compares an event file with the service; changes nothing. Throws ConfigError for an invalid file. */
-  readonly lookAtEvent: (asked: EventRequest) => Promise<EventView>;
-  /** One turn of creating it, of some seconds. Throws as `lookAtEvent`. */
-  readonly applyEvent: (asked: EventRequest) => Promise<EventView>;
-}
 
 const guard = needs({
   right: 'operate',
@@ -46,7 +37,7 @@ const applyRoute = createRoute({
 });
 
 /** `POST /api/events/plan` and `POST /api/events/apply`. Only the event file names the workspace. */
-export function serveProvisioning(app: ApiApp, sources: ProvisioningSources): void {
+export function serveProvisioning(app: ApiApp, sources: ApiSources): void {
   app.openapi(planRoute, async (c) => {
     requireEveryWorkspace(c);
     return c.json(await usable(() => sources.lookAtEvent(c.req.valid('json'))), 200);

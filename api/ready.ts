@@ -1,31 +1,14 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
-import {
-  isReady,
-  type EventChecks,
-  readinessSchema,
-  type ReadyCheck,
-  readyCheckSchema,
-} from '../operations/ready/readiness.js';
+import { isReady, readinessSchema, type ReadyCheck, readyCheckSchema } from '../operations/ready/readiness.js';
 import { jsonAnswer, needs, problems, jsonBody } from './route-parts.js';
 import { workChecks } from '../operations/ready/work-checks.js';
-import type { StatusSources } from '../operations/read-status.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
-
-export interface ReadySources extends StatusSources {
-  /**
-   * Checks the service, the sinks, the people and the quota of a known pigeonhole. It sends requests, so its answer is
-   * reused for some seconds.
-   */
-  readonly checkReady: (pigeonhole: {
-    readonly workspace: string;
-    readonly pigeonholeId: number;
-  }) => Promise<EventChecks>;
-}
 
 const readyRoute = createRoute({
   method: 'get',
@@ -44,7 +27,7 @@ const readyRoute = createRoute({
 });
 
 /** `GET /api/pigeonholes/{id}/ready`. To be served before `/api/pigeonholes/{workspace}/{id}`, which looks like it. */
-export function serveReady(app: ApiApp, sources: ReadySources): void {
+export function serveReady(app: ApiApp, sources: ApiSources): void {
   app.openapi(readyRoute, async (c) => {
     const place = await knownPigeonhole(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
     const { workspace, pigeonholeId: id } = place;
@@ -110,14 +93,6 @@ function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
   return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
-export interface CanarySources extends StatusSources {
-  /** Sends an invented item through each of these sinks and takes it back: a line for each. */
-  readonly sendCanaries: (
-    pigeonhole: { readonly workspace: string; readonly pigeonholeId: number },
-    sinks: readonly string[],
-  ) => Promise<readonly ReadyCheck[]>;
-}
-
 const maxSinks = 100;
 
 const askedSchema = z
@@ -150,7 +125,7 @@ const canaryRoute = createRoute({
 });
 
 /** `POST /api/pigeonholes/{id}/canaries`. */
-export function serveCanaries(app: ApiApp, sources: CanarySources): void {
+export function serveCanaries(app: ApiApp, sources: ApiSources): void {
   app.openapi(canaryRoute, async (c) => {
     const { workspace: asked, sinks } = c.req.valid('json');
     const place = await knownPigeonhole(c, sources, c.req.valid('param').id, asked);

@@ -1,17 +1,11 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { actorOf, requireEveryWorkspace, requireWorkspace, type ScopeSources, sinkTarget } from './scope.js';
-import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
-import { replayRequestSchema, replayAnswerSchema } from '../operations/start-replay.js';
-
-export interface ReplaySources extends ScopeSources {
-  readonly ledger: Ledger;
-  readonly replay: (wanted: ReplayRequest) => Promise<ReplayResult>;
-}
+import { actorOf, requireEveryWorkspace, requireWorkspace, sinkTarget } from './scope.js';
+import { replayAnswerSchema, replayRequestSchema } from '../operations/start-replay.js';
 
 const replayRoute = createRoute({
   method: 'post',
@@ -29,7 +23,7 @@ const replayRoute = createRoute({
 });
 
 /** `POST /api/replays`. */
-export function serveReplays(app: ApiApp, sources: ReplaySources): void {
+export function serveReplays(app: ApiApp, sources: ApiSources): void {
   const { ledger, replay } = sources;
   app.openapi(replayRoute, async (c) => {
     const wanted = c.req.valid('json');

@@ -1,11 +1,8 @@
+import type { ApiSources } from './api-sources.js';
 import type { Config } from '../config/config.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
-
-export interface ScopeSources {
-  readonly config: Config;
-}
 
 /**
  * The workspace that an answer is about; null: all. A token for one workspace sees that one, whatever it asks for.
@@ -45,7 +42,7 @@ export function requireEveryWorkspace(c: ApiContext): void {
  * @throws {Refused} 403 when the caller's token is for one workspace and the sink gets something of another: what is done
  * to a sink is done to all that it gets
  */
-export function requireSink(c: ApiContext, { config }: ScopeSources, sink: string): void {
+export function requireSink(c: ApiContext, { config }: Pick<ApiSources, 'config'>, sink: string): void {
   const { workspace } = c.get('caller');
   if (workspace === null) return;
   const served = workspacesOfSink(config, sink);
@@ -57,12 +54,12 @@ export function requireSink(c: ApiContext, { config }: ScopeSources, sink: strin
 }
 
 /** Returns a sink's name for the audit log. A name that is not configured is arbitrary input and is left out. */
-export function sinkTarget({ config }: ScopeSources, sink: string): string {
+export function sinkTarget({ config }: Pick<ApiSources, 'config'>, sink: string): string {
   return Object.hasOwn(config.sinks, sink) ? `sink:${sink}` : 'sink, not configured';
 }
 
 /** Whether the caller may know of a sink: it gets something of their workspace. */
-export function seesSink(c: ApiContext, { config }: ScopeSources, sink: string): boolean {
+export function seesSink(c: ApiContext, { config }: Pick<ApiSources, 'config'>, sink: string): boolean {
   const { workspace } = c.get('caller');
   return workspace === null || workspacesOfSink(config, sink).includes(workspace);
 }

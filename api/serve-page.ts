@@ -1,7 +1,7 @@
+import type { ApiSources } from './api-sources.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import { type AccessSources, administratorsToken, authenticate, callerOf } from './authenticate.js';
-import type { PageCodes } from './page-links.js';
+import { administratorsToken, authenticate, callerOf } from './authenticate.js';
 import { makeSession, sessionCookie } from './page-session.js';
 import { Refused } from './problem.js';
 import { createHash } from 'node:crypto';
@@ -10,11 +10,6 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** Everything a process needs to serve the page. */
-export interface PageSources extends AccessSources {
-  readonly page: PageFiles;
-  readonly pageCodes: PageCodes;
-}
-
 /**
  * What the page may do in a browser: run its own script and style, and ask this server. No other network, no inline
  * script, no frame: what people have written stays text even if the page were wrong about it.
@@ -35,7 +30,7 @@ const policy = [
  * `GET /` and the files of the page. They contain nothing that needs a token; the page requests all data from the API.
  * `GET /?code=…` signs the browser in and leads to the page, whose address then holds no code.
  */
-export function servePage(app: ApiApp, sources: PageSources): void {
+export function servePage(app: ApiApp, sources: ApiSources): void {
   const { page } = sources;
   app.get('/', async (c) => {
     const code = c.req.query('code');
@@ -56,7 +51,7 @@ export function servePage(app: ApiApp, sources: PageSources): void {
 }
 
 /** Exchanges a code for a session. A code that was never made, was used or has expired changes nothing. */
-async function signIn(c: ApiContext, sources: PageSources, code: string): Promise<boolean> {
+async function signIn(c: ApiContext, sources: ApiSources, code: string): Promise<boolean> {
   const holder = sources.pageCodes.take(code);
   if (holder === undefined) return false;
   c.set('caller', await callerOf(sources, holder));
@@ -68,7 +63,7 @@ async function signIn(c: ApiContext, sources: PageSources, code: string): Promis
 }
 
 /** Opening a link again in the browser that it has signed in leads to the page. */
-async function hasSession(c: ApiContext, sources: PageSources): Promise<boolean> {
+async function hasSession(c: ApiContext, sources: ApiSources): Promise<boolean> {
   if (c.req.header('cookie') === undefined) return false;
   const header = (name: string): string | undefined =>
     name === 'cookie' || name === 'host' ? c.req.header(name) : undefined;

@@ -1,6 +1,5 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Config } from '../config/config.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/tokens.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
@@ -48,11 +47,6 @@ const madeTokenSchema = tokenSchema
   .extend({ token: z.string().describe('Shown this once: only its hash is kept.') });
 export type MadeTokenView = z.infer<typeof madeTokenSchema>;
 
-export interface TokenSources {
-  readonly config: Pick<Config, 'workspaces'>;
-  readonly ledger: Ledger;
-}
-
 const dayMs = 86_400_000;
 
 const listRoute = createRoute({
@@ -95,7 +89,7 @@ const revokeRoute = createRoute({
 });
 
 /** `GET` and `POST /api/tokens`, `POST /api/tokens/{name}/revoke`. */
-export function serveTokens(app: ApiApp, sources: TokenSources): void {
+export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'ledger'>): void {
   const { ledger } = sources;
   app.openapi(listRoute, async (c) => {
     requireEveryWorkspace(c);

@@ -1,9 +1,8 @@
+import type { ApiSources } from './api-sources.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Ledger } from '../ledger/ledger.js';
 import { RegistrantFileError } from '../importing/files/registrant-file.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
-import type { ImportDesk } from '../importing/desk/import-desk.js';
 import {
   ImportRefusal,
   type ImportRefusalKind,
@@ -14,11 +13,6 @@ import { importCheckSchema, importViewSchema } from '../importing/desk/import-vi
 import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems, streamOf } from './route-parts.js';
 import { actorOf, pigeonholeWithin } from './scope.js';
-
-export interface ImportSources {
-  readonly ledger: Ledger;
-  readonly imports: ImportDesk;
-}
 
 const statuses: Readonly<Record<ImportRefusalKind, number>> = {
   unknown: 404,
@@ -95,7 +89,7 @@ const startRoute = createRoute({
  * see `importRequestSchema`. Described here, and checked by the same schema by hand: a refusal takes what is
  * left of the body first, since a client that is still sending would not see it.
  */
-export function serveUploads(app: ApiApp, { ledger, imports }: ImportSources): void {
+export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 'ledger' | 'imports'>): void {
   app.openAPIRegistry.registerPath(checkRoute);
   app.post(checkRoute.path, checkRoute.middleware, (c) =>
     withUpload(c, async (request, bytes) => c.json(await imports.check(request, bytes))),

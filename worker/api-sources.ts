@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
-import type { ApiSources, ProbeSources } from '../api/create-app.js';
+import type { ApiSources, ProbeSources } from '../api/api-sources.js';
 import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
 import { act } from '../operations/act.js';
@@ -8,7 +8,7 @@ import { applyConfiguration, type ConfigurationSwitch } from './switch-configura
 import { sendCanaries } from '../operations/canary/send-canaries.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
-import { forgetting, type WorkflowStarter } from '../operations/orchestration.js';
+import type { WorkflowStarter } from '../operations/orchestration.js';
 import { packageRoot } from '../base/package-root.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
@@ -61,7 +61,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     get configuration() {
       return editions.current.configuration;
     },
-    wakeSinks: (names) => starter.wakeSinks(names),
+    starter,
     act: (action) => act({ to: editions.current, starter }, action),
     replay: (wanted) => startReplay({ to: editions.current, starter }, wanted),
     planConfiguration: (candidate) => planConfiguration(editions.current, candidate),
@@ -81,7 +81,6 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     backup,
     pageCodes,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),
-    forget: (id) => starter.start(forgetting(id)),
     imports: createImportDesk({ editions, ...ofImports }),
     alerts,
   };

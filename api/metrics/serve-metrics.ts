@@ -1,20 +1,12 @@
+import type { ProbeSources } from '../api-sources.js';
 import type { MiddlewareHandler } from 'hono';
-import type { Config } from '../../config/config.js';
 import { alertFigures, importFigures, sweepStates } from '../../operations/metrics.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
-import { readSnapshot, type StatusSources } from '../../operations/read-status.js';
+import { readSnapshot } from '../../operations/read-status.js';
 import { formatFigures, ledgerFigures } from './ledger-figures.js';
 import type { ProcessMeters } from './process-meters.js';
-
-export interface MetricsSources extends StatusSources {
-  readonly version: string;
-  readonly config: Config;
-  readonly meters: ProcessMeters;
-  /** Returns the metrics of the Temporal SDK in the same format; empty if it has none. */
-  readonly temporalMetrics: () => Promise<string>;
-}
 
 /** The ledger is read at most this often, whatever the number of scrapers. */
 const rememberForMs = 2000;
@@ -28,7 +20,7 @@ export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnviro
 }
 
 /** `GET /metrics`, for who may read how work stands: of this process, of the ledger, and of the Temporal SDK. */
-export function serveMetrics(app: ApiApp, sources: MetricsSources): void {
+export function serveMetrics(app: ApiApp, sources: ProbeSources): void {
   const ledgerText = remembered(() => readLedgerText(sources));
   app.get('/metrics', async (c) => {
     requireEveryWorkspace(c as ApiContext);
@@ -52,7 +44,7 @@ function storeUp(value: 0 | 1): string {
   return formatFigures([{ name: 'pigeonpost_store_up', help, type: 'gauge', samples: [{ labels: {}, value }] }]);
 }
 
-async function readLedgerText(sources: MetricsSources): Promise<string> {
+async function readLedgerText(sources: ProbeSources): Promise<string> {
   const { ledger, config, version } = sources;
   const [{ status, snapshot, places }, sweeps, imports, alerts] = await Promise.all([
     readSnapshot(sources, false, null),

@@ -240,7 +240,12 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     const { ledger, config, configuration } = scene.to;
     const woken: string[] = [];
     const app = createApp(
-      apiSources({ ledger, config, configuration, wakeSinks: async (names) => void woken.push(...names) }),
+      apiSources({
+        ledger,
+        config,
+        configuration,
+        starter: { start: async () => undefined, wakeSinks: async (names) => void woken.push(...names) },
+      }),
     );
     const ask = async (path: string, body?: object) => {
       const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
