@@ -7,8 +7,8 @@ import type { Permit } from './service-gate.js';
 export type { Priority } from './quota.js';
 
 /**
- * Asks the service for one page: the only way by which reading spends a request.
- * @param onAsked called once the request is on its way
+ * Requests one page under a permit. All requests of reading go through here.
+ * @param onAsked called once the request has been sent
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`
  */

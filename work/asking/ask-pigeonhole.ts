@@ -3,7 +3,7 @@ import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../collaborators.js';
 
 /**
- * Asks the service for one pigeonhole by its id, under a permit as every request.
+ * Requests one pigeonhole by its id, under a permit.
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
  */

@@ -7,9 +7,8 @@ import { addNeeds, demandBetween, noNeeds } from '../../reading/demand.js';
 import { type Needs, unstretched } from './quota-rules.js';
 
 /**
- * What reading these workspaces will need from now on, for each span: from the cadence of all of their streams, as
- * configured and if nothing changes in them.
- * @param spansMs lengths, all of them from now
+ * Returns the number of requests that reading these workspaces needs within each span from now. Computed from the
+ * cadence of all their streams, as configured and assuming that nothing changes in them.
  */
 export async function forecastNeeds(
   { ledger, config }: { readonly ledger: Ledger; readonly config: Config },

@@ -27,35 +27,35 @@ const said = (more: Partial<Quota>): Quota => ({
 });
 const age = 10_000;
 
-describe('what an answer says of the quota', () => {
+describe('a quota reported by the service', () => {
   it.each<[string, Partial<QuotaState>, Quota | null, boolean]>([
-    ['is no news when it is what was counted', {}, said({}), false],
-    ['is no news when it was said before a later request was counted', {}, said({ remaining: 405 }), false],
-    ['is no news when it says nothing', {}, null, false],
-    ['is no news when the reset is told a second off', {}, said({ resetInMs: 51_000 }), false],
-    ['is news when less is left', {}, said({ remaining: 399 }), true],
-    ['is news when the plan is another one', {}, said({ limit: 2000 }), true],
-    ['is news when the limit was a guess', { told: false }, said({}), true],
-    ['is news when the window is another one', {}, said({ resetInMs: 86_000_000 }), true],
+    ['is no news if it matches the count', {}, said({}), false],
+    ['is no news if a later request was counted since', {}, said({ remaining: 405 }), false],
+    ['is no news if the response reports none', {}, null, false],
+    ['is no news if the reset differs by 1 s', {}, said({ resetInMs: 51_000 }), false],
+    ['is news if fewer requests remain', {}, said({ remaining: 399 }), true],
+    ['is news if the limit changed', {}, said({ limit: 2000 }), true],
+    ['is news if the known limit was an estimate', { told: false }, said({}), true],
+    ['is news if a new window started', {}, said({ resetInMs: 86_000_000 }), true],
     [
-      'is no news when a little more is left than counted, and no reset is told',
+      'is no news if slightly more requests remain than counted and no reset is reported',
       { resetTold: false },
       said({ remaining: 450, resetInMs: null }),
       false,
     ],
     [
-      'is news when much more is left than counted, and no reset is told',
+      'is news if many more requests remain than counted and no reset is reported',
       { resetTold: false },
       said({ remaining: 600, resetInMs: null }),
       true,
     ],
-    ['is news when no reset was known', { resetTold: false }, said({}), true],
-    ['is news when nothing was known', { limit: null, remaining: null }, said({}), true],
+    ['is news if no reset was known', { resetTold: false }, said({}), true],
+    ['is news if nothing was known', { limit: null, remaining: null }, said({}), true],
   ])('%s', (_, more, quota, expected) => {
     expect(isNews({ ...known, ...more }, age, quota)).toBe(expected);
   });
 
-  it('is news when the ledger was never asked', () => {
+  it('is news if the ledger was never read', () => {
     expect(isNews(undefined, 0, said({}))).toBe(true);
   });
 });

@@ -1,13 +1,13 @@
 import { type QuotaState, refilled } from './quota.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 
-/** Resets told in whole seconds differ by as much. */
+/** Resets reported in whole seconds can differ by this much. */
 const sameResetMs = 5000;
 
 /**
- * Whether an answer says of the quota what the ledger does not know: only then it is written. Mostly it says what we
- * counted. Pure.
- * @param known as the ledger said last; @param ageMs how long ago that was
+ * Whether a response reports something about the quota that the ledger does not know. Only then is it written: most
+ * responses confirm the count. Pure.
+ * @param known the last state read from the ledger; @param ageMs its age
  */
 export function isNews(known: QuotaState | undefined, ageMs: number, said: Quota | null): boolean {
   if (said === null) return false;
@@ -18,7 +18,7 @@ export function isNews(known: QuotaState | undefined, ageMs: number, said: Quota
   return !known.resetTold || Math.abs(said.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
 }
 
-/** Where no reset is told, this is how another window is known. */
+/** Whether more requests remain than one window explains: the sign of a new window if the service reports no reset. */
 function hasRisen({ limit, remaining: left }: QuotaState, said: number | null): boolean {
   if (said === null || left === null) return false;
   return said > left + Math.max(refilled.atLeast, (limit ?? 0) / refilled.partOfLimit);

@@ -3,30 +3,30 @@ import type { Priority, QuotaState, SpentPermit } from './quota.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import { aloneBelow, type Needs } from './quota-rules.js';
 
-/** What this process knows of an API key. */
+/** This process's knowledge about an API key. */
 export interface Key {
   readonly fingerprint: string;
   state: QuotaState | undefined;
-  /** When `state` was read, by a clock that never jumps. */
+  /** Instant at which `state` was read, by the monotonic clock. */
   stateAt: number;
-  /** Requests that the service has refused because the quota is used up. */
+  /** Requests that the service refused because the quota is used up. */
   refused: number;
-  /** So many of them the ledger does not know yet. */
+  /** The number of those refusals that are not written to the ledger yet. */
   unnoted: number;
-  /** Successes in a row that said nothing of the quota. */
+  /** Consecutive successes without quota headers. */
   silent: number;
-  /** What reading needs in a span, as of an instant. */
+  /** Requests that reading needs within `spanMs` from `at`. */
   needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
-  /** Ends with the request of this process that no other may stand beside. */
+  /** Resolves when this process's exclusive request has ended; undefined if there is none. */
   alone: Promise<void> | undefined;
-  /** Live requests made of what is kept for imports, in a row, since nobody says when the next window begins. */
+  /** Consecutive live requests that used the imports' reserve to find out whether a new window has started. */
   probes: number;
-  /** The next of them may be made at that instant, by a clock that never jumps; null: none is due. */
+  /** Instant of the next probe, by the monotonic clock; null if none is due. */
   probeAt: number | null;
 }
 
 export interface Held extends SpentPermit {
-  /** In a row, before it was asked. */
+  /** Consecutive refusals before the permit was taken. */
   readonly refusals: number;
   readonly release: () => void;
 }
@@ -68,7 +68,7 @@ export function hold(key: Key, priority: Priority, state: QuotaState): Held {
   return { priority, window: state.window, refusals: state.refusals, probe, alone, release: () => release() };
 }
 
-/** Whether the service has counted a request that brought nothing: what never reached it was not. */
+/** Whether the service counted a failed request. A request that never reached the service was not counted. */
 export function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): boolean | 'unsure' {
   if (kind === 'throttled' || kind === 'credential') return false;
   if (status !== null) return true;

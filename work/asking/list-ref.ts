@@ -1,6 +1,6 @@
 import type { ListName, ListRef } from '../../pigeonhole/lists.js';
 
-/** How a stream's list is asked for. */
+/** Returns the reference by which the client requests a stream's list. */
 export function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
   const name = list as ListName;
   switch (name) {

@@ -62,7 +62,7 @@ describe('a service that does not answer', () => {
     expect([outages.isDown('acme'), outages.wasDownLately('acme')]).toEqual([false, true]);
   });
 
-  it('is worth one line when it is gone and one when it is back', async () => {
+  it('is logged once when it goes down and once when it is back', async () => {
     const { outages, lines, fail, pass } = watched();
     await fail(500);
     expect(outages.isDown('acme')).toBe(true);
@@ -82,7 +82,7 @@ describe('a service that does not answer', () => {
     expect(outages.wasDownLately('acme')).toBe(false);
   });
 
-  it('is worth a handful of lines in a day', async () => {
+  it('is logged five times a day', async () => {
     const { lines, fail } = watched();
     await fail(24 * 60, minute);
     expect(lines).toHaveLength(5); // at once, after 1, 3, 7 and 15 hours

@@ -7,33 +7,33 @@ const outageAfter = 3;
 /** A service that is back sooner, after a restart or when all connections were closed at the same time, was not down. */
 const silentAfterMs = 3000;
 const hourMs = 3_600_000;
-/** A service that answers now and then gets no more log lines than one that never answers. */
+/** Minimum time between two outage log lines, so that a service that responds intermittently does not fill the log. */
 const quietMs = 10 * 60_000;
-/** Another process may have noted an outage and ended: an answer is noted this often although this process knows of none. */
+/** Interval at which a response clears a stored outage, which another process may have stored before it ended. */
 const confirmEveryMs = 60_000;
 
 type FailedRequest = Pick<ApiError, 'message' | 'requestId'>;
 
 interface Outage {
   failures: number;
-  /** When the first request was sent that was not answered. */
+  /** Instant at which the first unanswered request was sent. */
   since: number;
   /** Requests in progress show it: they were not answered for seconds. */
   isSilent: boolean;
-  /** Lines are written while it lasts: the next one then. Null: none was written yet. */
+  /** Earliest instant of the next log line; null if none was written yet. */
   nextLineAt: number | null;
   wait: number;
 }
 
-/** Stores what the other processes, the status and the alerts have to know. */
+/** Stores outages for the other processes, the status and the alerts. */
 export interface OutageNotes {
   unanswered(workspace: string, outage: { readonly forMs: number; readonly reason: string }): Promise<void>;
   answering(workspace: string): Promise<void>;
 }
 
 /**
- * Judges by the requests to a workspace's service whether it answers: one incident with one start, whatever number of
- * streams find out. The log has one line when it begins, one now and then, and one when it is over.
+ * Detects from a workspace's requests whether the service responds. An outage is one incident with one start, however
+ * many streams notice it. It is logged when it starts, at doubling intervals from 1 h while it lasts, and when it ends.
  */
 export class Outages {
   readonly #outages = new Map<string, Outage>();
@@ -42,7 +42,7 @@ export class Outages {
   readonly #confirmedAt = new Map<string, number>();
   readonly #answeredAt = new Map<string, number>();
 
-  /** @param now a clock that never jumps, ms; @param wallNow epoch ms, by the database's clock */
+  /** @param now monotonic clock, ms; @param wallNow epoch ms, by the database's clock */
   constructor(
     private readonly log: Log,
     private readonly notes: OutageNotes,
@@ -50,14 +50,14 @@ export class Outages {
     private readonly wallNow: () => number,
   ) {}
 
-  /** Takes note of a request without an answer, or with one that only says that something is wrong over there. */
+  /** Notes a request that got no response, or only a server error. */
   async failed(workspace: string, error: FailedRequest, startedAt = this.now()): Promise<void> {
     const outage = this.#outageOf(workspace, startedAt);
     outage.failures += 1;
     await this.#note(workspace, outage, error);
   }
 
-  /** Takes note that several requests have been in progress for seconds and none was answered. */
+  /** Notes that several requests have been in progress for seconds without a response. */
   async silent(workspace: string, error: FailedRequest, startedAt: number): Promise<void> {
     const outage = this.#outageOf(workspace, startedAt);
     outage.isSilent = true;
@@ -65,7 +65,7 @@ export class Outages {
   }
 
   #outageOf(workspace: string, startedAt: number): Outage {
-    // A request that was sent before the last answer says nothing of the time after it.
+    // A request that was sent before the last response does not show an outage after it.
     const since = Math.max(startedAt, this.#answeredAt.get(workspace) ?? Number.NEGATIVE_INFINITY);
     const known = this.#outages.get(workspace);
     const outage = known ?? { failures: 0, since, isSilent: false, nextLineAt: null, wait: hourMs };
@@ -82,7 +82,7 @@ export class Outages {
     await this.notes.unanswered(workspace, { forMs: now - outage.since, reason: error.message });
   }
 
-  /** Takes note of an answer. */
+  /** Notes a response. */
   async answered(workspace: string): Promise<void> {
     const now = this.now();
     this.#answeredAt.set(workspace, now);
@@ -103,18 +103,18 @@ export class Outages {
     await this.notes.answering(workspace);
   }
 
-  /** Says whether the service as a whole does not answer, so that a line for each stream adds nothing. */
+  /** Whether the whole service is down, so that a log line for each stream is unnecessary. */
   isDown(workspace: string): boolean {
     const outage = this.#outages.get(workspace);
     return outage !== undefined && isOutage(outage, this.now());
   }
 
-  /** Says whether requests failed since the last answer, too few of them to say that the service is down. */
+  /** Whether requests have failed since the last response, but too few to call the service down. */
   isSuspected(workspace: string): boolean {
     return this.#outages.has(workspace) && !this.isDown(workspace);
   }
 
-  /** Says whether it answers again since a short while: that streams can be read again needs no line then. */
+  /** Whether an outage ended recently, so that log lines about recovered streams are unnecessary. */
   wasDownLately(workspace: string): boolean {
     return this.now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
   }

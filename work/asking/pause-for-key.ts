@@ -1,7 +1,10 @@
 import { pause } from '../../ledger/pauses.js';
 import type { Collaborators } from '../collaborators.js';
 
-/** Says where a person looks that the service refuses a workspace's key. Lifted by another key, or when it takes this one again. */
+/**
+ * Pauses a workspace whose API key the service refused. The pause ends when the key is replaced, or when the service
+ * accepts it again.
+ */
 export async function pauseForKey(
   to: Pick<Collaborators, 'config' | 'ledger'>,
   workspace: string,

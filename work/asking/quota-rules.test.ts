@@ -2,7 +2,7 @@ import type { QuotaState } from './quota.js';
 import {
   aloneBelow,
   lastsMs,
-  leastLeft,
+  minRemaining,
   leftForReading,
   mayTakeAhead,
   type Needs,
@@ -34,7 +34,7 @@ const needs: Needs = { live: 200, idle: 30, sweep: 400 };
 const minute = 60_000;
 
 describe('what has to be left for a request to be spent', () => {
-  it.each<[string, Parameters<typeof leastLeft>[0], Partial<QuotaState>, number]>([
+  it.each<[string, Parameters<typeof minRemaining>[0], Partial<QuotaState>, number]>([
     ['nothing, for an import', 'import', {}, 0],
     ['the reserve, for a live poll', 'live', {}, 100],
     ['the part of the reserve that imports have not used', 'live', { usedImports: 60 }, 40],
@@ -45,7 +45,7 @@ describe('what has to be left for a request to be spent', () => {
     ['the reserve alone, for sweeps below their floor', 'sweep', { usedSweeps: 49 }, 100],
     ['nothing while the limit is not known', 'sweep', { limit: null, remaining: null }, 0],
   ])('is %s', (_, priority, more, expected) => {
-    expect(leastLeft(priority, quota(more), 0.1, needs)).toBe(expected);
+    expect(minRemaining(priority, quota(more), 0.1, needs)).toBe(expected);
   });
 });
 

@@ -1,43 +1,43 @@
 import type { Priority, QuotaState } from './quota.js';
 
-/** Requests that reading needs, by what they are for. */
+/** The number of requests that reading needs, by priority. */
 export interface Needs {
   readonly live: number;
   readonly idle: number;
   readonly sweep: number;
 }
 
-/** How many times as long as configured each kind of reading waits, so that the quota lasts; 1: as configured. */
+/** Factors by which intervals are lengthened so that the quota lasts until its reset; 1: as configured. */
 export interface Stretch {
   readonly live: number;
   readonly idle: number;
   readonly sweep: number;
-  /** Until the reset: what is stretched waits for no longer, for behind it there is room again. */
+  /** Ms until the reset. No interval is lengthened beyond it, because a new window has room again. */
   readonly untilMs: number;
 }
 
 export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
 
-/** What idle polls and sweeps may each take of a window, whatever live polls need: they must not starve for ever. */
+/** Share of a window that idle polls and sweeps may each use whatever live polls need, so that they never starve. */
 const floorShare = 0.05;
-/** Of the limit: from there on one request at a time, so that what each answer says is exact. At least 5, at most 50. */
+/** Share of the limit at or below which requests are made one at a time (5 to 50 requests), so that the count is exact. */
 const aloneShare = 0.02;
-/** An interval is never longer than so many times what is configured: something has to be seen of everything. */
+/** Maximum factor for an interval, so that every list is still read now and then. */
 const longestStretch = 100;
 
-/** What is kept for imports, and was not used by them. */
+/** Returns the part of the imports' reserve that imports have not used. */
 function keptForImports(limit: number, reserve: number, usedImports: number): number {
   return Math.max(0, Math.ceil(limit * reserve) - usedImports);
 }
 
 /**
- * How many requests have to be left before one of this priority may be spent. Imports take all there is, live polls all
- * but what is kept for imports, idle polls what live polls will not need until the reset, sweeps what neither needs;
- * but each of these two has its floor. Pure.
- * @param reserve share of the limit that is kept for imports, 0 to 1
- * @param needs until the reset
+ * Returns how many requests must remain after one of this priority. Imports may use everything; live polls everything
+ * except the imports' reserve; idle polls whatever live polls do not need until the reset; sweeps whatever neither needs.
+ * Idle polls and sweeps each have a floor. Pure.
+ * @param reserve share of the limit that is reserved for imports, 0 to 1
+ * @param needs requests needed until the reset
  */
-export function leastLeft(
+export function minRemaining(
   priority: Priority,
   quota: Pick<QuotaState, 'limit' | 'usedImports' | 'usedIdle' | 'usedSweeps'>,
   reserve: number,
@@ -58,18 +58,18 @@ export function leastLeft(
   }
 }
 
-/** With so many requests left, or fewer, one is under way at a time. Pure. */
+/** Returns the number of remaining requests at or below which requests are made one at a time. Pure. */
 export function aloneBelow(limit: number | null): number {
   return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * aloneShare)));
 }
 
-/** Of the limit has to be free before a permit is taken that may have to be given back. */
+/** Share of the limit that must be free before a permit is taken ahead of its request. */
 const aheadShare = 0.1;
 
 /**
- * Whether a permit may be taken before its request can be made. Not where the quota is short: for as long as it is held
- * it is one that others see spent, and a refusal makes them wait until the reset. Pure.
- * @param least `leastLeft`
+ * Whether a permit may be taken ahead of its request. Not if the quota is short: other processes count the permit as
+ * spent, and a refusal makes them wait until the reset. Pure.
+ * @param least from `minRemaining`
  */
 export function mayTakeAhead(
   { limit, remaining, refusals }: Pick<QuotaState, 'limit' | 'remaining' | 'refusals'>,
@@ -81,8 +81,8 @@ export function mayTakeAhead(
 }
 
 /**
- * What is needed until the reset, of a forecast for a longer span: it is made once a minute, and a window may last no
- * longer. Without that, what a whole minute needs was held against the rest of a window that ended in a second. Pure.
+ * Returns the part of a forecast that falls before the reset. A forecast is made once a minute and may span more than
+ * the rest of a short window. Pure.
  */
 export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: number }, resetInMs: number): Needs {
   const share = Math.min(1, resetInMs / forecast.spanMs);
@@ -90,24 +90,24 @@ export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: n
   return { live: live * share, idle: idle * share, sweep: sweep * share };
 }
 
-/** Why a permit is refused, and for how long. */
+/** The reason why a permit is refused, and for how long. */
 export interface Refusal {
-  /** `key`: nothing of reading may be asked with this key; `request`: this one has to wait, others may pass. */
+  /** `key`: no reading request with this key may pass; `request`: only this one has to wait. */
   readonly scope: 'key' | 'request';
   readonly reason: 'used-up' | 'kept-for-imports' | 'kept-for-others' | 'one-at-a-time';
   readonly waitMs: number;
-  /** After the wait one request is made to see whether a new window began: the service does not say when one does. */
+  /** After the wait, one request (a probe) finds out whether a new window started, since the service reports no reset. */
   readonly probes?: true;
 }
 
-/** So often is looked whether there is room for what was put off. */
+/** Maximum wait of a postponed request before it is tried again. */
 const putOffMs = 60_000;
 const shortestWaitMs = 250;
 
 /**
- * What keeps a request from being spent; null: nothing any more, it may be tried again at once. Pure.
- * @param least of `leastLeft`
- * @param probes made in a row for the same reason
+ * Returns the reason why a request gets no permit; null if the reason is gone and it may be tried again immediately. Pure.
+ * @param least from `minRemaining`
+ * @param probes consecutive probes for the same reason
  */
 export function refusalOf(
   priority: Priority,
@@ -127,7 +127,7 @@ export function refusalOf(
       return { scope: 'key', reason: 'used-up', ...(quota.resetTold ? { waitMs: untilReset } : untilProbe) };
     }
     if (priority === 'live') {
-      // A limit that was learnt comes without a word on the rest, so that the answer to a probe would say nothing.
+      // If the limit was learnt from a refusal, responses do not report what remains, so a probe would show nothing.
       const waits = quota.resetTold || !quota.told ? { waitMs: untilReset } : untilProbe;
       return { scope: 'key', reason: 'kept-for-imports', ...waits };
     }
@@ -142,30 +142,30 @@ const minuteMs = 60_000;
 const longestProbeMs = 15 * minuteMs;
 
 /**
- * How long nothing is asked after a refusal. Where the service says neither when the window ends nor how long to wait,
- * it is asked again by one request, rarer and rarer. Pure.
- * @param said.resetInMs of the headers; @param said.retryAfterMs of Retry-After, which is the later word
- * @param refusals in a row before this one
+ * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single requests
+ * probe it at doubling intervals. Pure.
+ * @param said.resetInMs from the quota headers; @param said.retryAfterMs from Retry-After, which takes precedence
+ * @param refusals consecutive refusals before this one
  */
 export function waitAfterRefusal(
   said: { readonly resetInMs: number | null; readonly retryAfterMs: number | undefined },
   refusals: number,
 ): number {
-  const told = said.retryAfterMs ?? said.resetInMs;
-  if (told !== null && told !== undefined) return Math.max(1000, Math.ceil(told));
+  const reported = said.retryAfterMs ?? said.resetInMs;
+  if (reported !== null && reported !== undefined) return Math.max(1000, Math.ceil(reported));
   return probeWait(refusals);
 }
 
-/** Where nobody says when the window ends: 1, 2, 4, 8, then every 15 minutes. Pure. */
+/** Returns the wait before the next probe: 1, 2, 4, 8, then 15 min. Pure. */
 function probeWait(probes: number): number {
   return Math.min(minuteMs * 2 ** Math.min(probes, 10), longestProbeMs);
 }
 
 /**
- * How much longer each kind of reading has to wait so that what is left lasts until the reset: sweeps give way first,
- * then idle polls, then live ones; the floors of the first two are kept. Pure.
- * @param left requests until the reset, without what is kept for imports; null: not known, nothing gives way
- * @param needs until the reset, as configured
+ * Returns the factors by which intervals are lengthened so that the remaining requests last until the reset: first for
+ * sweeps, then for idle polls, then for live polls. Sweeps and idle polls keep their floors. Pure.
+ * @param left requests until the reset without the imports' reserve; null: not known, so nothing is lengthened
+ * @param needs requests needed until the reset, at the configured intervals
  */
 export function stretchFor(needs: Needs, left: number | null, resetInMs: number): Stretch {
   if (left === null || needs.live + needs.idle + needs.sweep <= left) return unstretched;
@@ -188,7 +188,7 @@ function ratio(needed: number, given: number): number {
   return given <= 0 ? longestStretch : Math.min(longestStretch, needed / given);
 }
 
-/** What reading may still use of this window; null: not known. Pure. */
+/** Returns the requests that reading may still use in this window; null if not known. Pure. */
 export function leftForReading(
   quota: Pick<QuotaState, 'limit' | 'remaining' | 'usedImports'>,
   reserve: number,
@@ -197,7 +197,7 @@ export function leftForReading(
   return Math.max(0, quota.remaining - keptForImports(quota.limit, reserve, quota.usedImports));
 }
 
-/** When what is left for reading is used up at this rate, in ms from now; null: not before the reset. Pure. */
+/** Returns the time in ms until reading has used up its requests at this rate; null if not before the reset. Pure. */
 export function lastsMs(left: number | null, needsPerHour: number, resetInMs: number): number | null {
   if (left === null || needsPerHour <= 0) return null;
   const ms = (left / needsPerHour) * 3_600_000;
@@ -205,5 +205,5 @@ export function lastsMs(left: number | null, needsPerHour: number, resetInMs: nu
 }
 
 function neverRanked(priority: never): never {
-  throw new Error(`nobody has decided what a request of priority ${String(priority)} may take`);
+  throw new Error(`minRemaining has no case for the priority ${String(priority)}`);
 }

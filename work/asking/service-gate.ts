@@ -27,7 +27,7 @@ import { hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-
 import { ServiceWatch } from './service-watch.js';
 import {
   aloneBelow,
-  leastLeft,
+  minRemaining,
   leftForReading,
   needsUntil,
   mayTakeAhead,
@@ -40,18 +40,18 @@ import {
   waitAfterRefusal,
 } from './quota-rules.js';
 
-/** What of the collaborators a request takes. They may be others at the next one: a configuration can be replaced. */
-type Way = Pick<Collaborators, 'clients' | 'config'>;
+/** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
+type Access = Pick<Collaborators, 'clients' | 'config'>;
 
-/** How long a forecast of what reading will need is believed. */
+/** Time for which a forecast of reading's needs is reused. */
 const forecastMs = 60_000;
-/** Others may change what stands in the way between looking and asking; then it is looked at again, so often. */
-const mostLooks = 5;
+/** Attempts to take a permit whose obstacle another process removes between reading the quota and taking the permit. */
+const maxAttempts = 5;
 
-/** So many successes in a row that say nothing of the quota, and what the service said of it before is over. */
+/** After this many consecutive successes without quota headers, the limit that the service reported before is dropped. */
 const silenceMeansNone = 3;
 
-/** A witness of an outage is given up after this time: by then it has said what it can. */
+/** Deadline of a witness request, shorter than that of other requests. */
 const witnessTimeoutMs = 10_000;
 
 export interface GateOptions {
@@ -59,7 +59,7 @@ export interface GateOptions {
   readonly onBack?: (workspace: string) => void;
 }
 
-/** A permit for a request that is still to be made: hand it to `ask`, or `giveBack`. */
+/** A permit for a later request: pass it to `ask`, or return it with `giveBack`. */
 export interface AheadPermit {
   readonly key: Key;
   readonly held: Held;
@@ -67,18 +67,18 @@ export interface AheadPermit {
   readonly refused: number;
 }
 
-/** Under what a request is made. */
+/** The workspace and priority of a request, which decide about its permit. */
 export interface Permit {
   readonly workspace: string;
   readonly priority: Priority;
-  /** From `takeAhead`, of the same workspace and priority; it is used or given back. */
+  /** From `takeAhead`, for the same workspace and priority. `ask` uses or returns it. */
   readonly ahead?: Promise<AheadPermit | undefined> | undefined;
 }
 
 /**
- * The only way to the service: each request takes a permit of its API key's quota before, by one short statement, and
- * tells the ledger what the answer says of the quota, where that is news. One for a process, for all its workspaces;
- * what several processes have to agree on stands in the ledger (decision 0013).
+ * Makes all requests to the service. Each request first takes a permit from its API key's quota with one short statement,
+ * and writes the quota that the response reports to the ledger if it is news. A process has one gate for all workspaces;
+ * processes share the quota's state through the ledger (decision 0013).
  */
 export class ServiceGate {
   readonly outages: Outages;
@@ -86,7 +86,7 @@ export class ServiceGate {
   private readonly now: () => number;
   readonly #keys = new Map<string, Key>();
 
-  /** @param options.now a clock that never jumps, ms; options.onBack called when the service answers a workspace again */
+  /** @param options.now monotonic clock, ms; options.onBack called when the service responds to a workspace again */
   constructor(
     private readonly ledger: Ledger,
     log: Log,
@@ -98,8 +98,8 @@ export class ServiceGate {
         noteUnanswered(ledger, workspace, outage),
       answering: async (workspace: string) => {
         if (!(await isUnanswered(ledger, workspace))) return;
-        // What failed meanwhile may wait for minutes, which is no use any more. This comes before the note is removed, so
-        // that after a crash in between the next answer does it again.
+        // Streams that failed meanwhile may have to wait for minutes; make them due now. This precedes the removal of the
+        // outage note, so that after a crash in between the next response repeats it.
         await retryWorkspace(ledger, workspace);
         await noteAnswering(ledger, workspace);
         onBack?.(workspace);
@@ -109,13 +109,13 @@ export class ServiceGate {
     this.#watch = new ServiceWatch(this.outages, now);
   }
 
-  /** Judges whether the service answers; called every `watchEveryMs` where requests are made. */
-  async watch(way: Way): Promise<void> {
+  /** Checks whether the service responds. The process calls it every `watchEveryMs`. */
+  async watch(access: Access): Promise<void> {
     await this.#watch.tick(async (workspace) => {
-      if (!way.clients.has(workspace)) return;
+      if (!access.clients.has(workspace)) return;
       if ((await pausesOf(this.ledger, [{ scope: 'workspace', name: workspace }])).length > 0) return;
       const signal = AbortSignal.timeout(witnessTimeoutMs);
-      await this.ask(way, { workspace, priority: 'live' }, (client) =>
+      await this.ask(access, { workspace, priority: 'live' }, (client) =>
         client.page({ list: 'pigeonholes' }, { count: 1, signal }),
       );
     });
@@ -123,22 +123,22 @@ export class ServiceGate {
 
   /**
    * Makes one request under a permit.
-   * @param quotaOf what the answer says of the quota, where the call's result tells
+   * @param quotaOf returns the quota that the result reports; absent if the call's result holds none
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
    * @throws {ApiError} as the call
    */
   async ask<T>(
-    way: Way,
+    access: Access,
     { workspace, priority, ahead }: Permit,
     call: (client: PigeonholeClient) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
-    const client = way.clients.get(workspace);
+    const client = access.clients.get(workspace);
     if (client === undefined) {
       throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
     }
-    const key = this.#keyOf(way.config, workspace);
-    const held = (await this.#use(key, await ahead)) ?? (await this.#take(way, key, workspace, priority));
+    const key = this.#keyOf(access.config, workspace);
+    const held = (await this.#use(key, await ahead)) ?? (await this.#take(access, key, workspace, priority));
     try {
       const result = await this.#call(key, held, workspace, () => call(client));
       await this.outages.answered(workspace);
@@ -152,23 +152,23 @@ export class ServiceGate {
   }
 
   /**
-   * Takes the permit of a request that follows for all that is known, while the one before it is under way: taking it
-   * then would keep the service waiting. Spent from now on; one that is not used is given back.
-   * @returns undefined where requests stand alone, or the quota has no room: whoever asks is told why
+   * Takes the permit for the probable next request while the current one is in progress, so that the next request does not
+   * wait for its permit. The permit is spent immediately; return it with `giveBack` if it is not used.
+   * @returns undefined if only one request at a time is allowed, or the quota has no room; `ask` then reports why
    */
   async takeAhead(
-    way: Way,
+    access: Access,
     { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
   ): Promise<AheadPermit | undefined> {
-    const key = this.#keyOf(way.config, workspace);
-    // Another one's permit would have to be waited for, and it may be that of the request before.
+    const key = this.#keyOf(access.config, workspace);
+    // The exclusive request in progress may be the one before this one: waiting for it here would deadlock.
     if (key.alone !== undefined) return undefined;
     const known = await this.#stateOf(key);
-    const needs = await this.#needsOf(way, key, workspace, known);
-    const least = leastLeft(priority, known, reserveOf(way.config, workspace), needs);
+    const needs = await this.#needsOf(access, key, workspace, known);
+    const least = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
     if (!mayTakeAhead(known, least)) return undefined;
     try {
-      const held = await this.#take(way, key, workspace, priority);
+      const held = await this.#take(access, key, workspace, priority);
       const permit = { key, held, refused: key.refused };
       if (!held.alone) return permit;
       await this.giveBack(permit);
@@ -178,7 +178,7 @@ export class ServiceGate {
     return undefined;
   }
 
-  /** No request was made under it: it counts no more. */
+  /** Returns an unused permit to the quota. */
   async giveBack({ key, held }: AheadPermit): Promise<void> {
     try {
       await notePassed(this.ledger, key.fingerprint, held, false);
@@ -187,7 +187,7 @@ export class ServiceGate {
     }
   }
 
-  /** A permit that still holds: the key is the same, and the service has refused no request since it was taken. */
+  /** Returns the permit if it is still valid: same key, and no refusal by the service since it was taken. */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
     if (permit.key === key && key.refused === permit.refused && key.unnoted === 0) return permit.held;
@@ -195,7 +195,7 @@ export class ServiceGate {
     return undefined;
   }
 
-  /** A limit that the service has told is believed as long as it goes on telling it. */
+  /** Drops the limit that the service reported if it stops reporting one. */
   async #listen(key: Key, said: Quota | null): Promise<void> {
     key.silent = said === null ? key.silent + 1 : 0;
     const { state } = key;
@@ -220,24 +220,24 @@ export class ServiceGate {
     }
   }
 
-  /** How much longer than configured each kind of reading has to wait, so that the quota lasts until its reset. */
-  async stretchOf(way: Way, workspace: string): Promise<Stretch> {
-    const key = this.#keyOf(way.config, workspace);
+  /** Returns the factors by which intervals are lengthened so that the quota lasts until its reset. */
+  async stretchOf(access: Access, workspace: string): Promise<Stretch> {
+    const key = this.#keyOf(access.config, workspace);
     const state = await this.#stateOf(key);
-    const left = leftForReading(state, reserveOf(way.config, workspace));
+    const left = leftForReading(state, reserveOf(access.config, workspace));
     if (left === null) return unstretched;
-    return stretchFor(await this.#needsOf(way, key, workspace, state), left, state.planInMs);
+    return stretchFor(await this.#needsOf(access, key, workspace, state), left, state.planInMs);
   }
 
-  async #take(way: Way, key: Key, workspace: string, priority: Priority): Promise<Held> {
-    const reserve = reserveOf(way.config, workspace);
-    for (let looks = 0; looks < mostLooks;) {
+  async #take(access: Access, key: Key, workspace: string, priority: Priority): Promise<Held> {
+    const reserve = reserveOf(access.config, workspace);
+    for (let attempts = 0; attempts < maxAttempts;) {
       const known = await this.#stateOf(key);
       const { refused } = key;
-      const needs = await this.#needsOf(way, key, workspace, known);
-      const least = leastLeft(priority, known, reserve, needs);
+      const needs = await this.#needsOf(access, key, workspace, known);
+      const least = minRemaining(priority, known, reserve, needs);
       const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
-      if (isProbe) key.probeAt = null; // before the statement: of several at once one is made
+      if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make one probe
       const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
         limit: known.limit,
         least: isProbe ? 0 : least,
@@ -248,25 +248,22 @@ export class ServiceGate {
         return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
       }
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
-      const leastNow = leastLeft(priority, now, reserve, needs);
-      const refusal = await this.#untilProbe(
-        key,
-        refusalOf(priority, now, leastNow, Math.max(now.refusals, key.probes)),
-      );
+      const minNow = minRemaining(priority, now, reserve, needs);
+      const refusal = await this.#untilProbe(key, refusalOf(priority, now, minNow, Math.max(now.refusals, key.probes)));
       if (refusal?.reason === 'one-at-a-time' && key.alone !== undefined) {
-        await key.alone; // one of this process: its deadline bounds the wait
+        await key.alone; // a request of this process: its deadline bounds the wait
       } else if (refusal !== null) {
         throw new PermitRefusal(refusal);
       } else {
-        looks += 1; // it was another one's doing, and that is over
+        attempts += 1; // the obstacle is gone: try again
       }
     }
     throw new PermitRefusal({ scope: 'request', reason: 'one-at-a-time', waitMs: 250 });
   }
 
   /**
-   * Sees to it that a request is made when the wait is over, where the refusal says so: of a quota that is used up by a
-   * note in the ledger, since all processes wait for that one; of what is kept for imports by this process.
+   * Schedules a probe for the end of the wait if the refusal calls for one. For a used-up quota the probe is stored in the
+   * ledger, because all processes wait for it; for the imports' reserve each process makes its own.
    */
   async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
     if (refusal?.probes !== true) return refusal;
@@ -281,7 +278,7 @@ export class ServiceGate {
     return refusal;
   }
 
-  /** @throws {PermitRefusal} when the service has refused another request while this one waited for its permit */
+  /** @throws {PermitRefusal} if the service refused another request while this one waited for its permit */
   async #confirm(key: Key, refused: number, held: Held): Promise<Held> {
     if (key.refused === refused && key.unnoted === 0) return held;
     try {
@@ -307,7 +304,7 @@ export class ServiceGate {
     if (error.kind === 'quota') {
       const said = error.quota ?? nothingSaid;
       const waitMs = waitAfterRefusal({ resetInMs: said.resetInMs, retryAfterMs: error.retryAfterMs }, held.refusals);
-      key.refused += 1; // at once: the ledger takes a moment, in which no request may start
+      key.refused += 1; // before the ledger is written, so that no request starts meanwhile
       key.unnoted += 1;
       try {
         learn(key, await noteRefusal(this.ledger, key.fingerprint, held, said, waitMs));
@@ -324,26 +321,26 @@ export class ServiceGate {
     return key.state ?? learn(key, await readQuota(this.ledger, key.fingerprint));
   }
 
-  /** Until the reset, as far as it is known. Where no limit is known, nothing is held against it. */
-  async #needsOf(way: Way, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
+  /** Returns the requests that reading needs until the reset; zero if no limit is known. */
+  async #needsOf(access: Access, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
     if (state.limit === null) return nothingNeeded;
     const now = performance.now();
     const { planInMs } = state;
     if (key.needs === undefined || now - key.needs.at > forecastMs || planInMs > 2 * key.needs.spanMs) {
       const spanMs = Math.max(planInMs, forecastMs);
-      const { fingerprint } = this.#keyOf(way.config, workspace);
-      const sharing = Object.keys(way.config.workspaces).filter(
-        (name) => this.#keyOf(way.config, name).fingerprint === fingerprint,
+      const { fingerprint } = this.#keyOf(access.config, workspace);
+      const sharing = Object.keys(access.config.workspaces).filter(
+        (name) => this.#keyOf(access.config, name).fingerprint === fingerprint,
       );
       const value = forecastNeeds(
-        { ledger: this.ledger, config: way.config },
+        { ledger: this.ledger, config: access.config },
         sharing,
         [spanMs],
         this.ledger.clock.nowMs(),
       );
       key.needs = { at: now, spanMs, value: value.then(([needs]) => needs!) };
       key.needs.value.catch(() => {
-        key.needs = undefined; // the store failed: whoever waited is told, the next one tries again
+        key.needs = undefined; // the store failed: the callers get the error, the next call tries again
       });
     }
     const { spanMs, value } = key.needs;
@@ -364,7 +361,7 @@ export class ServiceGate {
 const nothingSaid = { limit: null, remaining: null, resetInMs: null };
 const nothingNeeded: Needs = { live: 0, idle: 0, sweep: 0 };
 
-/** Of the quota of this workspace's key. */
+/** Returns the share of the quota that is reserved for imports in this workspace. */
 export function reserveOf(config: Config, workspace: string): number {
   return config.workspaces[workspace]!.quota.reserve;
 }

@@ -1,6 +1,6 @@
 import { ServiceWatch } from './service-watch.js';
 
-/** A watch over one workspace whose seconds a test lets pass, two ticks each. */
+/** Watches one workspace. A test advances its clock by seconds, two ticks each. */
 function watching() {
   const known = { isDown: false, isSuspected: false };
   const silences: string[] = [];
@@ -37,7 +37,7 @@ function watching() {
         await watch.tick(ask);
       }
     },
-    /** As when the process stood still: one tick, whatever the time. */
+    /** Simulates a suspended process: one tick, whatever the time. */
     standStill: async (seconds: number): Promise<void> => {
       now += seconds * 1000;
       await watch.tick(ask);
@@ -92,7 +92,7 @@ describe('a service that answers', () => {
     expect([silences, witnesses.length]).toEqual([[], 1]);
   });
 
-  it('is not called silent because this process stood still', async () => {
+  it('is not called silent because this process was suspended', async () => {
     const { sent, pass, standStill, silences } = watching();
     const first = sent();
     const second = sent();

@@ -1,25 +1,25 @@
 import type { Outages } from './outages.js';
 
 /**
- * Finds out within seconds that the service does not answer, also where it hangs and no request fails. It counts ticks and
- * not milliseconds: a process that stood still gets one late tick, and its answers before the next one, so it does not
- * blame the service for its own pause.
+ * Interval between two ticks. Outages are detected within seconds, even if the service hangs and no request fails. Time is
+ * counted in ticks: a process that was suspended gets one late tick, and the responses arrive before the next one, so the
+ * suspension does not look like an outage of the service.
  */
 export const watchEveryMs = 500;
 
 const ticks = (ms: number): number => Math.ceil(ms / watchEveryMs);
-/** A request without an answer for this long is doubted: another one is sent as its witness. */
+/** A request without a response for this long is suspected to hang: a second request (its witness) is sent. */
 const doubtAfter = ticks(2000);
-/** A witness without an answer for this long confirms the doubt. */
+/** A witness without a response for this long confirms the outage. */
 const confirmAfter = ticks(3000);
-/** Several requests of its own are as good as a witness. */
+/** With this many requests in progress no witness is needed. */
 const minWithoutWitness = 3;
-/** A service that just took long is given twice that time, up to the deadline of a request, for a while. */
+/** A slow response doubles the patience with its duration, up to a request's deadline, for 10 min. */
 const longestPatience = ticks(30_000);
 const patienceLasts = ticks(10 * 60_000);
-/** Failed requests are followed by no more witnesses than these until one is answered. */
-const mostWitnesses = 5;
-/** While the service is down it is asked this often whether it is back; after ten minutes less often. */
+/** Maximum number of witnesses after failed requests until a response arrives. */
+const maxWitnesses = 5;
+/** Interval between requests that check whether the service is back; longer after 10 min of outage. */
 const askBackEvery = ticks(5000);
 const askBackLater = ticks(30_000);
 const longOutage = ticks(10 * 60_000);
@@ -28,7 +28,7 @@ interface PendingRequest {
   readonly startedAt: number;
   /** Ticks since it was sent. */
   age: number;
-  /** Ticks since it was sent or since the last answer to any other request. */
+  /** Ticks since it was sent or since the last response to another request. */
   quiet: number;
   /** A witness was sent for it. */
   doubted: boolean;
@@ -36,18 +36,18 @@ interface PendingRequest {
 
 interface Watched {
   readonly pending: Set<PendingRequest>;
-  /** Ticks without an answer after which a request is doubted. */
+  /** Ticks without a response after which a request is suspected to hang. */
   patience: number;
-  /** Ticks until `patience` is the usual one again. */
+  /** Ticks until `patience` returns to its default. */
   patienceFor: number;
-  /** Ticks since a request failed and none was answered. */
+  /** Ticks since a request failed, without a response since. */
   suspectedFor: number;
   downFor: number;
   /** A witness is in progress. */
   asks: boolean;
 }
 
-/** The requests in progress, by workspace. `tick` judges them; whoever owns the process calls it every `watchEveryMs`. */
+/** Watches the requests in progress of each workspace. The process calls `tick` every `watchEveryMs`. */
 export class ServiceWatch {
   readonly #workspaces = new Map<string, Watched>();
 
@@ -57,7 +57,7 @@ export class ServiceWatch {
     private readonly now: () => number,
   ) {}
 
-  /** Notes that a request is sent. @returns what to call once it has ended, with whether the service answered it */
+  /** Notes that a request is sent. @returns a function to call when it has ended, with whether the service responded */
   sent(workspace: string): (isAnswered: boolean) => void {
     const watched = this.#of(workspace);
     const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, doubted: false };
@@ -72,10 +72,10 @@ export class ServiceWatch {
     };
   }
 
-  /** Judges every workspace once. @param ask sends one cheap request, which goes through `sent` as any other */
+  /** Checks each workspace once. @param ask sends one cheap request, which goes through `sent` like any other */
   async tick(ask: (workspace: string) => Promise<unknown>): Promise<void> {
     for (const [workspace, watched] of this.#workspaces) {
-      // oxlint-disable-next-line no-await-in-loop -- a handful, and only an outage makes one wait
+      // oxlint-disable-next-line no-await-in-loop -- few workspaces, and only an outage takes time
       const isWitnessWanted = await this.#judge(workspace, watched);
       if (!isWitnessWanted || watched.asks) continue;
       watched.asks = true;
@@ -114,7 +114,7 @@ export class ServiceWatch {
     }
     watched.suspectedFor = this.outages.isSuspected(workspace) ? watched.suspectedFor + 1 : 0;
     const { suspectedFor } = watched;
-    return suspectedFor > 0 && suspectedFor % doubtAfter === 0 && suspectedFor <= mostWitnesses * doubtAfter;
+    return suspectedFor > 0 && suspectedFor % doubtAfter === 0 && suspectedFor <= maxWitnesses * doubtAfter;
   }
 
   #of(workspace: string): Watched {
