@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type AskedAction, noteAsked, noteEnded } from '../ledger/audit.js';
+import { type AskedAction, recordRequest, recordResult } from '../ledger/audit.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 
@@ -29,18 +29,18 @@ export async function audited<Result>(
   const kind = token === null ? undefined : `${token} ${action}`; // the administrator's token may do everything
   const refusedActions = c.get('refusedActions');
   if (kind !== undefined) refusedActions.admit(kind);
-  const asked = await noteAsked(ledger, { who, token, action, target, detail, subject, requestId });
+  const asked = await recordRequest(ledger, { who, token, action, target, detail, subject, requestId });
   c.set('audited', asked);
   try {
     const result = await work();
     if (kind !== undefined && changesNothing) refusedActions.count(kind);
-    await noteEnded(ledger, asked, { outcome: 'done', status: 200, requestId });
+    await recordResult(ledger, asked, { outcome: 'done', status: 200, requestId });
     return result;
   } catch (error) {
     const refused = error instanceof Refused && error.status < 500;
     const status = error instanceof Refused ? error.status : 500;
     if (kind !== undefined && refused) refusedActions.count(kind);
-    await noteEnded(ledger, asked, { outcome: refused ? 'refused' : 'failed', status, requestId });
+    await recordResult(ledger, asked, { outcome: refused ? 'refused' : 'failed', status, requestId });
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { AccessSources } from './api-sources.js';
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
-import { findToken, noteTokenUsed } from '../ledger/tokens.js';
+import { findToken, markTokenUsed } from '../ledger/tokens.js';
 import { type Holder, readSession, sessionIn } from './page-session.js';
 import { Refused } from './problem.js';
 import { type Right, rightsOf } from './rights.js';
@@ -83,7 +83,7 @@ function administrator({ config }: AccessSources): Caller {
 async function namedCaller({ ledger }: AccessSources, known: Awaited<ReturnType<typeof findToken>>): Promise<Caller> {
   if (known === undefined) throw unauthenticated('this token is not known, or was revoked: ask for another one');
   if (known.expired) throw unauthenticated('this token has expired: ask for another one');
-  if (known.unused) await noteTokenUsed(ledger, known.id);
+  if (known.unused) await markTokenUsed(ledger, known.id);
   const { name, roles, workspace } = known;
   return { name, token: known.id, roles, rights: rightsOf(roles), workspace };
 }

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { noteAsked, noteEnded } from '../ledger/audit.js';
+import { recordRequest, recordResult } from '../ledger/audit.js';
 import { serveActions } from './actions.js';
 import { serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
@@ -243,6 +243,6 @@ async function auditRefusal(
   const { name: who, token } = caller;
   const action = `${c.req.method} ${c.req.routePath}`;
   if (!refusals.take(`${token ?? who} ${action}`)) return;
-  const asked = await noteAsked(ledger, { who, token, action, target: null, detail: {}, subject: null, requestId });
-  await noteEnded(ledger, asked, { outcome: 'refused', status: 403, requestId });
+  const asked = await recordRequest(ledger, { who, token, action, target: null, detail: {}, subject: null, requestId });
+  await recordResult(ledger, asked, { outcome: 'refused', status: 403, requestId });
 }

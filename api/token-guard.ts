@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { noteAsked, noteEnded } from '../ledger/audit.js';
+import { recordRequest, recordResult } from '../ledger/audit.js';
 import type { Caller } from './authenticate.js';
 import { BoundedNotes } from './audit-bounds.js';
 import type { ProcessMeters } from './metrics/process-meters.js';
@@ -128,8 +128,8 @@ export class TokenGuard {
     const detail = { address, attempts: failures, waits: isWaiting };
     const about = { who: 'unknown', token: null, target: null, subject: null, requestId };
     try {
-      const asked = await noteAsked(ledger, { ...about, action: 'present-wrong-token', detail });
-      await noteEnded(ledger, asked, { outcome: 'refused', status: 401, requestId });
+      const asked = await recordRequest(ledger, { ...about, action: 'present-wrong-token', detail });
+      await recordResult(ledger, asked, { outcome: 'refused', status: 401, requestId });
     } catch {
       // the caller is refused whether or not the store can tell of it
     }

@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility } from '../ledger/visibility.js';
 import { byItem } from '../ledger/addressed-indexes.js';
-import { questionFlags, sessionSettings } from '../ledger/place-items.js';
+import { questionFlags, sessionSettings } from '../ledger/compare-items.js';
 
 /** A change that may be sent now, with the facts that decide it, read from current rows. */
 export interface Candidate {

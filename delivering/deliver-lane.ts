@@ -8,7 +8,7 @@ import type { Candidate } from './candidates.js';
 import { objectsOfSink } from './sink-objects.js';
 import { hasFewOpen } from './read-lanes.js';
 import { finishBatch } from './finish-batch.js';
-import { type LaneLease, type LaneWork, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { type LaneLease, type LaneWork, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
 import { readRelatedItems } from './related-items.js';
@@ -76,7 +76,7 @@ export async function deliverLane(
       });
     }
     while (state === 'more' && mayStart()) state = await sender.runBatch();
-    if (state === 'unsettled') await leaveLane(to.ledger, lease, lookUpAfterMs);
+    if (state === 'unsettled') await handOverLane(to.ledger, lease, lookUpAfterMs);
     else await releaseLane(to.ledger, lease, sink.sink.traits.order);
   } finally {
     hold.end();

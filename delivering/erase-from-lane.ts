@@ -1,6 +1,6 @@
 import { type Receipt, type Erasure, receiptsOf } from '../people/erasures.js';
 import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from '../people/erasing-lanes.js';
-import { type LaneLease, leaveLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../sinks/while-held.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
@@ -30,7 +30,7 @@ async function eraseFromLane(
   const { lease } = hold;
   try {
     if (lease.takenOver) {
-      await leaveLane(to.ledger, lease, 0);
+      await handOverLane(to.ledger, lease, 0);
       await to.orchestration.wakeSinks([lane.sink]);
       return waiting;
     }

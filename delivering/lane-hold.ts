@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { type LaneLease, renewLane, takeLane } from '../ledger/lanes.js';
+import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes.js';
 import { LeaseWatch } from '../work/lease-watch.js';
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
@@ -38,7 +38,7 @@ export class LaneHold {
     clocks: Clocks = systemClocks,
   ): Promise<LaneHold | undefined> {
     const takenAt = new Stopwatch(clocks);
-    const lease = await takeLane(ledger, { ...lane, leaseMs });
+    const lease = await acquireLane(ledger, { ...lane, leaseMs });
     return lease === undefined ? undefined : new LaneHold(ledger, lease, clocks, takenAt);
   }
 

@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { byOrder } from '../ledger/addressed-indexes.js';
-import { noteFilling, type LaneLease } from '../ledger/lanes.js';
+import { markFilling, type LaneLease } from '../ledger/lanes.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { type CandidateRow, replayedChanges } from './candidates.js';
 
@@ -31,7 +31,7 @@ export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Prom
       [replay.id, replay.lists?.join(' ') ?? null, replay.from, replay.by, replay.reason],
     );
     if (row === undefined) return false;
-    await noteFilling(tx, replay.lanes);
+    await markFilling(tx, replay.lanes);
     await tx.query(
       `insert into replay_lanes (replay, sink_id, ref, until)
        select $1, n.sink_id, n.ref, p.next_sequence - 1

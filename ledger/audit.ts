@@ -35,7 +35,7 @@ export interface AuditChoice {
 }
 
 /** Notes what is about to be done. What cannot be noted must not be done. @returns its number */
-export async function noteAsked(ledger: Ledger, asked: AskedAction): Promise<number> {
+export async function recordRequest(ledger: Ledger, asked: AskedAction): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
     `insert into audit (who, token, action, target, detail, subject, request_id)
      values ($1, $2, $3, $4, $5, $6, $7) returning number`,
@@ -45,7 +45,7 @@ export async function noteAsked(ledger: Ledger, asked: AskedAction): Promise<num
 }
 
 /** Notes the outcome of a requested action. */
-export async function noteEnded(
+export async function recordResult(
   ledger: Ledger,
   asked: number,
   { outcome, status, requestId }: { outcome: AuditOutcome; status: number; requestId: string },

@@ -6,7 +6,7 @@ import { type Batch, startBatch } from '../delivering/start-batch.js';
 import type { Decision } from '../delivering/delivery-states.js';
 import { inFlight } from '../delivering/due-deliveries.js';
 import { finishBatch } from '../delivering/finish-batch.js';
-import { type LaneLease, takeLane } from './lanes.js';
+import { type LaneLease, acquireLane } from './lanes.js';
 import { lockPlaceWithLanes } from './lock-order.js';
 
 const databases = useBothDatabases();
@@ -34,7 +34,7 @@ async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ l
     [ref],
   );
   await db.query('insert into lanes (sink_id, ref, history_until) values ($1, $2, 0)', [sinkId, ref]);
-  return { ledger, lease: (await takeLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 }))! };
+  return { ledger, lease: (await acquireLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 }))! };
 }
 
 const decisions: readonly Decision[] = [
@@ -115,7 +115,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     const { ledger, lease } = await openLane(kind, 'taken-over');
     const batch = await begin(ledger, lease);
     await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
-    const next = (await takeLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
+    const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
     expect(await rows(ledger, next)).toEqual(begunRows);
     expect(await watermark(ledger, next)).toBe(4);
     const left = await inFlight(ledger, next, 10);
@@ -154,7 +154,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     await ledger.db.query('update lanes set watermark = 4, lease_expires_at = now() where sink_id = $1', [
       lease.sinkId,
     ]);
-    const next = (await takeLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
+    const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
     expect(await rows(ledger, next)).toEqual([1, 2, 3, 4].map((sequence) => `${sequence} delivered true`));
   });
 });

@@ -3,7 +3,7 @@ import { withoutIdentity } from './identity.js';
 import type { KeyedHash } from './keyed-hash.js';
 import { effective, type Visibility } from './visibility.js';
 import type { Ledger } from './ledger.js';
-import type { PlacedItem } from './place-items.js';
+import type { DifferingItem } from './compare-items.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -87,7 +87,7 @@ export interface StoredForm {
 export function storedForm(
   ledger: Pick<Ledger, 'hash'>,
   place: { readonly workspace: string; readonly list: string },
-  { item, visibility, form }: Pick<PlacedItem, 'item' | 'visibility' | 'form'>,
+  { item, visibility, form }: Pick<DifferingItem, 'item' | 'visibility' | 'form'>,
 ): StoredForm {
   const { attendeeId } = item;
   const anonymous = visibility === 'anonymous';

@@ -1,7 +1,7 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { laneWork, releaseLane, takeLane } from './lanes.js';
+import { laneWork, releaseLane, acquireLane } from './lanes.js';
 
 const databases = useBothDatabases();
 const items = 30_000;
@@ -23,7 +23,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
        from generate_series(0, ${2 * items - 1}) n`,
       [sinkId, ref],
     );
-    const lease = await takeLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 });
+    const lease = await acquireLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 });
     await releaseLane(ledger, lease!, 'item'); // asked for row by row it takes minutes
     expect(await db.query('select owner, due_at from lanes')).toEqual([
       { owner: null, due_at: new Date('2100-01-01T00:01:00Z') },

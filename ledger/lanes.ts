@@ -120,7 +120,7 @@ export async function addLane(tx: Queryable, sinkId: number, ref: number): Promi
  * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
  * fenced immediately: its request may still be on its way, and only the end of its lease proves that it is not.
  */
-export async function takeLane(
+export async function acquireLane(
   ledger: Ledger,
   lane: { sinkId: number; ref: number; owner: string; leaseMs: number },
 ): Promise<LaneLease | undefined> {
@@ -205,7 +205,7 @@ const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     order by d.list, d.key, d.sequence, d.replay) first)`;
 
 /** Notes that old changes are sent on these lanes again, whose age is no sign that the sink is behind. */
-export async function noteFilling(
+export async function markFilling(
   tx: Queryable,
   lanes: readonly { readonly sinkId: number; readonly ref: number }[],
 ): Promise<void> {
@@ -244,8 +244,8 @@ function staleLane({ sinkId, ref }: LaneLease): LedgerError {
   return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
 }
 
-/** Leaves a lane with a batch in flight. The next holder takes it after this delay at the earliest, and settles that first. */
-export async function leaveLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
+/** Gives up a lane with a batch in flight. The next holder acquires it after this delay at the earliest, and settles that batch first. */
+export async function handOverLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
   await renewLane(ledger, lease, takeableInMs);
 }
 

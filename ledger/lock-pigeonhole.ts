@@ -48,7 +48,7 @@ const goneAfter = { times: 3, overMs: 10 * 60_000 };
  * service may report this for a moment while it is being deployed, so one report is not enough.
  * @returns whether it counts as gone now
  */
-export async function noteGone(
+export async function markGone(
   ledger: Ledger,
   lease: StreamLease,
   failure: { detail: string; what: 'pigeonhole' | 'session'; askAgainInMs: number; askGoneInMs: number },

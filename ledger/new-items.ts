@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.js';
 import { lastOfEachKey, type SeenItem } from './seen-item.js';
 import { effective } from './visibility.js';
 import { idOfChange } from './id-of-change.js';
-import type { PlacedItem } from './place-items.js';
+import type { DifferingItem } from './compare-items.js';
 import { storedForm } from './item-form.js';
 import type { PageScope, Source } from './write-changes.js';
 
@@ -47,7 +47,7 @@ export function prepareNewItems(
   return encodeNewItems(ledger, place, placed, rules);
 }
 
-type NewItem = Pick<PlacedItem, 'item' | 'visibility' | 'form' | 'hash' | 'copiesHash'>;
+type NewItem = Pick<DifferingItem, 'item' | 'visibility' | 'form' | 'hash' | 'copiesHash'>;
 
 /** @param placed of one reading: all under the same rules, each key once */
 export function encodeNewItems(

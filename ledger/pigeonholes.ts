@@ -75,7 +75,7 @@ export async function addSelections(
 }
 
 /** Notes what the service says of known pigeonholes; those whose status is another one are due at once. */
-export async function noteStatuses(
+export async function saveStatuses(
   ledger: Ledger,
   workspace: string,
   statuses: readonly { id: number; status: string | null }[],

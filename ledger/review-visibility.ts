@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.js';
 import { judgeVisibility, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
-import { type PlacedItem, questionFlags, sessionSettings } from './place-items.js';
+import { type DifferingItem, questionFlags, sessionSettings } from './compare-items.js';
 import { wakeSinks } from './wake-sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
@@ -171,7 +171,7 @@ function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] 
   return [...groups.values()];
 }
 
-function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): PlacedItem {
+function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): DifferingItem {
   const fields = JSON.parse(row.payload) as Fields;
   const hashed = hashedForm(ledger.hash, row.list, fields, visibility);
   const before = hashedForm(ledger.hash, row.list, fields, row.visibility);

@@ -33,7 +33,7 @@ interface SignIn {
  * Processes the next changes of attendees: updates which attendee signed in as which registrant.
  * @returns hashes of the codes of registrants that this may concern; undefined when no such change is left
  */
-export async function takeInAttendees(
+export async function addSignIns(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,

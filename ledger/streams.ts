@@ -165,7 +165,7 @@ interface WalkRow {
 }
 
 /** Takes the right to read a stream, immediately: the next commit of the previous holder is refused. */
-export async function takeStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
+export async function acquireStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const askedAt = ledger.clock.monotonic();
   const [row] = await ledger.db.query<StreamRow>(
     `update streams set epoch = epoch + 1, owner = $2,

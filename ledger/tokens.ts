@@ -41,7 +41,7 @@ export async function findToken(ledger: Ledger, id: string): Promise<PresentedTo
 }
 
 /** At most once a minute, so that reading stays reading. */
-export async function noteTokenUsed(ledger: Ledger, id: string): Promise<void> {
+export async function markTokenUsed(ledger: Ledger, id: string): Promise<void> {
   await ledger.db.query(
     `update tokens set last_used_at = now()
      where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)`,

@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import type { PlacedItem } from './place-items.js';
+import type { DifferingItem } from './compare-items.js';
 import type { PageScope } from './write-changes.js';
 
 type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
@@ -17,8 +17,8 @@ export async function withoutForgotten(
   ledger: Ledger,
   tx: Queryable,
   scope: PagePlace,
-  placed: readonly PlacedItem[],
-): Promise<PlacedItem[]> {
+  placed: readonly DifferingItem[],
+): Promise<DifferingItem[]> {
   const kept = await withoutTheirs(ledger, tx, scope, placed);
   if (kept.length === 0 || !(listsWithQuestions as readonly string[]).includes(scope.list)) return kept;
   const questions = new Set(kept.flatMap(({ item }) => questionIdOf(item.fields) ?? []));
@@ -36,8 +36,8 @@ async function withoutTheirs(
   ledger: Ledger,
   tx: Queryable,
   scope: PagePlace,
-  placed: readonly PlacedItem[],
-): Promise<PlacedItem[]> {
+  placed: readonly DifferingItem[],
+): Promise<DifferingItem[]> {
   const { workspace } = scope;
   if (scope.list === 'attendees') await forgetHolders(ledger, tx, scope, placed);
   const people = new Map(
@@ -52,7 +52,7 @@ async function withoutTheirs(
   );
   if (rows.length === 0) return [...placed];
   const forgotten = new Set(rows.map(({ subject }) => subject.toString('hex')));
-  const isTheirs = ({ item: { attendeeId } }: PlacedItem): boolean => {
+  const isTheirs = ({ item: { attendeeId } }: DifferingItem): boolean => {
     const subject = attendeeId === null ? undefined : people.get(attendeeId);
     return subject !== undefined && forgotten.has(subject.toString('hex'));
   };
@@ -76,7 +76,7 @@ async function forgetHolders(
   ledger: Ledger,
   tx: Queryable,
   { workspace, ref }: PagePlace,
-  placed: readonly PlacedItem[],
+  placed: readonly DifferingItem[],
 ): Promise<void> {
   const holders = placed.flatMap(({ item: { attendeeId, fields } }) => {
     const { attendeeCode: code } = fields;

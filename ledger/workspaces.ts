@@ -98,7 +98,7 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
 }
 
 /** Notes since when the service has not answered this workspace. A later note of the same incident keeps its start. */
-export async function noteUnanswered(
+export async function markUnanswered(
   ledger: Ledger,
   name: string,
   { forMs, reason }: { readonly forMs: number; readonly reason: string },
@@ -121,7 +121,7 @@ export async function isUnanswered(ledger: Ledger, name: string): Promise<boolea
 }
 
 /** Notes that the service answers again. Writes only when it had not. */
-export async function noteAnswering(ledger: Ledger, name: string): Promise<void> {
+export async function markAnswering(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set unanswered_since = null, unanswered_reason = null
      where name = $1 and unanswered_since is not null`,
@@ -139,7 +139,7 @@ export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: stri
 }
 
 /** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
-export async function noteDiscovery(ledger: Ledger, name: string): Promise<void> {
+export async function markDiscovered(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `insert into workspaces (name, discovered_at) values ($1, now())
      on conflict (name) do update set discovered_at = now() where workspaces.discovered_at is null`,

@@ -6,7 +6,7 @@ import { droppedBy, withoutFields } from './reading-rules.js';
 import { effective } from './visibility.js';
 import { idOfChange } from './id-of-change.js';
 import { encodeNewItems, insertNewItems } from './new-items.js';
-import type { PlacedItem } from './place-items.js';
+import type { DifferingItem } from './compare-items.js';
 import { storedForm, type Fields } from './item-form.js';
 import { canonicalJson } from './canonical-json.js';
 
@@ -39,7 +39,7 @@ export interface WrittenChanges {
 }
 
 interface Change {
-  readonly placed: PlacedItem;
+  readonly placed: DifferingItem;
   readonly kind: 'created' | 'updated';
   readonly revision: number;
   readonly sequence: number;
@@ -55,7 +55,7 @@ export async function writeChanges(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly PlacedItem[],
+  placed: readonly DifferingItem[],
   source: Source | null,
 ): Promise<WrittenChanges> {
   if (isAllNew(placed)) {
@@ -102,19 +102,19 @@ export async function writeChanges(
 }
 
 /** Whether no other row has to be read or kept: all items are new, under the same rules. */
-export function isAllNew(placed: readonly PlacedItem[]): boolean {
+export function isAllNew(placed: readonly DifferingItem[]): boolean {
   return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
 }
 
-function isChange({ known }: PlacedItem): boolean {
+function isChange({ known }: DifferingItem): boolean {
   return known === undefined || known.deleted || !known.sameContent;
 }
 
-function hasOtherRules({ known, rules }: PlacedItem): boolean {
+function hasOtherRules({ known, rules }: DifferingItem): boolean {
   return known !== undefined && known.rules !== rules;
 }
 
-function numberChange(scope: PageScope, placed: PlacedItem): Change {
+function numberChange(scope: PageScope, placed: DifferingItem): Change {
   const kind = placed.known === undefined || placed.known.deleted ? 'created' : 'updated';
   const revision = (placed.known?.revision ?? 0) + 1;
   const sequence = scope.nextSequence;
@@ -140,7 +140,7 @@ export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, 
  * Before an item's payload is replaced: the change it belongs to takes it over, also when only copied texts move. A
  * change that was sent may have to be sent again, and a repeat has to be the same bytes.
  */
-async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly PlacedItem[]): Promise<void> {
+async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly DifferingItem[]): Promise<void> {
   const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
   await tx.query(keepSnapshot, [
@@ -229,7 +229,7 @@ async function followItems(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly PlacedItem[],
+  placed: readonly DifferingItem[],
   seenAt: Date | null,
 ): Promise<void> {
   const rows = placed.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
@@ -268,7 +268,7 @@ async function followItems(
   );
 }
 
-function keysOf(placed: readonly PlacedItem[]): string[] {
+function keysOf(placed: readonly DifferingItem[]): string[] {
   return placed.map(({ item }) => item.key);
 }
 

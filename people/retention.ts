@@ -2,7 +2,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { expiredPayload } from '../ledger/place-items.js';
+import { expiredPayload } from '../ledger/compare-items.js';
 import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
 
 /** What a turn of a workspace gives to it; the rest follows with the next. */

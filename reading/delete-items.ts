@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { idOfChange } from '../ledger/id-of-change.js';
 import { forgetDigests } from '../ledger/pages.js';
-import { seenLater } from '../ledger/place-items.js';
+import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshot, type PageScope } from '../ledger/write-changes.js';
 
 /** Lists whose items say who is anonymous among the questions. */

@@ -1,13 +1,13 @@
 import type { PigeonholeChoice } from '../config/config.js';
 import {
   addSelections,
-  noteStatuses,
+  saveStatuses,
   refOf,
   storedItems,
   claimHidden,
   selectedPigeonholes,
 } from '../ledger/pigeonholes.js';
-import { noteDiscovery } from '../ledger/workspaces.js';
+import { markDiscovered } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
@@ -51,8 +51,8 @@ export async function discoverWorkspace(
     for (const id of added) started.add(id);
   }
   const hidden = await readHidden(to, workspace, signal);
-  for (const id of await noteStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
-  await noteDiscovery(to.ledger, workspace);
+  for (const id of await saveStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
+  await markDiscovered(to.ledger, workspace);
   // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
   if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
   await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { confirmMissing } from './missing.js';
 import { postponeStream, settleFailure } from './settle-failure.js';
-import { type NextRead, type NextReads, scheduleStream, type StreamLease, takeStream } from '../ledger/streams.js';
+import { type NextRead, type NextReads, scheduleStream, type StreamLease, acquireStream } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from '../work/collaborators.js';
@@ -39,7 +39,7 @@ export async function readStream(
   streamId: number,
   limits: CycleLimits,
 ): Promise<StreamCycle> {
-  const lease = await takeStream(to.ledger, streamId, to.owner);
+  const lease = await acquireStream(to.ledger, streamId, to.owner);
   const turn: StreamCycle = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
   const stretch = await to.gate.stretchOf(to, place.workspace);
   const reading: StreamReading = {

@@ -11,7 +11,7 @@ import type { OpenWalk } from '../ledger/walk.js';
 import { prepareNewItems } from '../ledger/new-items.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { type PageRecord, recordPage } from './record-page.js';
-import { dueStreams, ensureStreams, type StreamLease, takeStream } from '../ledger/streams.js';
+import { dueStreams, ensureStreams, type StreamLease, acquireStream } from '../ledger/streams.js';
 
 const databases = useBothDatabases();
 
@@ -29,7 +29,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     const ref = await refOf(ledger, 'acme', (pigeonholeId += 1));
     await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
     const [stream] = (await dueStreams(ledger, ref)).due;
-    lease = await takeStream(ledger, stream!.id, 'test');
+    lease = await acquireStream(ledger, stream!.id, 'test');
   });
 
   const record = async (ids: readonly number[], more: Partial<PageRecord> = {}) =>
@@ -73,7 +73,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     const workspace = `forgets-${kind}`;
     const ref = await refOf(ledger, workspace, (pigeonholeId += 1));
     await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
-    lease = await takeStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
+    lease = await acquireStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
     const place = { workspace, pigeonholeId, list: 'attendees' };
     const prepared = prepareNewItems(ledger, place, hashed, readingRules([]));
     const places = [{ ref, workspace, pigeonholeId, attendeeIds: [1], codes: [] }];
@@ -100,7 +100,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     for (const isPrepared of [false, true]) {
       const ref = await refOf(ledger, `twin-${kind}`, (pigeonholeId += 1));
       await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
-      lease = await takeStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
+      lease = await acquireStream(ledger, (await dueStreams(ledger, ref)).due[0]!.id, 'test');
       const place = { workspace: `twin-${kind}`, pigeonholeId, list: 'attendees' };
       const prepared = isPrepared ? prepareNewItems(ledger, place, hashed, readingRules([])) : undefined;
       expect(prepared === undefined).toBe(!isPrepared);
@@ -148,7 +148,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     const told: string[] = [];
     await record([1], { onWriting: () => told.push('writing') });
     expect(told).toEqual(['writing']);
-    await takeStream(ledger, lease.streamId, 'a newer reader');
+    await acquireStream(ledger, lease.streamId, 'a newer reader');
     await expect(record([2], { onWriting: () => told.push('stale') })).rejects.toMatchObject({
       kind: 'stale',
     });
@@ -159,7 +159,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     await record([5, 9]);
     await record([7]);
     await record([8], { highestId: null });
-    expect((await takeStream(ledger, lease.streamId, 'test')).highestId).toBe(9);
+    expect((await acquireStream(ledger, lease.streamId, 'test')).highestId).toBe(9);
   });
 });
 

@@ -8,7 +8,7 @@ import { withoutForgotten } from '../ledger/without-forgotten.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { insertNewItems, type NewItems } from '../ledger/new-items.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from '../ledger/pages.js';
-import { type PlacedItem, placeItems, placeNewItems } from '../ledger/place-items.js';
+import { type DifferingItem, compareItems, toComparedItems } from '../ledger/compare-items.js';
 import { reviewVisibility } from '../ledger/review-visibility.js';
 import type { StreamLease } from '../ledger/streams.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
@@ -119,7 +119,7 @@ async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, pa
 
 async function place(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
   const items = lastOfEachKey(page.items);
-  return await (page.isNew ? placeNewItems : placeItems)(ledger, tx, lease, { ...page, items });
+  return await (page.isNew ? toComparedItems : compareItems)(ledger, tx, lease, { ...page, items });
 }
 
 async function recordPlaced(
@@ -213,7 +213,7 @@ async function rememberPage(
   tx: Queryable,
   lease: StreamLease,
   page: PageRecord,
-  { written, known, outdated }: { written: number; known: readonly PlacedItem[]; outdated: boolean },
+  { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
   const { walk, swept, perPage, highestId } = page;
   // A sweep sees what it writes itself; what anyone else writes, only a comparison of keys at its end can place.
@@ -228,7 +228,7 @@ async function rememberPage(
 }
 
 /** Null: the list has no ids, so that nothing says on which pages the rows stand. */
-function rangeOf(placed: readonly PlacedItem[]): { low: number; high: number } | null {
+function rangeOf(placed: readonly DifferingItem[]): { low: number; high: number } | null {
   const ids = placed.map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null)).filter((id) => id !== null);
   return ids.length < placed.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
 }
@@ -251,7 +251,7 @@ async function reviewCauses(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly PlacedItem[],
+  placed: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
   const causes = placed.filter(

@@ -94,7 +94,7 @@ interface ChangeRow {
   shown_before: boolean;
 }
 
-/** `lateral`, here and below, as in `placeItems`: one look-up a row, also while no table has statistics. */
+/** `lateral`, here and below, as in `compareItems`: one look-up a row, also while no table has statistics. */
 async function nextChanges(
   tx: Queryable,
   ref: number,

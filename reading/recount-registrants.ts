@@ -11,7 +11,7 @@ import {
 import { beginPasses, hasUnseenRows, isThere, nextSettledCodes } from '../ledger/registrant-passes.js';
 import type { Recount } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
-import { linkedAttendees, takeInAttendees } from '../ledger/sign-ins.js';
+import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
 import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
@@ -49,7 +49,7 @@ export async function recountRegistrants(
       nextSequence: place.next_sequence,
     };
     // Attendees first: what an import settles is then told with its sign-in at once.
-    const codes = (await takeInAttendees(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
+    const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants(ledger, tx, scope, codes, rules);
     return { more: true, woken: changed ? await wakeSinks(tx, sinkIds) : [] };
   });

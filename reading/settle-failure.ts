@@ -1,4 +1,4 @@
-import { noteGone } from '../ledger/lock-pigeonhole.js';
+import { markGone } from '../ledger/lock-pigeonhole.js';
 import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/streams.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
@@ -57,7 +57,7 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
     return;
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
-  const gone = await noteGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
+  const gone = await markGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
   if (gone)
     to.log.warn(
       { ...streamLogFields(reading), code: error.code },

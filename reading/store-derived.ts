@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { deleteItems } from './delete-items.js';
-import { placeItems } from '../ledger/place-items.js';
+import { compareItems } from '../ledger/compare-items.js';
 import { type PageScope, writeChanges } from '../ledger/write-changes.js';
 
 /** A row that the ledger has of what is made anew. */
@@ -36,7 +36,7 @@ export async function storeDerived(
   const madeAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
-  const { placed } = await placeItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
+  const { placed } = await compareItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
   const { created, updated } = await writeChanges(ledger, tx, scope, placed, null);
   const kept = new Set(items.map(({ key }) => key));
   const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);

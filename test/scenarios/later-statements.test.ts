@@ -1,7 +1,7 @@
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { adoptConfiguration } from '../../delivering/adopt-configuration.js';
-import { takeLane } from '../../ledger/lanes.js';
+import { acquireLane } from '../../ledger/lanes.js';
 import { attendee, question, session } from '../kit/items.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';
@@ -61,7 +61,7 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
        where s.name = 'crm' and p.pigeonhole_id > 0`,
     );
     const lane = { sinkId: lanes[0]!.id, ref: lanes[0]!.ref };
-    const lease = await takeLane(scene.ledger, { ...lane, owner: 'test', leaseMs: 60_000 });
+    const lease = await acquireLane(scene.ledger, { ...lane, owner: 'test', leaseMs: 60_000 });
     await adoptConfiguration(scene.ledger, lease!, {
       configuration: 99,
       lists: ['sessions', 'attendees', 'questions', 'votes'],

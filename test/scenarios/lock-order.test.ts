@@ -9,7 +9,7 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { adoptConfiguration, notSelected, releaseSelected } from '../../delivering/adopt-configuration.js';
 import { redriveDeadLetters } from '../../delivering/dead-letters.js';
-import { takeLane } from '../../ledger/lanes.js';
+import { acquireLane } from '../../ledger/lanes.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { requestReplay } from '../../delivering/replays.js';
 import { expireSlice } from '../../people/retention.js';
@@ -79,7 +79,7 @@ const pairs: readonly {
     name: 'a lane under another configuration, beside records that are selected again',
     moment: 'with recursive slice',
     first: async ({ ref, sinkId }, ledger) => {
-      const lease = await takeLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
+      const lease = await acquireLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
       const wishes = { configuration: 1, lists: ['pigeonholes'], curable: [], released: [notSelected], settings: null };
       await adoptConfiguration(ledger, lease!, wishes);
     },

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { readStatus } from '../../operations/read-status.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { isUnanswered, noteUnanswered } from '../../ledger/workspaces.js';
+import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
 import { watchEveryMs } from '../../work/asking/service-watch.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
@@ -77,7 +77,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     const scene = await stage.scene({});
     await scene.settle();
     const { ledger, log } = scene.to;
-    await noteUnanswered(ledger, 'acme', { forMs: 60_000, reason: 'no answer' });
+    await markUnanswered(ledger, 'acme', { forMs: 60_000, reason: 'no answer' });
     const wait = `update streams set failures = 8, due_at = now() + interval '5 minutes' where list = 'sessions'`;
     await stage.db.query(wait);
     const ends: Ledger['db']['query'] = async (sql, params) => {

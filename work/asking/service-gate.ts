@@ -14,7 +14,7 @@ import {
   spendPermit,
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { isUnanswered, noteAnswering, noteUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
+import { isUnanswered, markAnswering, markUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
@@ -94,14 +94,14 @@ export class ServiceGate {
   ) {
     this.now = now;
     const notes = {
-      unanswered: (workspace: string, outage: Parameters<typeof noteUnanswered>[2]) =>
-        noteUnanswered(ledger, workspace, outage),
+      unanswered: (workspace: string, outage: Parameters<typeof markUnanswered>[2]) =>
+        markUnanswered(ledger, workspace, outage),
       answering: async (workspace: string) => {
         if (!(await isUnanswered(ledger, workspace))) return;
         // Streams that failed meanwhile may have to wait for minutes; make them due now. This precedes the removal of the
         // outage note, so that after a crash in between the next response repeats it.
         await retryWorkspace(ledger, workspace);
-        await noteAnswering(ledger, workspace);
+        await markAnswering(ledger, workspace);
         onBack?.(workspace);
       },
     };

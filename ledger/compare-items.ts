@@ -9,7 +9,7 @@ import type { PageScope } from './write-changes.js';
 type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
 
 /** An item of a page that differs from its stored row, in the form in which it is to be stored. */
-export interface PlacedItem extends HashedForm {
+export interface DifferingItem extends HashedForm {
   readonly item: SeenItem;
   readonly visibility: Visibility | null;
   /** The reading rules under which it was read. */
@@ -31,8 +31,8 @@ export interface KnownRow {
 }
 
 /** The items of a page that have to be written. */
-export interface Placement {
-  readonly placed: PlacedItem[];
+export interface ItemComparison {
+  readonly placed: DifferingItem[];
   /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
   readonly outdated: boolean;
 }
@@ -70,14 +70,14 @@ interface ComparedRow {
  * rows that a later request has already seen differently. `lateral` with a limit makes it one look-up a key: a plain
  * join reads the whole list for every page as long as nothing has analyzed the table, so in all of a first walk.
  */
-export async function placeItems(
+export async function compareItems(
   ledger: Ledger,
   tx: Queryable,
   place: PagePlace,
   { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
-): Promise<Placement> {
+): Promise<ItemComparison> {
   if (items.length === 0) return { placed: [], outdated: false };
-  const { placed: candidates } = await placeNewItems(ledger, tx, place, { items, rules });
+  const { placed: candidates } = await toComparedItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
     `with compared as (
        select s.n::int as n, i.key is null as is_new, i.later as newer, not i.later and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
@@ -114,7 +114,7 @@ export async function placeItems(
       place.streamId,
     ],
   );
-  const placed = new Map<number, PlacedItem>();
+  const placed = new Map<number, DifferingItem>();
   for (const row of rows.filter(({ what }) => what !== 'newer')) {
     for (const n of row.ns) {
       const candidate = candidates[n - 1]!;
@@ -128,12 +128,12 @@ export async function placeItems(
 }
 
 /** Items of which none is known, in the form in which they are to be stored. */
-export async function placeNewItems(
+export async function toComparedItems(
   ledger: Ledger,
   tx: Queryable,
   place: PagePlace,
   { items, rules }: { items: readonly SeenItem[]; rules: string },
-): Promise<Placement> {
+): Promise<ItemComparison> {
   if (items.length === 0) return { placed: [], outdated: false };
   const judge = await loadJudge(tx, place, items);
   const placed = items.map((item) => {
@@ -144,7 +144,7 @@ export async function placeNewItems(
   return { placed, outdated: false };
 }
 
-function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): KnownRow {
+function knownRow(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'known'>): KnownRow {
   return {
     revision: row.revision!,
     lastSequence: row.last_sequence!,
@@ -160,7 +160,7 @@ function knownRow(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'know
 }
 
 /** Whether the stored item and the one just read are the same once both are without what either's rules leave out. */
-function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<PlacedItem, 'known'>): boolean {
+function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'known'>): boolean {
   if (row.other_payload === null) return false;
   if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
   const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(placed.rules)]);
