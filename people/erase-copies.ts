@@ -7,11 +7,11 @@ import type { Visibility } from '../ledger/visibility.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { rewriteSnapshots } from '../ledger/write-changes.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
-import { noteTold, sequencesOf } from './erase-items.js';
-import { awaitAgain } from './erasure-states.js';
+import { recordHolders, sequencesOf } from './erase-items.js';
+import { reopenLaneReceipts } from './erasure-states.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
 
-/** Items that are rewritten in one transaction. */
+/** Items rewritten per transaction. */
 const itemsAtOnce = 200;
 
 interface RepeatingRow {
@@ -25,17 +25,18 @@ interface RepeatingRow {
   payload: string;
 }
 
-/** Behind which item a slice begins. */
+/** The item after which a slice starts. */
 interface CopiesPosition {
   readonly list: string;
   readonly key: string;
 }
 
 /**
- * Takes the texts of erased questions out of what repeats them: the votes and ratings of others on these. Each gets its
- * next revision, so that sinks that keep the latest one write it anew; nobody's vote changes by it. Safe to run twice.
- * @returns how many were rewritten; where the next slice begins, null when this was the last one; and sinks whose wake
- * flag has risen
+ * Removes the text of erased questions from the items that repeat it: the votes and ratings of other attendees. Each of
+ * these items receives its next revision, so that sinks that keep the latest one write it again; the vote itself does
+ * not change. Safe to run twice.
+ * @returns the number of rewritten items; where the next slice starts, or null if this was the last one; and the sinks
+ * whose wake flag has been set
  */
 export async function eraseCopies(
   ledger: Ledger,
@@ -44,7 +45,7 @@ export async function eraseCopies(
 ): Promise<{ readonly rewritten: number; readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
   return await ledger.db.transaction(async (tx) => {
     const place = await lockPlaceWithLanes(tx, ref);
-    // By the text and then by the member: the store cannot look into texts that hold NUL.
+    // Compares texts first and parsed members afterwards: PostgreSQL cannot read members of texts that contain NUL.
     const found = await tx.query<RepeatingRow>(
       `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence,
          i.payload::text as payload
@@ -94,13 +95,13 @@ export async function eraseCopies(
         changed.map(({ sequence }) => sequence),
       ],
     );
-    // Sinks that were sent the words are heard of until they have the revision without.
-    await noteTold(tx, { erasure, ref, history, removals: changed });
-    await awaitAgain(tx, { erasure, ref });
-    // The revision before has no text of its own any more: a sink that is behind takes this one instead.
+    // Waits for the sinks that received the text, until they have the revision without it.
+    await recordHolders(tx, { erasure, ref, history, removals: changed });
+    await reopenLaneReceipts(tx, { erasure, ref });
+    // The previous revision loses its text as well: a sink that lags behind receives the new one instead.
     for (const list of listsWithQuestions) {
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
-      // oxlint-disable-next-line no-await-in-loop -- two of them
+      // oxlint-disable-next-line no-await-in-loop -- two lists
       if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
     }
     await tx.query(
@@ -139,7 +140,7 @@ interface EarlierRow {
   last_sequence: number;
 }
 
-/** What was said before by votes and ratings that say nothing any more, or something else. */
+/** Removes the text from earlier revisions of votes and ratings whose latest revision no longer contains it. */
 async function eraseEarlierCopies(
   tx: Queryable,
   { erasure, ref }: { readonly erasure: number; readonly ref: number },
@@ -161,12 +162,12 @@ async function eraseEarlierCopies(
     const keys = theirs.filter((row) => row.list === list).map(({ key }) => key);
     const shorten = (fields: Fields): Fields =>
       erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
-    // oxlint-disable-next-line no-await-in-loop -- two of them
+    // oxlint-disable-next-line no-await-in-loop -- two lists
     if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
   }
   const items = [...new Map(theirs.map((row) => [`${row.list} ${row.key}`, row])).values()];
   const removals = items.map(({ list, key, last_sequence: sequence }) => ({ list, key, sequence }));
-  await noteTold(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
-  await awaitAgain(tx, { erasure, ref });
+  await recordHolders(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
+  await reopenLaneReceipts(tx, { erasure, ref });
   return items.length;
 }

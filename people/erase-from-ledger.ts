@@ -19,7 +19,7 @@ export async function eraseFromItems(to: Collaborators, { number }: Erasure): Pr
   // Includes questions that an earlier attempt erased before it died: their copies may still be there.
   for (const ref of await refsOfErasedQuestions(to.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
-      // oxlint-disable-next-line no-await-in-loop -- slice after slice
+      // oxlint-disable-next-line no-await-in-loop -- one slice after another
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
         to.ledger,
         { erasure: number, ref },

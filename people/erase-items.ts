@@ -4,9 +4,9 @@ import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
-import { awaitAgain } from './erasure-states.js';
+import { reopenLaneReceipts } from './erasure-states.js';
 
-/** Items that are erased in one transaction: the pigeonhole's readers wait for it. */
+/** Items erased per transaction, during which reading of the pigeonhole waits. */
 const itemsAtOnce = 200;
 
 interface ErasableItem {
@@ -16,9 +16,9 @@ interface ErasableItem {
 }
 
 /**
- * What the ledger still has of the people of an erasure: items by their subject, named and anonymous ones, tombstones
- * too since sinks may hold what was there before; and registrants who have not signed in, by their code. Reads all
- * items once.
+ * Returns the items of the people of an erasure that the ledger still holds: by subject, both named and anonymous
+ * items, including tombstones, since sinks may still hold the data; and registrants who have not signed in, by code.
+ * Reads all items once.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
   const own = await ledger.db.query<ErasableItem & Record<string, unknown>>(
@@ -45,7 +45,7 @@ export async function itemsToErase(ledger: Ledger, erasure: number): Promise<Era
   ];
 }
 
-/** Slices of items, each of one pigeonhole and small enough for one transaction. Pure. */
+/** Splits items into slices, each of one pigeonhole and small enough for one transaction. Pure. */
 export function slicesOf(items: readonly ErasableItem[]): ErasableItem[][] {
   const slices: ErasableItem[][] = [];
   for (const item of items) {
@@ -67,10 +67,10 @@ interface ErasedRow {
 }
 
 /**
- * Erases items of one pigeonhole in one transaction: payload, whose they were, earlier revisions, and what destinations
- * have said of them. Key, hash and revision stay, so that a sink which was told of one is told by a change that it is
- * gone: that one is delivered whatever consent and configuration say. A second run finds nothing left to do.
- * @returns sinks whose wake flag has risen
+ * Erases items of one pigeonhole in one transaction: payload, attendee id, earlier revisions, and the responses of
+ * destinations. Key, hash and revision stay. A `deleted` change then notifies every sink that received an item; it is
+ * delivered whatever consent and configuration say. A second run finds nothing to do.
+ * @returns the sinks whose wake flag has been set
  */
 export async function eraseItems(
   ledger: Ledger,
@@ -105,9 +105,9 @@ export async function eraseItems(
       return { ...row, next, sequence: place.next_sequence + index, id: changeId(parts.join('\n')) };
     });
     const history = await sequencesOf(tx, ref, rows);
-    await noteTold(tx, { erasure, ref, history, removals });
-    await awaitAgain(tx, { erasure, ref });
-    await forgetDeliveries(tx, ref, history);
+    await recordHolders(tx, { erasure, ref, history, removals });
+    await reopenLaneReceipts(tx, { erasure, ref });
+    await supersedeDeliveries(tx, ref, history);
     await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
       ref,
       history.map(({ sequence }) => sequence),
@@ -136,7 +136,7 @@ interface PastChange {
   sequence: number;
 }
 
-/** Every change that the items ever had. */
+/** Returns the sequence numbers of all changes of the items. */
 export async function sequencesOf(
   tx: Queryable,
   ref: number,
@@ -165,8 +165,11 @@ interface Removal extends ErasedRow {
   readonly id: string;
 }
 
-/** Which sinks have, or may have, anything of which item: what was delivered, tried, or has left an object there. */
-export async function noteTold(
+/**
+ * Records which sinks hold, or may hold, which items: those with a delivery, an attempt, or an object in the
+ * destination.
+ */
+export async function recordHolders(
   tx: Queryable,
   {
     erasure,
@@ -207,8 +210,8 @@ export async function noteTold(
   );
 }
 
-/** What is not on its way is sent no more, and of what destinations said nothing is kept. */
-async function forgetDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
+/** Supersedes deliveries that are not being sent, and removes the responses of destinations. */
+async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
   await tx.query(
     `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,
        reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,

@@ -21,13 +21,13 @@ describe('a typed reason', () => {
   });
 
   it.each(['Canada is sent again', '420 items were lost', 'the CRM of Engines was down', 'ada2@example.com asked'])(
-    'names somebody else, or nobody: %s',
+    'does not name the person: %s',
     (reason) => {
       expect(namesPerson(reason, texts)).toBe(false);
     },
   );
 
-  it('is not taken for one about the person because of a name of one letter', () => {
+  it('does not match a name of one letter', () => {
     expect(namesPerson('a sink was down', namingTexts({ asked: null, places: [] }, [{ Name: 'A B' }]))).toBe(false);
   });
 });

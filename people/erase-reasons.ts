@@ -33,7 +33,7 @@ export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise
   }
 }
 
-/** A shorter word of a name is in too many sentences that name nobody. */
+/** Shorter words of a name appear in too many sentences that do not name the person. */
 const minWordLength = 3;
 
 /**

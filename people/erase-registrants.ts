@@ -2,28 +2,28 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureNames } from './erasures.js';
 
-/** What a row of a report says of somebody who was forgotten before the service was asked for them. */
+/** Message of a row whose person was erased before the import sent it. */
 const forgottenMessage = 'this person was forgotten on request before they were sent';
 
 interface ErasedRegistrants {
-  /** Rows of imports in which nothing of the person is left. */
+  /** Number of import rows that no longer hold data of the person. */
   readonly rows: number;
-  /** The files that they were read from are not ours to change. */
+  /** The imports that contained the person. Their files are outside pigeonpost, which cannot change them. */
   readonly imports: readonly ErasedImport[];
-  /** Rows that an import is sending at this moment: to be looked at again when it has ended. */
+  /** Number of rows that an import is sending now; a later cycle erases them. */
   readonly underWay: number;
 }
 
 interface ErasedImport {
   readonly number: number;
-  /** It was read from a drop folder, where the file stays. */
+  /** Whether the file is in a drop folder, where it stays. */
   readonly dropped: boolean;
 }
 
 /**
- * Takes the people of an erasure out of all imports: what was sent of them, what the service said of it, and rows that
- * could not be used. Codes stay as hashes, so that a row keeps its place in its import's counts. What was not sent yet
- * is sent no more. Safe to run twice.
+ * Erases the people of an erasure from all imports: the values that were sent, the answers of the service, and rows
+ * that could not be used. Codes stay as hashes, so that a row still counts in its import. Rows that were not sent yet
+ * are never sent. Safe to run twice.
  */
 export async function eraseRegistrants(
   ledger: Ledger,
@@ -43,7 +43,7 @@ export async function eraseRegistrants(
       ...(asked === null ? [] : [asked]),
       ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
     ];
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction under the import's lock
+    // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction that locks the import
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
     underWay += done.underWay;
@@ -99,9 +99,9 @@ async function eraseFromImport(
     [number, others],
   );
   if (registrants!.now + others.length > 0) {
-    // A file may be named after the one person in it.
+    // The file name may contain the name of the person.
     await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
-    // The report beside a dropped file is written anew.
+    // The report next to a dropped file is written again.
     await tx.query(
       `update dropped_files d set state = 'importing' from imports i
        where i.number = $1 and d.import = i.id and d.state = 'reported'`,
@@ -111,7 +111,10 @@ async function eraseFromImport(
   return { rows: registrants!.erased + others.length, underWay: registrants!.under_way };
 }
 
-/** Rows by their code, and, of those that have none since they could not be read, by what stands in them. */
+/**
+ * Returns the numbers of rows with the code of a forgotten person; rows without a code, which could not be read, match
+ * by their values.
+ */
 async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
   const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(
     `select w.row_number, f.code_hash is not null as by_code, w.profile::text as text
@@ -129,7 +132,7 @@ async function otherRows(tx: Queryable, erasure: number, number: number, names: 
   return rows.filter(({ by_code: byCode, text }) => byCode || isTheirs(text)).map(({ row_number: row }) => row);
 }
 
-/** Which of these codes of a pigeonhole are of people who are forgotten, as hashes in hex. */
+/** Returns which of these codes belong to forgotten people, as hashes in hex. */
 export async function forgottenCodes(
   tx: Queryable,
   ref: number,

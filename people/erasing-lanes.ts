@@ -2,29 +2,29 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { isLeft } from './erasure-states.js';
 
-/** How far a sink has come in one pigeonhole with what it was told of the people of an erasure. */
+/** The progress of one sink in removing the people of an erasure from one pigeonhole. */
 export interface ErasingLane {
   readonly sinkId: number;
   readonly sink: string;
-  /** Of its configuration. */
+  /** The type in its configuration. */
   readonly type: string;
   readonly archived: boolean;
   readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Items that it was told of. */
+  /** Items that the sink received. */
   readonly items: number;
-  /** Of these, what came of the change that takes them back. */
+  /** Items whose removal was delivered. */
   readonly delivered: number;
   readonly withheld: number;
   readonly dead: number;
-  /** Still to be sent, or on the way. */
+  /** Items whose removal is waiting or being sent. */
   readonly open: number;
-  /** Never looked at, though the lane has passed them: the sink takes this list no more. */
+  /** Items whose removal the lane has skipped, because the sink no longer accepts the list. */
   readonly passedBy: number;
-  /** Why some were withheld, or parked, as codes. */
+  /** Reason codes of withheld removals and dead letters. */
   readonly reasons: readonly string[];
-  /** What destinations said of those that were parked; no personal data. */
+  /** Responses of destinations to the dead letters; no personal data. */
   readonly details: readonly string[];
 }
 
@@ -33,7 +33,7 @@ interface LaneRow extends Omit<ErasingLane, 'reasons' | 'details'> {
   details: string[] | null;
 }
 
-/** Every lane that has something to take back, by the name of its sink. */
+/** Returns every lane that has items to remove, ordered by sink. */
 export async function erasingLanes(ledger: Ledger, erasure: number): Promise<ErasingLane[]> {
   const rows = await ledger.db.query<LaneRow & Record<string, unknown>>(
     `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived, e.ref, p.workspace,
@@ -48,7 +48,7 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
          and (d.state = 'dead' or (d.state = 'withheld' and i.erased))) as reasons,
        array_agg(distinct d.detail) filter (where d.state = 'dead' and d.detail is not null) as details
      from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
-       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- of others: what repeated words of theirs
+       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- also items of others that repeated their text
        left join lanes l on l.sink_id = e.sink_id and l.ref = e.ref
        left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
      where e.erasure = $1
@@ -59,7 +59,10 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
   return rows.map(({ reasons, details, ...row }) => ({ ...row, reasons: reasons ?? [], details: details ?? [] }));
 }
 
-/** What a sink that keeps files has to take out of those of a pigeonhole: keys by list, and ids of questions. */
+/**
+ * Returns what a sink that keeps files has to remove from the files of a pigeonhole: keys by list, and ids of
+ * questions.
+ */
 export async function erasedOfLane(
   ledger: Ledger,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
@@ -69,7 +72,7 @@ export async function erasedOfLane(
      where e.sink_id = $1 and e.ref = $2 and i.erased`,
     [sinkId, ref],
   );
-  // All that there are: a sink that was never told of a question may have its words from the votes on it.
+  // All erased questions: a sink that never received a question may have its text from the votes on it.
   const asked = await ledger.db.query<{ key: string }>(
     `select distinct key from items where ref = $1 and list in ('questions', 'qna-questions') and erased`,
     [ref],
@@ -80,7 +83,10 @@ export async function erasedOfLane(
   return { keys, questions: new Set(questions.filter(Number.isSafeInteger)) };
 }
 
-/** Nothing of a lane is left to be taken back: what the sink has made of the items is forgotten, but where a person has to see to it. */
+/**
+ * Ends the removal in a lane: deletes the stored ids of the sink's objects, except for items that an operator still has
+ * to remove.
+ */
 export async function settleErasingLane(
   tx: Queryable,
   { sinkId, ref, erasure }: { readonly sinkId: number; readonly ref: number; readonly erasure: number },

@@ -2,9 +2,9 @@ import type { Database, Queryable } from '../ledger/drivers/database.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { ErasureNames } from './erasures.js';
 
-/** Who has been forgotten, by keyed hashes alone: what a ledger that goes back in time has to be told. */
+/** The forgotten people, as keyed hashes only. A ledger restored from a backup needs this list to forget them again. */
 export interface ErasureList {
-  /** The ledger's id: its keys made the hashes, so they mean nothing to another. */
+  /** The ledger's id. Its keys made the hashes, so the list means nothing to another ledger. */
   readonly ledger: string;
   readonly erasures: readonly ListedErasure[];
 }
@@ -12,7 +12,7 @@ export interface ErasureList {
 interface ListedErasure {
   /** A UUID. */
   readonly id: string;
-  /** HMACs, here and below, in hex. */
+  /** HMAC in hex, like the hashes below. */
   readonly asked: string;
   readonly requestedAt: string;
   readonly people: readonly { readonly workspace: string; readonly subject: string }[];
@@ -25,7 +25,7 @@ interface ListedRow extends Omit<ListedErasure, 'people' | 'codes' | 'requestedA
   codes: string;
 }
 
-/** Whom the ledger keeps away, by erasure; one that was lifted keeps nobody away, and is not listed. */
+/** Returns the forgotten people by erasure. A lifted erasure is not listed. */
 export async function readErasureList(db: Queryable): Promise<ErasureList> {
   const [ledger] = await db.query<{ id: string }>('select id from ledger');
   const rows = await db.query<ListedRow & Record<string, unknown>>(
@@ -51,16 +51,16 @@ export async function readErasureList(db: Queryable): Promise<ErasureList> {
   };
 }
 
-/** Nobody knows any more what was asked for; hashes find all but rows of imports that have no code. */
+/** A restored erasure has no names. Its hashes find everything except import rows without a code. */
 const namesNobody: ErasureNames = { asked: null, places: [] };
 const carriedReason = 'carried over a restore';
 
 /**
- * Has a ledger that was restored keep away whom it kept away before, and forget again what of them the backup holds: each
- * such erasure goes on from its beginning, with the next start. What it knows of already stays as it is, so a second run
- * changes nothing.
- * @returns how many erasures go on
- * @throws {LedgerError} kind `otherLedger` when the list is of another ledger
+ * Adds the erasures of a list to a restored ledger. It then rejects the same people as before, and the next start runs
+ * each of these erasures again from the beginning, because the backup may hold their data. Erasures that the ledger
+ * already knows do not change, so a second run does nothing.
+ * @returns the number of erasures that run again
+ * @throws {LedgerError} kind `otherLedger` if the list belongs to another ledger
  */
 export async function takeOverErasures(db: Database, { ledger, erasures }: ErasureList): Promise<number> {
   return await db.transaction(async (tx) => {
@@ -68,7 +68,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
     if (own?.id !== ledger) {
       throw new LedgerError(
         'otherLedger',
-        'the list of erasures is of another ledger and says nothing of this one: give the one that was exported from it',
+        'the list of erasures belongs to another ledger: use the list that was exported from this one',
       );
     }
     const made = await tx.query<{ number: number }>(
@@ -93,7 +93,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
       [people.map(({ id }) => id), people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
-    // A pigeonhole that the backup does not know yet will be read again, and its people must not come in.
+    // A pigeonhole that is missing in the backup will be read again, and must not bring these people back.
     await tx.query(
       `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
        on conflict (workspace, pigeonhole_id) do nothing`,

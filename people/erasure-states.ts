@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { listNotWanted } from '../delivering/adopt-configuration.js';
 import type { Receipt, ErasureNames } from './erasures.js';
 
-/** Keeps what became of the person at these places: one receipt a place, whose instant is when it last changed. */
+/** Stores receipts, one per place; `at` is when a receipt last changed. */
 export async function keepReceipts(tx: Queryable, erasure: number, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
   await tx.query(
@@ -24,8 +24,11 @@ export async function keepReceipts(tx: Queryable, erasure: number, receipts: rea
   );
 }
 
-/** What a lane had answered is not the last word: it has to take back more than it was asked for then. */
-export async function awaitAgain(
+/**
+ * Sets the receipts of a pigeonhole's lanes to `waiting`, because the lanes have more to remove than when they
+ * answered.
+ */
+export async function reopenLaneReceipts(
   tx: Queryable,
   { erasure, ref }: { readonly erasure: number; readonly ref: number },
 ): Promise<void> {
@@ -39,7 +42,7 @@ export async function awaitAgain(
   );
 }
 
-/** The ledger holds nothing of the person any more: what named them goes, too, and so does a reason, which is free text. */
+/** Marks the ledger as cleared, and deletes the names and the typed reason, which is free text. */
 export async function noteCleared(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.query(
     'update erasures set cleared_at = coalesce(cleared_at, clock_timestamp()), names = null, reason = null where number = $1',
@@ -48,9 +51,9 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
 }
 
 /**
- * Every place has answered. What sinks had been told is forgotten; that nothing is taken in again stays. The tombstones
- * lose the HMAC by which the erasure found them: `forgotten` has the same one, so a reader of the database could join
- * what one person did by name with what they did anonymously (decision 0029).
+ * Ends an erasure after every place has answered. The list of what sinks held is deleted; the person stays forgotten.
+ * The tombstones lose the HMAC by which the erasure found them: `forgotten` has the same one, so a reader of the
+ * database could link what a person did by name with what they did anonymously (decision 0029).
  */
 export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
@@ -69,10 +72,10 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
 }
 
 /**
- * Whether the change that takes something back waits for a person, as an SQL condition: it was refused, or its sink is
- * sent it no more. Such rows of `erasing` outlast their erasure: redriven, or with the sink or the list there again, the
- * removal is sent after all.
- * @param erasing the row's name
+ * SQL condition: whether the removal of an item waits for an operator, because the destination rejected it or the sink
+ * no longer accepts the list. Such rows of `erasing` outlast their erasure: after a redrive, or when the sink or the
+ * list is configured again, the removal is sent after all.
+ * @param erasing alias of the row
  */
 export const isLeft = (erasing: string): string =>
   `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id and left_d.ref = ${erasing}.ref
@@ -80,8 +83,8 @@ export const isLeft = (erasing: string): string =>
      and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
 
 /**
- * Erasures that had ended, and of which a sink is now sent what was left to a person, go on until it has answered.
- * @returns how many
+ * Reopens ended erasures whose remaining removals are being sent after all, until the sink has answered.
+ * @returns the number of reopened erasures
  */
 export async function reopenErasures(ledger: Ledger): Promise<number> {
   const rows = await ledger.db.query(
@@ -98,14 +101,17 @@ export async function reopenErasures(ledger: Ledger): Promise<number> {
   return rows.length;
 }
 
-/** Somebody who was forgotten may come back, by the service or by an import. @returns whether they were forgotten by this erasure */
+/**
+ * Lifts an erasure: the service or an import may bring the person back. @returns whether the erasure had forgotten
+ * anyone
+ */
 export async function liftErasure(ledger: Ledger, erasure: number): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     const people = await tx.query<{ workspace: string }>(
       'delete from forgotten where erasure = $1 returning workspace',
       [erasure],
     );
-    // Pages that are known by their digest would not be looked at.
+    // Pages with a known digest are skipped, so their digests are cleared.
     await tx.query(
       `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
        where g.stream_id = s.id and p.workspace = any($1::text[])`,
@@ -117,29 +123,32 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
 }
 
 interface ErasureRequest {
-  /** A UUID, made by whoever asks, so that asking twice is one erasure. */
+  /** A UUID from the caller, so that a repeated request is one erasure. */
   readonly id: string;
   readonly names: ErasureNames & { readonly asked: string };
   readonly by: string | null;
   readonly reason: string | null;
-  /** So many others have an e-mail address of theirs. */
+  /** Number of other people with the same e-mail address. */
   readonly sharing: number;
 }
 
-/** Pure. */
+/** Builds the receipt about other people with the same e-mail address. Pure. */
 function othersReceipt(count: number): Receipt {
-  const who = count === 1 ? 'one other has' : `${count} others have`;
-  const todo = `${who} an e-mail address of this person and are kept: where it is the same person, forget them by that address`;
+  const who = count === 1 ? 'one other person has' : `${count} other people have`;
+  const todo = `${who} the same e-mail address and will not be erased: to erase everyone with the address, forget the person by that address`;
   return { place: 'others', count, outcome: 'by-hand', detail: 'same-address', todo };
 }
 
-/** What an erasure has ended with may be here again, from an import or a restored table: the one asked for now finds it. */
-const whereEnded = (table: string): string =>
+/**
+ * SQL condition: the row belongs to an ended erasure. The person may be back, from an import or a restored table, and
+ * the new request then takes the row over.
+ */
+const ifEnded = (table: string): string =>
   `where exists (select 1 from erasures e where e.number = ${table}.erasure and e.ended_at is not null)`;
 
 /**
- * Notes that a person is to be forgotten. From the commit on nothing of them is taken in any more: no item of theirs, no
- * row of an import under their codes. A second request under the same id changes nothing.
+ * Records a request to forget a person. After the commit, the ledger accepts no item of the person and no import row
+ * with their codes. A second request with the same id changes nothing.
  */
 export async function requestErasure(
   ledger: Ledger,
@@ -165,7 +174,7 @@ export async function requestErasure(
     await tx.query(
       `insert into forgotten (erasure, workspace, subject)
        select distinct $1::int4, n.* from unnest($2::text[], $3::bytea[]) as n
-       on conflict (workspace, subject) do update set erasure = excluded.erasure ${whereEnded('forgotten')}`,
+       on conflict (workspace, subject) do update set erasure = excluded.erasure ${ifEnded('forgotten')}`,
       [row.number, people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = names.places.flatMap(({ ref, codes: own }) =>
@@ -174,7 +183,7 @@ export async function requestErasure(
     await tx.query(
       `insert into forgotten_codes (erasure, ref, code_hash)
        select distinct $1::int4, n.* from unnest($2::int4[], $3::bytea[]) as n
-       on conflict (ref, code_hash) do update set erasure = excluded.erasure ${whereEnded('forgotten_codes')}`,
+       on conflict (ref, code_hash) do update set erasure = excluded.erasure ${ifEnded('forgotten_codes')}`,
       [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
     );
   });

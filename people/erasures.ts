@@ -1,19 +1,19 @@
 import type { PersonPlace } from './find-person.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** What names a person while the ledger is gone through; forgotten afterwards. */
+/** The names of a person while their data is being erased from the ledger; deleted afterwards. */
 export interface ErasureNames {
-  /** As it was asked for; null: not known any more, after a restore. */
+  /** The name in the request; null if it is no longer known, after a restore. */
   readonly asked: string | null;
   readonly places: readonly PersonPlace[];
 }
 
-/** A request to forget a person, as far as it has come. */
+/** A request to forget a person, with its progress. */
 export interface Erasure {
   readonly number: number;
   /** A UUID. */
   readonly id: string;
-  /** Null: the ledger holds nothing of the person any more. */
+  /** Null once the ledger no longer holds data of the person. */
   readonly names: ErasureNames | null;
   readonly requestedBy: string | null;
   readonly reason: string | null;
@@ -23,9 +23,9 @@ export interface Erasure {
 }
 
 /**
- * What became of a person at one place. `erased`: it holds nothing any more; `told`: it was told to remove what it
- * holds, and keeps its own counsel; `nothing`: it never had anything; `waiting`: it has not answered yet; `by-hand`: a
- * person has to see to it.
+ * The outcome of an erasure at one place. `erased`: the place holds no data any more; `told`: the place received a request to
+ * remove its data, and cannot confirm it; `nothing`: the place never had data; `waiting`: the place has not answered
+ * yet; `by-hand`: an operator has to act.
  */
 export interface Receipt {
   readonly place: string;
@@ -33,7 +33,7 @@ export interface Receipt {
   readonly outcome: 'erased' | 'told' | 'nothing' | 'waiting' | 'by-hand';
   /** Codes and ids, no personal data. */
   readonly detail: string | null;
-  /** A sentence. */
+  /** A sentence that says what to do. */
   readonly todo: string | null;
 }
 
@@ -57,7 +57,7 @@ export async function readErasure(ledger: Ledger, id: string): Promise<Erasure |
   return row === undefined ? undefined : toErasure(row);
 }
 
-/** The latest erasure that was asked for with the same words; undefined: there was none. */
+/** Returns the latest erasure that was requested with the same words; undefined if there is none. */
 export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
   const [row] = await ledger.db.query<ErasureRow & Record<string, unknown>>(
     `select ${columns} from erasures where asked_hash = $1 order by number desc limit 1`,
@@ -66,7 +66,10 @@ export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Era
   return row === undefined ? undefined : toErasure(row);
 }
 
-/** Newest first. @param before the number of the last one of the part before; null: from the newest */
+/**
+ * Returns erasures, newest first. @param before number of the last erasure on the previous page; null for the first
+ * page
+ */
 export async function listErasures(
   ledger: Ledger,
   { before, limit }: { readonly before: number | null; readonly limit: number },
@@ -78,7 +81,7 @@ export async function listErasures(
   return rows.map(toErasure);
 }
 
-/** Those whose workflow has to run, by their UUID. */
+/** Returns the UUIDs of erasures that have not ended, whose workflows have to run. */
 export async function openErasures(ledger: Ledger): Promise<string[]> {
   const rows = await ledger.db.query<{ id: string }>('select id from erasures where ended_at is null order by number');
   return rows.map(({ id }) => id);
@@ -95,7 +98,7 @@ export async function receiptsOf(ledger: Ledger, erasure: number): Promise<KeptR
   );
 }
 
-/** Items of an erasure's people in which nothing is left. Reads all items once. */
+/** Counts the erased items of an erasure. Reads all items once. */
 export async function countErased(ledger: Ledger, erasure: number): Promise<number> {
   const [row] = await ledger.db.query<{ items: number }>(
     `select count(*)::int as items from forgotten f join pigeonholes p on p.workspace = f.workspace
@@ -105,7 +108,7 @@ export async function countErased(ledger: Ledger, erasure: number): Promise<numb
   return row!.items;
 }
 
-/** Where an erasure's people were known, by name. */
+/** Returns the names of the workspaces that knew the people of an erasure. */
 export async function workspacesOf(ledger: Ledger, erasure: number): Promise<string[]> {
   const rows = await ledger.db.query<{ workspace: string }>(
     `select workspace from forgotten where erasure = $1
@@ -115,7 +118,7 @@ export async function workspacesOf(ledger: Ledger, erasure: number): Promise<str
   return rows.map(({ workspace }) => workspace);
 }
 
-/** Pigeonholes in which a question of the erasure's people stood. */
+/** Returns the pigeonholes that contained questions of the people of an erasure. */
 export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Promise<number[]> {
   const rows = await ledger.db.query<{ ref: number }>(
     `select distinct i.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
@@ -127,8 +130,8 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
 }
 
 /**
- * Waits for the pages that are being written: they may have begun before the person was forgotten. One pigeonhole after
- * another, so that nobody waits for more than a moment.
+ * Waits for pages that are being written, which may have started before the person was forgotten. Locks one pigeonhole
+ * at a time, so that reading waits only briefly.
  */
 export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {
   const rows = await ledger.db.query<{ ref: number }>(
@@ -141,7 +144,7 @@ export async function awaitPages(ledger: Ledger, erasure: number): Promise<void>
   }
 }
 
-/** Erasures that have gone through the ledger: rises with each. */
+/** Counts the erasures that have cleared the ledger; the count rises with each. */
 export async function countCleared(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ cleared: number }>(
     'select count(*)::int as cleared from erasures where cleared_at is not null',

@@ -2,13 +2,13 @@ import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PersonPlace } from './find-person.js';
 
-/** Something that a sink was told of an item. */
+/** A delivery of an item to a sink. */
 interface ExportedDelivery {
   readonly sink: string;
   readonly revision: number;
   readonly state: string;
   readonly reason: string | null;
-  /** Whether it went out with the person. */
+  /** Whether it was sent with the identity of the person. */
   readonly identity: boolean | null;
   readonly at: string;
 }
@@ -21,7 +21,7 @@ interface ExportedItem {
   readonly revision: number;
   readonly deleted: boolean;
   readonly data: Fields | null;
-  /** What it said before, as far as that is still kept. */
+  /** Earlier revisions that are still stored. */
   readonly earlier: readonly { readonly revision: number; readonly foundAt: string; readonly data: Fields }[];
   readonly sent: readonly ExportedDelivery[];
 }
@@ -40,7 +40,7 @@ interface ExportedRow {
 interface ExportedPerson {
   readonly items: readonly ExportedItem[];
   readonly importRows: readonly ExportedRow[];
-  /** Who has looked at what is stored of them. */
+  /** Views of the stored data of the person, from the audit log. */
   readonly looks: readonly { readonly at: string; readonly who: string | null; readonly action: string | null }[];
 }
 
@@ -50,8 +50,8 @@ interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
 }
 
 /**
- * Everything that is stored of a person by name, and where it was sent. What they did anonymously is not among it: only
- * an erasure derives whose that is, and nobody is shown it.
+ * Returns the data that is stored of a person by name, and the sinks that received it. Anonymous contributions are not
+ * included: only an erasure derives whose they are, and nobody sees the result.
  */
 export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedPerson> {
   const subjects = places.flatMap(({ workspace, attendeeIds }) =>
@@ -67,7 +67,7 @@ export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[
   const items: ExportedItem[] = [];
   for (const { ref, payload, ...row } of rows) {
     const own = { ref, list: row.list, key: row.key };
-    // oxlint-disable-next-line no-await-in-loop -- a person has tens of items, and somebody waits for a file
+    // oxlint-disable-next-line no-await-in-loop -- a person has tens of items, and only one file is exported at a time
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
     items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
   }
@@ -136,12 +136,15 @@ async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<Exp
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
 
-/** What the ledger holds of a person by name: what they did anonymously is not counted, since nobody is told whose it is. */
+/**
+ * Counts of the data that the ledger holds of a person by name. Anonymous contributions are not counted, since nobody
+ * may learn whose they are.
+ */
 interface PersonCounts {
-  /** By list. */
+  /** Items by list. */
   readonly items: Readonly<Record<string, number>>;
   readonly importRows: number;
-  /** Sinks that were told of any of it. */
+  /** Sinks that received any of it. */
   readonly sinks: readonly string[];
 }
 

@@ -1,21 +1,21 @@
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** How somebody is named: by the id of an attendee, by an attendee code, or by an e-mail address. */
+/** The name of a person in a request: the id of an attendee, an attendee code, or an e-mail address. */
 export interface PersonName {
   readonly by: 'id' | 'code' | 'email';
   readonly text: string;
-  /** Only in this workspace; null: in all. */
+  /** Search only this workspace; null: all workspaces. */
   readonly workspace: string | null;
 }
 
-/** What the ledger knows of a person in one pigeonhole. */
+/** The ids and codes of a person in one pigeonhole. */
 export interface PersonPlace {
   readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly attendeeIds: readonly number[];
-  /** Under which they were imported, or have signed in. */
+  /** The codes with which the person was imported or has signed in. */
   readonly codes: readonly string[];
 }
 
@@ -28,9 +28,9 @@ interface FoundRow {
 }
 
 /**
- * Everybody whom a name means, by pigeonhole: attendees as they are or were, and registrants; then whoever goes by the
- * codes of these in the same pigeonhole. An id means that attendee; a code and an e-mail address mean whoever has it
- * in any pigeonhole. Reads whole lists, so it is for a person who asks, and never for a turn.
+ * Returns everyone whom a name matches, by pigeonhole: attendees, by their current or earlier data, and registrants;
+ * then everyone with the same codes in the same pigeonhole. An id matches one attendee; a code or an e-mail address
+ * matches in every pigeonhole. Reads whole lists: call it for a request of a person, never in a cycle.
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
@@ -63,7 +63,10 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
   for (const row of rows) addFound(places, row, JSON.parse(row.text) as Fields);
 }
 
-/** Whoever has this code or address: found by the text, and then by the field, since the store cannot look into texts that hold NUL. */
+/**
+ * Adds people by code or address: first by the text and then by the field, since PostgreSQL cannot read members of
+ * texts that contain NUL.
+ */
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
   const written = JSON.stringify(name.text).slice(1, -1);
   const rows = await ledger.db.query<FoundRow>(
@@ -89,7 +92,9 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
   }
 }
 
-/** Whose profile `retention` has emptied is still found by the code, whose hash stays; not who was forgotten by it. */
+/**
+ * Adds people whose profile retention has removed, by the hash of their code, except those who were forgotten by it.
+ */
 async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await ledger.db.query<FoundRow>(
     `select p.ref, p.workspace, p.pigeonhole_id, '{}' as text, null as key from pigeonholes p
@@ -104,7 +109,7 @@ async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places
   for (const row of rows) placeOf(places, row).codes.add(text);
 }
 
-/** Whether a profile is of who is meant. Addresses are compared without regard to case, codes as they are. Pure. */
+/** Whether a profile matches the name. Addresses are compared without regard to case, codes exactly. Pure. */
 function isNamed(fields: Fields, { by, text }: Pick<PersonName, 'by' | 'text'>): boolean {
   if (by === 'code') return fields['attendeeCode'] === text;
   if (by === 'id') return fields['id'] === Number(text);
@@ -127,7 +132,10 @@ function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }
   return place;
 }
 
-/** Who came as an attendee with a code that is known by now, of the same pigeonhole; also where only the code's hash is left. */
+/**
+ * Adds attendees of the same pigeonhole who have one of the codes found so far, including those of whom only the hash
+ * of the code is left.
+ */
 async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
@@ -185,9 +193,9 @@ export function addressesIn(records: readonly Fields[]): Set<string> {
 }
 
 /**
- * How many others have an e-mail address of somebody who is meant by their id or their code: families share one, and one
- * person may have signed in twice. Who is which only a person can tell. Reads whole lists.
- * @param workspace only there; null: in all
+ * Counts other people who have the same e-mail address as a person named by id or code: families share an address, and
+ * one person may have signed in twice. Only an operator can tell which. Reads whole lists.
+ * @param workspace search only this workspace; null: all
  */
 export async function countSharing(
   ledger: Ledger,
@@ -197,11 +205,11 @@ export async function countSharing(
   const meant = new Map(places.map(({ ref, attendeeIds, codes }) => [ref, new Set([...attendeeIds, ...codes])]));
   const others = new Set<string>();
   for (const address of addressesIn(await personFields(ledger, places))) {
-    // oxlint-disable-next-line no-await-in-loop -- one, hardly ever two
+    // oxlint-disable-next-line no-await-in-loop -- one address, rarely two
     for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
       const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
       const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];
-      // Who has signed in has an id and, as a rule, a code: they count once.
+      // Attendees who have signed in have an id and usually a code: count them once.
       for (const name of ids.length >= own.length ? ids : own) others.add(`${ref} ${name}`);
     }
   }

@@ -5,12 +5,12 @@ import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { expiredPayload } from '../ledger/compare-items.js';
 import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
 
-/** What a turn of a workspace gives to it; the rest follows with the next. */
+/** Maximum time that one cycle of a workspace spends on retention; the next cycle continues. */
 const budgetMs = 1000;
 
 /**
- * Drops payloads whose time is over, in slices, as `retention` says: beside reading, and never in one long transaction.
- * Safe to run twice, also at once.
+ * Removes payloads whose retention has ended, in short transactions, so that reading continues. Safe to run twice, also
+ * concurrently.
  * @returns whether there is more to do
  */
 export async function keepRetention(
@@ -23,33 +23,33 @@ export async function keepRetention(
     let after: string | null = list.after_key;
     while (after !== null) {
       if (performance.now() > until || stopping.aborted || signal.aborted) return true;
-      // oxlint-disable-next-line no-await-in-loop -- slice after slice
+      // oxlint-disable-next-line no-await-in-loop -- one slice after another
       after = await expireSlice(ledger, { ...list, after_key: after }, config.retention);
     }
-    log.info({ workspace, ref: list.ref, list: list.list }, 'payloads whose time is over were dropped');
+    log.info({ workspace, ref: list.ref, list: list.list }, 'removed the payloads whose retention has ended');
   }
   return false;
 }
 
-/** Rows that are emptied in one transaction, of one statement. */
+/** Rows per transaction, and per statement. */
 const rowsAtOnce = 500;
-/** A list that was gone through is gone through again so often: what was read since may be there. */
+/** Interval between two retention passes over the same list, because new items may have been read since. */
 const againMs = 24 * 60 * 60_000;
 const changesAgainMs = 60 * 60_000;
-/** The name under which earlier revisions stand among the passes. */
-const ofChanges = 'changes';
+/** The list name of passes over earlier revisions in `retention_passes`. */
+const changesPass = 'changes';
 
 /**
- * Whether something of a pigeonhole has expired, as an SQL condition: nothing is counted anew there, since what it would
- * be counted from is not there any more.
+ * SQL condition: whether retention has removed data of a pigeonhole. Computed lists are then no longer recounted,
+ * because the items that they are counted from have no data any more.
  */
 export const isExpiring = (ref: string): string =>
-  `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${ofChanges}')`;
+  `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${changesPass}')`;
 
 interface RetentionTerms {
-  /** From the end of the event. */
+  /** Retention by list, counted from the end of the event. */
   readonly listsMs: Readonly<Record<string, number>>;
-  /** From the change. */
+  /** Retention of earlier revisions, counted from the change. */
   readonly changesMs: number;
 }
 
@@ -59,7 +59,7 @@ interface ExpiringList {
   readonly after_key: string;
 }
 
-/** The lists of a workspace's events that are over for so long, and whose payloads were not looked through lately. */
+/** Returns the lists of a workspace whose retention has ended and whose last pass is not recent. */
 async function expiringLists(
   ledger: Ledger,
   workspace: string,
@@ -83,7 +83,7 @@ async function expiringLists(
       lists.map(([list]) => list),
       lists.map(([, afterMs]) => afterMs),
       againMs,
-      ofChanges,
+      changesPass,
       changesMs,
       changesAgainMs,
     ],
@@ -91,17 +91,17 @@ async function expiringLists(
 }
 
 /**
- * Empties the next slice of a list: the payload goes, and what earlier revisions said; key, hash, revision and whose it is
- * stay, so that reading an item again is no change and forgetting its person finds it, by their id or their code. Rows of imports go with the
- * registrants. Safe to run twice.
- * @returns where the next slice begins; null when this was the last
+ * Removes payloads and earlier revisions of the next slice of a list. Key, hash, revision and subject stay, so that
+ * reading an item again is no change, and erasing a person still finds the item by attendee id or code. With the
+ * registrants, the rows of imports lose their data as well. Safe to run twice.
+ * @returns where the next slice starts; null if this was the last one
  */
 export async function expireSlice(
   ledger: Ledger,
   { ref, list, after_key: after }: ExpiringList,
   { changesMs }: Pick<RetentionTerms, 'changesMs'>,
 ): Promise<string | null> {
-  if (list === ofChanges) return await expireSnapshots(ledger, ref, changesMs);
+  if (list === changesPass) return await expireSnapshots(ledger, ref, changesMs);
   return await ledger.db.transaction(async (tx) => {
     await lockPlace(tx, ref);
     const rows = await tx.query<{ key: string }>(
@@ -142,9 +142,9 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
   if (place !== undefined) await keepCodes(ledger, tx, { ref, workspace: place.workspace }, rows);
 }
 
-/** Rows of imports that have ended: what was sent, and what the service said of it. */
+/** Removes the data of rows of finished imports: the values that were sent, and the answers of the service. */
 async function expireImports(tx: Queryable, ref: number): Promise<void> {
-  // In the order in which another import claims them.
+  // Locks in the order in which another import claims them.
   await tx.query(
     `select 1 from registrants r join imports i on i.number = r.import
      where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
@@ -163,8 +163,8 @@ async function expireImports(tx: Queryable, ref: number): Promise<void> {
 }
 
 /**
- * Earlier revisions that are older than so long. What waits for a person with one of them (withheld, or a dead letter) can
- * be sent no more, and says that it is expired.
+ * Removes earlier revisions that are older than `changesMs`. A withheld delivery or dead letter of such a revision can
+ * no longer be sent and becomes superseded with the reason `expired`.
  */
 async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
   return await ledger.db.transaction(async (tx) => {
@@ -188,7 +188,7 @@ async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): 
     }
     if (rows.length === rowsAtOnce) return '';
     await tx.query(
-      `insert into retention_passes (ref, list, passed_at) values ($1, '${ofChanges}', now())
+      `insert into retention_passes (ref, list, passed_at) values ($1, '${changesPass}', now())
        on conflict (ref, list) do update set passed_at = excluded.passed_at`,
       [ref],
     );
