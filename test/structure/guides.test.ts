@@ -101,7 +101,7 @@ describe('the guides', () => {
     ]);
   });
 
-  it.each(examples)('show what can be used as it stands: %s', async (_where, config) => {
+  it.each(examples)('show configurations that load: %s', async (_where, config) => {
     const text = stringify(config, { keepUndefined: false }).replaceAll(
       /\/(?:run\/secrets|etc\/pigeonpost)\/([\w.-]+)/g,
       (_path, name: string) => {
@@ -117,6 +117,19 @@ describe('the guides', () => {
     writeFileSync(join(folder, 'pigeonpost.yaml'), text);
     const loaded = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), variables);
     expect(loaded.warnings).toEqual([]);
+  });
+
+  it('name existing files and functions on the path from a page to a message', () => {
+    const text = readFileSync(join(docs, 'how-it-works.md'), 'utf8');
+    const steps = [...text.matchAll(/^\| `([\w/-]+\.ts)` \| `(\w+)` \|/gm)].map(
+      ([, file, name]) => [file!, name!] as const,
+    );
+    expect(steps.length).toBeGreaterThan(15);
+    expect(steps.length).toBeLessThanOrEqual(25);
+    expect(text).toContain(`these ${steps.length} files`);
+    for (const [file, name] of steps) {
+      expect(readFileSync(join(docs, '..', file), 'utf8')).toMatch(new RegExp(`(?:function|class) ${name}\\b`));
+    }
   });
 
   it('link to what is there', () => {
