@@ -60,7 +60,7 @@ export interface ApiSources extends StatusSources {
   readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | null;
 }
 
-/** What the API needs to know the caller. */
+/** Parts by which a request's caller is identified. */
 export type AccessSources = Pick<ApiSources, 'config' | 'ledger' | 'localToken'>;
 
 /** Everything a process needs to answer probes without serving the API. */

@@ -1,6 +1,6 @@
 import type { AlertFacts } from '../operations/alerts/alert-store.js';
-import { problemWords } from '../operations/problem-words.js';
-import type { ProblemCode } from '../operations/problems.js';
+import { problemWords } from '../operations/problems.js';
+import type { ProblemCode } from '../operations/problem.js';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import {
   type WorkspaceFacts,
   CycleFailures,
 } from './find-problems.js';
-import { problemCodes } from './problems.js';
+import { problemCodes } from './problem.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);

@@ -1,14 +1,7 @@
 import type { LaneState } from '../delivering/read-lanes.js';
 import { total } from './ledger-status.js';
-import {
-  describeProblem,
-  type FoundProblem,
-  type Problem,
-  type ProblemCode,
-  severities,
-  problemCodes,
-  problemLine,
-} from './problems.js';
+import { type FoundProblem, type Problem, type ProblemCode, problemCodes, problemLine, severities } from './problem.js';
+import { describeProblem } from './problems.js';
 import { z } from '@hono/zod-openapi';
 import { actionSchema } from './action.js';
 

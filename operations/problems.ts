@@ -1,130 +1,189 @@
 import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
-import { formatInstant, problemWords } from './problem-words.js';
+import { count, formatInstant, grouped } from '../base/words.js';
+import { serviceSilent } from '../work/asking/outages.js';
+import type {
+  FoundProblem,
+  Problem,
+  ProblemAction,
+  ProblemCode,
+  ProblemHelp,
+  ProblemWords,
+  Severity,
+} from './problem.js';
 
-/** Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one. */
-export const problemCodes = [
-  'process-failing',
-  'service-down',
-  'workspace-paused',
-  'workspace-waiting',
-  'quota-short',
-  'pigeonhole-paused',
-  'pigeonhole-failing',
-  'pigeonhole-gone',
-  'reading-late',
-  'deletions-held',
-  'filters-ignored',
-  'sink-paused',
-  'sink-failing',
-  'sink-behind',
-  'sink-withholding',
-  'sink-observing',
-  'dead-letters',
-] as const;
-export type ProblemCode = (typeof problemCodes)[number];
-
-/** `error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should. */
-export const severities = ['error', 'warning', 'notice'] as const;
-export type Severity = (typeof severities)[number];
-
-export type ProblemKind = 'process' | 'workspace' | 'pigeonhole' | 'sink';
-
-/** An action that an operator can start with one button, one command or one request. */
-export interface ProblemAction {
-  readonly do: 'resume' | 'try-now' | 'poll-now' | 'approve';
-  readonly kind: 'workspace' | 'pigeonhole' | 'sink';
-  readonly name: string;
-}
-
-export interface ProblemHelp {
-  /** Label of the button. */
-  readonly label: string;
-  /** Null: the button only leads to the details. */
-  readonly action: ProblemAction | null;
-  /** Address of the details in the API. */
-  readonly see: string | null;
-}
-
-/** A problem as a rule finds it. */
-export interface FoundProblem {
-  readonly code: ProblemCode;
-  readonly kind: ProblemKind;
-  /** Name as an action uses it; empty for the process. */
-  readonly name: string;
-  /** Counts, codes and instants only. The sentences that leave the installation are built from nothing else. */
-  readonly facts: AlertFacts;
-  /** Words of a vendor, the service or a person. The page and the CLI show them, alerts never do. */
-  readonly detail: string | null;
-  readonly since: Date | null;
-  /** Another problem explains this one, so it is not shown beside it. */
-  readonly coveredBy: ProblemCode | null;
-}
-
-/** The sentences about one problem, the same on the page, in `status`, in alerts and in the log. */
-export interface ProblemWords {
-  /** One sentence without its full stop. */
-  readonly title: string;
-  /** Details and consequences in whole sentences; null: the title says it all. */
-  readonly says: string | null;
-  /** The action that helps, in whole sentences; null: the problem passes without one. */
-  readonly todo: string | null;
-}
-
-export interface Problem extends FoundProblem, ProblemWords {
-  readonly severity: Severity;
-  /** Nothing is read or sent there while the problem lasts. */
-  readonly stops: boolean;
-  /** The sentences name the instant `since`, so that nobody adds it to them. */
-  readonly saysSince: boolean;
-  readonly help: ProblemHelp | null;
-}
-
-/** Problems that raise alerts, by the key of `alerts.when`. The page, `status` and the metrics show all problems. */
-export const alertOccasions: Readonly<Partial<Record<ProblemCode, LastingOccasion>>> = {
-  'service-down': 'service-down',
-  'workspace-paused': 'workspace-paused',
-  'sink-paused': 'sink-paused',
-  'sink-behind': 'behind',
-  'dead-letters': 'dead-letters',
-  'sink-withholding': 'withholding',
-  'reading-late': 'reading-late',
-  'deletions-held': 'deletions-held',
-  'quota-short': 'quota-short',
-};
-
+/** Everything that is said about one kind of problem. The page, `status`, alerts and the log read it from here. */
 interface CatalogueEntry {
   readonly severity: Severity;
   /** By default false. */
   readonly stops?: boolean;
+  /** Key of `alerts.when`. Absent: only the page, `status` and the metrics show the problem. */
+  readonly occasion?: LastingOccasion;
+  /** Builds the sentences from the name and the facts only. */
+  readonly words: (name: string, facts: AlertFacts) => ProblemWords;
   readonly help: (found: FoundProblem) => ProblemHelp | null;
 }
 
 const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
-  'process-failing': { severity: 'error', stops: true, help: () => null },
-  'service-down': { severity: 'error', stops: true, help: (found) => button('Try now', 'try-now', found) },
-  'workspace-paused': { severity: 'error', stops: true, help: liftPause },
-  'workspace-waiting': { severity: 'warning', help: (found) => button('Try now', 'try-now', found) },
+  'process-failing': {
+    severity: 'error',
+    stops: true,
+    words: () => ({
+      title: 'pigeonpost makes no progress',
+      says: 'Nothing is read and nothing is delivered until the cause is gone; nothing is lost.',
+      todo: 'Fix the cause. "pigeonpost check" tests the store and Temporal.',
+    }),
+    help: () => null,
+  },
+  'service-down': {
+    severity: 'error',
+    stops: true,
+    occasion: 'service-down',
+    words: (name, facts) => ({
+      title: serviceDownTitle(name, facts['unansweredAt'], facts['lists']),
+      says: 'pigeonpost keeps trying and continues where it stopped when the service answers.',
+      todo: `Check the service and the network to it. To try now, run "pigeonpost try-now workspace:${name}".`,
+    }),
+    help: (found) => button('Try now', 'try-now', found),
+  },
+  'workspace-paused': {
+    severity: 'error',
+    stops: true,
+    occasion: 'workspace-paused',
+    words: workspacePaused,
+    help: liftPause,
+  },
+  'workspace-waiting': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `The service asked workspace ${name} to wait until ${formatInstant(facts['waitUntil'])}`,
+      says: 'pigeonpost reads nothing of the workspace until then.',
+      todo: `To try now, run "pigeonpost try-now workspace:${name}".`,
+    }),
+    help: (found) => button('Try now', 'try-now', found),
+  },
   'quota-short': {
     severity: 'warning',
+    occasion: 'quota-short',
+    words: quotaShort,
     help: (found) =>
       found.facts['waits'] === 1 ? button('Try now', 'try-now', found) : link('Show the quota', '/api/quota'),
   },
-  'pigeonhole-paused': { severity: 'error', stops: true, help: liftPause },
-  'pigeonhole-failing': { severity: 'warning', help: readNow },
-  'pigeonhole-gone': { severity: 'notice', help: () => null },
-  'reading-late': { severity: 'warning', help: readNow },
-  'deletions-held': { severity: 'warning', help: () => link('Show the deletions', '/api/deletions') },
-  'filters-ignored': { severity: 'warning', help: (found) => link('Show the streams', `${placeOf(found)}/streams`) },
-  'sink-paused': { severity: 'error', stops: true, help: liftPause },
-  'sink-failing': { severity: 'error', stops: true, help: (found) => button('Try now', 'try-now', found) },
-  'sink-behind': { severity: 'warning', help: (found) => link('Show its backlog', placeOf(found)) },
-  'sink-withholding': { severity: 'error', help: (found) => link('Preview what it would send', placeOf(found)) },
-  'sink-observing': { severity: 'notice', help: (found) => button('Start sending', 'approve', found) },
+  'pigeonhole-paused': {
+    severity: 'error',
+    stops: true,
+    words: (name) => ({
+      title: capital(`${pigeonhole(name)} is paused`),
+      says: 'Nothing of it is read.',
+      todo: `To continue, run "pigeonpost resume pigeonhole:${name}".`,
+    }),
+    help: liftPause,
+  },
+  'pigeonhole-failing': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `pigeonpost cannot read ${count(facts['failing'], 'list')} of ${pigeonhole(name)}`,
+      says: 'The other lists continue. Each failing list is tried again.',
+      todo: `To try now, run "pigeonpost poll-now pigeonhole:${name}".`,
+    }),
+    help: readNow,
+  },
+  'pigeonhole-gone': {
+    severity: 'notice',
+    words: (name) => ({
+      title: capital(`${pigeonhole(name)} was deleted in the service`),
+      says: 'The ledger keeps what was read of it.',
+      todo: null,
+    }),
+    help: () => null,
+  },
+  'reading-late': {
+    severity: 'warning',
+    occasion: 'reading-late',
+    words: (name, facts) => ({
+      title: `${count(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${formatInstant(facts['dueAt'])}`,
+      says: null,
+      todo: `Check that a worker runs. To read now, run "pigeonpost poll-now pigeonhole:${name}".`,
+    }),
+    help: readNow,
+  },
+  'deletions-held': {
+    severity: 'warning',
+    occasion: 'deletions-held',
+    words: (name, facts) => ({
+      title: `${count(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
+      says: 'An unusually large number of items disappeared from the service at the same time, which may be a mistake. No sink receives the deletions until an operator decides.',
+      todo: 'Run "pigeonpost deletions list", then confirm or reject them.',
+    }),
+    help: () => link('Show the deletions', '/api/deletions'),
+  },
+  'filters-ignored': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `The service ignores filter[sessionId] in ${pigeonhole(name)}`,
+      says: `${count(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost deletes nothing from these lists.`,
+      todo: null,
+    }),
+    help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
+  },
+  'sink-paused': {
+    severity: 'error',
+    stops: true,
+    occasion: 'sink-paused',
+    words: sinkPaused,
+    help: liftPause,
+  },
+  'sink-failing': {
+    severity: 'error',
+    stops: true,
+    words: (name, facts) => ({
+      title: `Sink ${name} accepts nothing`,
+      says: `${changesWait(facts)} ${facts['retryAt'] == null ? 'pigeonpost tries again.' : `pigeonpost tries again at ${formatInstant(facts['retryAt'])}.`}`,
+      todo: `Check the destination. To try now, run "pigeonpost try-now sink:${name}".`,
+    }),
+    help: (found) => button('Try now', 'try-now', found),
+  },
+  'sink-behind': {
+    severity: 'warning',
+    occasion: 'behind',
+    words: (name, facts) => ({
+      title: `Sink ${name} is behind`,
+      says: `Its oldest change waits since ${formatInstant(facts['oldestAt'])}. ${changesWait(facts)}`,
+      todo: 'Check on its page whether the destination answers, and that a worker runs.',
+    }),
+    help: (found) => link('Show its backlog', placeOf(found)),
+  },
+  'sink-withholding': {
+    severity: 'error',
+    occasion: 'withholding',
+    words: sinkWithholding,
+    help: (found) => link('Preview what it would send', placeOf(found)),
+  },
+  'sink-observing': {
+    severity: 'notice',
+    words: (name) => ({
+      title: `Sink ${name} observes and sends nothing`,
+      says: null,
+      todo: `Compare what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
+    }),
+    help: (found) => button('Start sending', 'approve', found),
+  },
   'dead-letters': {
     severity: 'warning',
+    occasion: 'dead-letters',
+    words: deadLetters,
     help: ({ name }) => link('Show the dead letters', `/api/dead-letters?sink=${name}`),
   },
 };
+
+/** Returns the sentences of a problem, built from its name and its facts only. Pure. */
+export function problemWords(code: ProblemCode, name: string, facts: AlertFacts): ProblemWords {
+  return catalogue[code].words(name, facts);
+}
+
+/** Returns the occasion of the alert that a problem raises; undefined: it raises none. */
+export function alertOccasion(code: ProblemCode): LastingOccasion | undefined {
+  return catalogue[code].occasion;
+}
 
 /** Returns the catalogue's entry for a found problem: severity, sentences and what helps. Pure. */
 export function describeProblem(found: FoundProblem): Problem {
@@ -133,11 +192,6 @@ export function describeProblem(found: FoundProblem): Problem {
   const since = found.since === null ? null : formatInstant(found.since.toISOString());
   const saysSince = since !== null && `${words.title} ${words.says ?? ''}`.includes(since);
   return { ...found, ...words, severity, stops, saysSince, help: help(found) };
-}
-
-/** Returns one line for a log or a terminal: title, then the words of others. Pure. */
-export function problemLine({ title, detail, says }: Pick<Problem, 'title' | 'detail' | 'says'>): string {
-  return `${title}${detail === null ? '' : `: ${detail.replace(/\.$/, '')}`}.${says === null ? '' : ` ${says}`}`;
 }
 
 function liftPause(found: FoundProblem): ProblemHelp | null {
@@ -162,4 +216,157 @@ function link(label: string, see: string | null): ProblemHelp {
 function placeOf({ kind, name }: FoundProblem): string | null {
   if (kind === 'sink') return `/api/sinks/${name}`;
   return kind === 'pigeonhole' ? `/api/pigeonholes/${name}` : null;
+}
+
+/** Returns the sentence about a service that does not answer, one for all lists of the workspace. Pure. */
+export function serviceDownTitle(
+  workspace: string,
+  since: AlertFacts[string] | undefined,
+  lists: AlertFacts[string] | undefined,
+): string {
+  return `${serviceSilent(workspace, since)}; ${waitingLists({ lists: lists ?? 0 })}`;
+}
+
+/** Returns `pigeonhole acme/101`; the lists of the workspace itself have the workspace's name. */
+function pigeonhole(name: string): string {
+  const [workspace, id] = name.split('/');
+  return id === '0' ? `workspace ${workspace}` : `pigeonhole ${name}`;
+}
+
+function capital(title: string): string {
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+function waitingLists({ lists }: AlertFacts): string {
+  return `${count(lists, 'list')} ${lists === 1 ? 'waits' : 'wait'}`;
+}
+
+function changesWait({ backlog }: AlertFacts): string {
+  return `${count(backlog, 'change')} ${backlog === 1 ? 'waits' : 'wait'}; nothing is lost.`;
+}
+
+function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
+  const since = formatInstant(facts['pausedAt']);
+  const resume = `"pigeonpost resume workspace:${name}"`;
+  if (facts['pausedBy'] === 'person') {
+    return {
+      title: `Workspace ${name} is paused`,
+      says: `An operator paused it at ${since}. Nothing of it is read.`,
+      todo: `To continue, run ${resume}.`,
+    };
+  }
+  if (facts['cause'] === 'credential') {
+    return {
+      title: `The service refuses the key of workspace ${name}`,
+      says: `Since ${since}, nothing of the workspace is read; ${waitingLists(facts)} for the key.`,
+      todo: `Set another key and restart pigeonpost. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
+    };
+  }
+  return {
+    title: `Workspace ${name} is paused`,
+    says: `pigeonpost paused it at ${since}. Nothing of it is read.`,
+    todo: `Fix the cause, then run ${resume}.`,
+  };
+}
+
+function quotaShort(name: string, facts: AlertFacts): ProblemWords {
+  const less =
+    'Read less often ("every" of its syncs) or request a larger quota; "pigeonpost check --estimate" counts what the calendar needs.';
+  if (facts['waits'] === 1) {
+    const until = facts['waitUntil'] == null ? '' : ` until ${formatInstant(facts['waitUntil'])}`;
+    return {
+      title: `The request quota of workspace ${name} is used up`,
+      says: `pigeonpost reads nothing of the workspace${until}.`,
+      todo: `If the quota was raised, run "pigeonpost try-now workspace:${name}". ${less}`,
+    };
+  }
+  return {
+    title: `The request quota of workspace ${name} will not last`,
+    says: `${quotaLeft(facts)} Reading slows down, and stops when nothing is left; imports keep their reserve.`,
+    todo: less,
+  };
+}
+
+function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
+  const of = limit == null ? '' : ` of ${grouped(limit)}`;
+  const has = left == null ? 'The service does not say how much is left.' : `${grouped(left)}${of} requests are left.`;
+  const lasts = lastsUntil == null ? '' : ` At this rate they last until ${formatInstant(lastsUntil)}.`;
+  return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${formatInstant(resetAt)}.`}`;
+}
+
+function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
+  const title = `Sink ${name} is paused`;
+  const since = formatInstant(facts['pausedAt']);
+  const kept = 'It keeps its backlog.';
+  const resume = `"pigeonpost resume sink:${name}"`;
+  if (facts['pausedBy'] === 'person') {
+    return { title, says: `An operator paused it at ${since}. ${kept}`, todo: `To continue, run ${resume}.` };
+  }
+  switch (facts['cause']) {
+    case 'credential':
+      return {
+        title: `The destination of sink ${name} refuses its credentials`,
+        says: `The sink is paused since ${since}. ${kept}`,
+        todo: `Set other credentials and restart pigeonpost. If these are valid again, run "pigeonpost try-now sink:${name}".`,
+      };
+    case 'gone':
+      return {
+        title,
+        says: `Its destination asked at ${since} to be sent nothing more. ${kept}`,
+        todo: `Check that the address is still wanted, or change it; then run ${resume}.`,
+      };
+    case 'destination':
+      return {
+        title,
+        says: `Its destination has been a different one since ${since}. ${kept}`,
+        todo: `Read on its page what differs and fix it, then run ${resume}.`,
+      };
+    case 'restored':
+      return {
+        title,
+        says: `The ledger was restored from a backup at ${since}. Changes delivered after that backup would be delivered again. ${kept}`,
+        todo: `Read what a repeat does (docs/deployment.md, "Backup and restore"), then run ${resume}.`,
+      };
+    default:
+      return {
+        title,
+        says: `pigeonpost paused it at ${since}. ${kept}`,
+        todo: `Read the cause on its page and fix it, then run ${resume}.`,
+      };
+  }
+}
+
+/** Letters of a failing mapping never reached the destination, so that redriving them before the mapping changes is useless. */
+function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWords {
+  const list = `"pigeonpost dead-letters list --sink ${name}"`;
+  const fix = `Test the expression with "pigeonpost preview --sink ${name}", correct it in pigeonpost.yaml, and run "pigeonpost config apply": that sends them again.`;
+  const others = 'All other changes continue.';
+  if (mapping === letters && letters !== 0) {
+    return {
+      title: `The mapping of sink ${name} failed on ${count(letters, 'change')}`,
+      says: `They were not sent. ${others}`,
+      todo: fix,
+    };
+  }
+  const refused = Number(letters ?? 0) - Number(mapping ?? 0);
+  return {
+    title: `Sink ${name} has refused ${count(refused, 'change')}`,
+    says: `They are parked as dead letters, by cause.${mapping ? ` The mapping failed on ${count(mapping, 'more change')}.` : ''} ${others}`,
+    todo: `Read the causes (${list}), fix what they name, then redrive them.${mapping ? ` ${fix}` : ''}`,
+  };
+}
+
+function sinkWithholding(name: string, facts: AlertFacts): ProblemWords {
+  if (facts['observes'] === 1) {
+    return {
+      title: `Sink ${name} would withhold what it should probably send: ${String(facts['text'])}`,
+      says: 'It observes, so nothing is sent yet.',
+      todo: `Correct the mapping in pigeonpost.yaml, test it with "pigeonpost preview --sink ${name}", and run "pigeonpost config apply" before you approve the sink.`,
+    };
+  }
+  return {
+    title: `Sink ${name} withholds what it should probably send: ${String(facts['text'])}`,
+    says: 'Everything else continues.',
+    todo: `Correct the mapping in pigeonpost.yaml, test it with "pigeonpost preview --sink ${name}", and run "pigeonpost config apply": that sends what was withheld.`,
+  };
 }

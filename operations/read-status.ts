@@ -24,7 +24,7 @@ import {
 } from './status-view.js';
 import { isSentTo, sentLanes } from './sent-lanes.js';
 import { viewProblems, type WorkSnapshot } from './find-problems.js';
-import { serviceDownTitle, waitWords } from './problem-words.js';
+import { serviceDownTitle } from './problems.js';
 
 /** The configuration as far as it concerns one workspace. */
 export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sinks'>>(
@@ -350,4 +350,23 @@ function isSamePlace(a: PigeonholeKey, b: PigeonholeKey): boolean {
 function standsStill(view: WorkspaceView | SinkView): boolean {
   const parts = 'pigeonholes' in view ? view.pigeonholes : [];
   return [view, ...parts].some(({ state }) => state === 'paused' || state === 'waiting' || state === 'failing');
+}
+
+/** Reasons for which a whole workspace is not read. */
+interface WorkspaceHindrance {
+  readonly pause: { readonly pausedBy: string; readonly cause: string } | null;
+  readonly unanswered: object | null;
+  readonly waits: string | null;
+}
+
+/** Returns the reason why a pigeonhole waits although nothing is wrong with the pigeonhole itself; null: it does not. Pure. */
+function waitWords(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
+  if (pause?.pausedBy === 'person') return `workspace ${workspace} is paused`;
+  if (pause?.cause === 'credential' || waits === 'credential') {
+    return `waits for the key of workspace ${workspace}, which the service refuses`;
+  }
+  if (pause !== null) return `workspace ${workspace} is paused`;
+  if (unanswered !== null) return 'waits for the service, which does not answer';
+  if (waits === 'quota') return `waits for the request quota of workspace ${workspace}`;
+  return waits === null ? null : 'waits because the service asked for it';
 }

@@ -4,7 +4,7 @@ import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
 import { total } from '../../operations/ledger-status.js';
 import { combineFreshness } from '../../operations/freshness.js';
-import { problemCodes } from '../../operations/problems.js';
+import { problemCodes } from '../../operations/problem.js';
 import type { Status } from '../../operations/status-view.js';
 
 /** State of the ledger; every process reports the same. */

@@ -1,6 +1,7 @@
 import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
-import { grouped, formatInstant, problemWords, count } from '../problem-words.js';
-import { alertOccasions, type ProblemCode, problemCodes } from '../problems.js';
+import { count, formatInstant, grouped } from '../../base/words.js';
+import { type ProblemCode, problemCodes } from '../problem.js';
+import { alertOccasion, problemWords } from '../problems.js';
 
 /** Text of an alert. It contains only sentences of pigeonpost, never text from the service, a destination or a person. */
 export interface AlertText {
@@ -65,7 +66,7 @@ function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
 }
 
 function problemOf(occasion: LastingOccasion): ProblemCode {
-  return problemCodes.find((code) => alertOccasions[code] === occasion)!;
+  return problemCodes.find((code) => alertOccasion(code) === occasion)!;
 }
 
 function overWords({ occasion, subject, since }: ToldOfOne): Words {

@@ -1,7 +1,8 @@
 import type { AlertsConfig } from '../../config/config.js';
 import type { AlertFacts, LastingOccasion, Occasion } from './alert-store.js';
 import { behindAfterMs, findProblems, type WorkSnapshot } from '../find-problems.js';
-import { alertOccasions, type Problem } from '../problems.js';
+import type { Problem } from '../problem.js';
+import { alertOccasion } from '../problems.js';
 import type { Found } from './judge-alert.js';
 
 /** A condition that holds, or that another problem hides. A condition that is absent from the result does not hold. */
@@ -23,10 +24,10 @@ const readingLateAfterMs = 180_000;
 export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when']): Condition[] {
   const problems = findProblems(snapshot, { behindMs: when.behindMs ?? behindAfterMs });
   return problems.flatMap((problem): Condition[] => {
-    const occasion = alertOccasions[problem.code];
+    const occasion = alertOccasion(problem.code);
     if (occasion === undefined || !isWanted(occasion, when) || !isWorthAlerting(problem, snapshot.now, when)) return [];
     // A problem that another one explains is not reported, but it is not over either.
-    const cover = problem.coveredBy === null ? undefined : alertOccasions[problem.coveredBy];
+    const cover = problem.coveredBy === null ? undefined : alertOccasion(problem.coveredBy);
     // The service asked to wait, or the quota is used up: lists are late on purpose then.
     const isMeant = problem.coveredBy === 'workspace-waiting';
     const found = isMeant || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';

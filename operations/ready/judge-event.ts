@@ -1,6 +1,6 @@
 import { eventTimes, sessionTimes } from '../../reading/event-times.js';
 import type { ReadyCheck } from './readiness.js';
-import { count } from '../problem-words.js';
+import { count } from '../../base/words.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 

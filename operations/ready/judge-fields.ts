@@ -2,7 +2,7 @@ import type { ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
-import { count } from '../problem-words.js';
+import { count } from '../../base/words.js';
 
 const about = { id: 'profile-fields', label: 'Profile fields' };
 const maxFields = 8;

@@ -1,6 +1,6 @@
 import type { ReadyCheck } from './readiness.js';
 import type { RegistrantCounts } from '../../importing/count-registrants.js';
-import { count } from '../problem-words.js';
+import { count } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 
 /** Registrant settings of the pigeonhole; undefined: not stated. */

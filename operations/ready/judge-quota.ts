@@ -3,7 +3,7 @@ import { type ReadingPlan, planReading, syncsOf } from '../../work/reading-plan.
 import type { TimeWindow } from '../../reading/cadence.js';
 import type { ReadyCheck } from './readiness.js';
 import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
-import { count } from '../problem-words.js';
+import { count } from '../../base/words.js';
 import { readSchedules } from '../../reading/stream-facts.js';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';

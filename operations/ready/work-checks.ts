@@ -1,5 +1,6 @@
 import { isMappingCause, type Trouble } from '../find-problems.js';
-import { count, problemWords } from '../problem-words.js';
+import { count } from '../../base/words.js';
+import { problemWords } from '../problems.js';
 import type { ReadyCheck } from './readiness.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';
 

@@ -1,4 +1,4 @@
-import { serviceSilent } from '../../operations/problem-words.js';
+import { formatInstant } from '../../base/words.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import type { Log } from '../collaborators.js';
 
@@ -137,4 +137,9 @@ export class Outages {
 
 function isOutage({ failures, since, isSilent }: Outage, now: number): boolean {
   return isSilent || (failures >= outageAfter && now - since >= silentAfterMs);
+}
+
+/** Returns the sentence about a service that does not answer, the same in the log, the status and alerts. Pure. */
+export function serviceSilent(workspace: string, since: string | number | null | undefined): string {
+  return `The service has not answered workspace ${workspace} since ${formatInstant(since)}`;
 }
