@@ -11,7 +11,7 @@ import { finishBatch } from './finish-batch.js';
 import { type LaneLease, type LaneWork, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
-import { readRelatedItems } from './related-items.js';
+import { readSubjects } from './read-subjects.js';
 import { mappingReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
@@ -20,7 +20,6 @@ import { LaneHold } from './lane-hold.js';
 import { recoverSent, type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { fewRecords, isOnlyHeldBack, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
-import { noRelatedItems, toSubject } from './to-subject.js';
 import type { PigeonholeName } from '../work/turns.js';
 
 export interface LaneTurn {
@@ -193,12 +192,10 @@ class LaneSender {
   }
 
   async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
-    const { traits } = this.#plan.sink.sink;
-    const candidates = sent.map(({ candidate }) => candidate);
-    const around = traits.looksAround ? await readRelatedItems(this.#to.ledger.db, this.#lease, candidates) : [];
-    return sent.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place: this.#work }),
-    );
+    const { sinkId, ref } = this.#lease;
+    const { sink, accepts } = this.#plan.sink;
+    const lane = { sinkId, ref, place: this.#work, traits: sink.traits, accepts };
+    return await readSubjects(this.#to.ledger.db, lane, sent);
   }
 
   /** Counts once per cycle, and only if a person withdrew consent: it reads all delivered records of people. */

@@ -154,11 +154,16 @@ export interface Settled {
   readonly attempts: number;
   readonly retryInMs: number | null;
   /** The object at the destination, if it changed; value null: nothing is left there. */
-  readonly object?: {
-    readonly list: string;
-    readonly key: string;
-    readonly value: Readonly<Record<string, unknown>> | null;
-  };
+  readonly object?: ItemObject;
+  /** Changed objects of its siblings. */
+  readonly siblings?: readonly ItemObject[];
+}
+
+/** What a sink keeps of an item, with the item's list and key. */
+export interface ItemObject {
+  readonly list: string;
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>> | null;
 }
 
 /** Writes the outcomes of deliveries that are `sending`. */

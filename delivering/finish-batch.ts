@@ -7,7 +7,7 @@ import {
   writeFirstDeliveries,
 } from '../ledger/batches-in-flight.js';
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
-import { type Settled, writeOutcomes, supersedeDead, settleReplayed } from './delivery-states.js';
+import { type ItemObject, type Settled, writeOutcomes, supersedeDead, settleReplayed } from './delivery-states.js';
 
 export interface LaneOutcome {
   /** Replaces the sink's memory; undefined: unchanged. */
@@ -35,7 +35,7 @@ export async function finishBatch(
   lane: LaneOutcome,
 ): Promise<void> {
   const delivered = settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence);
-  const objects = settled.flatMap(({ object }) => (object === undefined ? [] : [object]));
+  const objects = settled.flatMap(({ object, siblings = [] }) => (object === undefined ? [] : [...siblings, object]));
   await ledger.db.transaction(
     async (tx) => {
       const { begun } = lane;
@@ -91,11 +91,7 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
 }
 
 /** Stores the sink's objects. If an item was settled twice in a batch, the last object counts. */
-async function keepObjects(
-  tx: Queryable,
-  { sinkId, ref }: LaneLease,
-  objects: readonly NonNullable<Settled['object']>[],
-): Promise<void> {
+async function keepObjects(tx: Queryable, { sinkId, ref }: LaneLease, objects: readonly ItemObject[]): Promise<void> {
   if (objects.length === 0) return;
   const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];
   const gone = last.filter(({ value }) => value === null);

@@ -3,10 +3,8 @@ import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LanePlan } from './deliver-lane.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { readRelatedItems } from './related-items.js';
-import type { Planned, Sink } from '../sinks/sink.js';
-import { noRelatedItems, toSubject } from './to-subject.js';
-import type { PigeonholeName } from '../work/turns.js';
+import { readSubjects } from './read-subjects.js';
+import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Decision } from './delivery-states.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
@@ -29,6 +27,7 @@ export async function observeLanes(
   if (first === undefined) return true;
   const { sink } = first;
   const { configuration } = to;
+  const lane = { sinkId: sink.id, traits: sink.sink.traits, accepts: sink.accepts };
   const lanes = await unobservedLanes(to.ledger, { sinkId: sink.id, refs: [...plans.keys()], configuration });
   for (const ref of lanes) {
     const { lists, selected, place } = plans.get(ref)!;
@@ -49,26 +48,11 @@ export async function observeLanes(
             mayForget: () => true,
           }),
         withheld: async (tx, sending) =>
-          (await planned(tx, sink.sink, { sinkId: sink.id, ref, place }, sending)).map(whyNothing),
+          (await sink.sink.plan(await readSubjects(tx, { ...lane, ref, place }, sending))).map(whyNothing),
       }));
     }
   }
   return true;
-}
-
-async function planned(
-  tx: Queryable,
-  sink: Sink,
-  { place, ...lane }: { readonly sinkId: number; readonly ref: number; readonly place: PigeonholeName },
-  sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
-): Promise<Planned[]> {
-  const candidates = sending.map(({ candidate }) => candidate);
-  const around = sink.traits.looksAround ? await readRelatedItems(tx, lane, candidates) : [];
-  return await sink.plan(
-    sending.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place }),
-    ),
-  );
 }
 
 function whyNothing(each: Planned): string | null {

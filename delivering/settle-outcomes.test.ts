@@ -28,6 +28,21 @@ describe('the outcomes of a batch', () => {
     expect(verdict.settled[1]).toMatchObject({ reason: 'http:422', detail: 'refused' });
   });
 
+  it('have the objects of the items and of their siblings', () => {
+    const sent = [
+      {
+        candidate: { ...candidate(1), list: 'votes', key: 'a' },
+        outcome: { ...delivered, object: { n: 1 }, siblings: { b: { n: 2 } } },
+      },
+    ];
+    expect(settleOutcomes(sent, perItem, 0.5).settled).toMatchObject([
+      {
+        object: { list: 'votes', key: 'a', value: { n: 1 } },
+        siblings: [{ list: 'votes', key: 'b', value: { n: 2 } }],
+      },
+    ]);
+  });
+
   it('keep records that are refused while nothing passes, use none of their attempts, and make the lane wait', () => {
     const verdict = settle([rejected, rejected, unsent], {}, [0, 3]);
     expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);

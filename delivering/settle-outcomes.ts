@@ -185,10 +185,11 @@ interface SettleRules {
   readonly isDoubted: boolean;
 }
 
-/** Adds the destination's object if the outcome contains one. */
+/** Adds the destination's objects of the item and its siblings if the outcome contains any. */
 function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlement): Settled {
   if (!('object' in outcome) || outcome.object === undefined) return settled;
-  return { ...settled, object: { list, key, value: outcome.object } };
+  const siblings = Object.entries(outcome.siblings ?? {}).map(([sibling, value]) => ({ list, key: sibling, value }));
+  return { ...settled, object: { list, key, value: outcome.object }, ...(siblings.length > 0 && { siblings }) };
 }
 
 function settle(

@@ -1,12 +1,11 @@
 import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
-import { noRelatedItems, toSubject } from '../delivering/to-subject.js';
+import { readSubjects } from '../delivering/read-subjects.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import type { Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/stored-items.js';
-import { readRelatedItems } from '../delivering/related-items.js';
 import type { Planned, Sink } from '../sinks/sink.js';
 import { acceptedBy } from '../work/open-sinks.js';
 
@@ -40,14 +39,10 @@ export async function planStored(to: PlanningLane, found: readonly Candidate[]):
   const sending = decided.flatMap(({ candidate, decision }) =>
     decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
   );
-  const candidates = sending.map(({ candidate }) => candidate);
-  const around = sink.traits.looksAround ? await readRelatedItems(ledger.db, { sinkId, ref }, candidates) : [];
-  const planned = await sink.plan(
-    sending.map(({ candidate, identity }, index) =>
-      toSubject(candidate, around[index] ?? noRelatedItems, { identity, place: lane }),
-    ),
-  );
-  const plans = new Map(candidates.map((candidate, index) => [candidate, planned[index]!]));
+  const { traits } = sink;
+  const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts };
+  const planned = await sink.plan(await readSubjects(ledger.db, place, sending));
+  const plans = new Map(sending.map(({ candidate }, index) => [candidate, planned[index]!]));
   return decided.map(
     ({ candidate, decision }) =>
       plans.get(candidate) ?? {

@@ -72,6 +72,11 @@ export interface Subject {
   /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
+   * Set for the lists in the trait `joins`: the items in which the same attendee answered the same question, and those
+   * that `object` names as `members`. As they are now, each shown to the sink by a decision of its own.
+   */
+  readonly siblings?: readonly Subject[];
+  /**
    * The reason to remove what was sent, if any: `change.data` is null then. `deleted`: the item was deleted in the
    * service; `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
    */
@@ -121,6 +126,8 @@ export interface SinkTraits {
   readonly order: 'item' | 'pigeonhole';
   /** Whether plans use more than the change itself: reading that costs one statement per batch. */
   readonly looksAround: boolean;
+  /** Lists of which it joins the answers of one attendee to one question: plans use `siblings`. */
+  readonly joins?: ReadonlySet<string>;
   /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
   /**
@@ -175,7 +182,11 @@ export interface SendResult {
  * data; the destination's request id belongs there. `object` is committed with it and becomes the subject's `object`
  * (remote ids and states, never personal data); null: nothing is left there; absent: unchanged.
  */
-export type Outcome = Result & { readonly object?: Fields | null };
+export type Outcome = Result & {
+  readonly object?: Fields | null;
+  /** Together with `object`: new objects of the item's siblings, by key. */
+  readonly siblings?: Readonly<Record<string, Fields>>;
+};
 
 export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }

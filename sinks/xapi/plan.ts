@@ -28,6 +28,18 @@ export interface XapiOperation extends Operation {
   readonly after: StatementState;
   /** The item's state while it is unknown whether they were stored. */
   readonly unsure: StatementState;
+  /** The same for the answers that were joined with the item. */
+  readonly siblings?: {
+    readonly after: Readonly<Record<string, StatementState>>;
+    readonly unsure: Readonly<Record<string, StatementState>>;
+  };
+}
+
+/** What plans depend on, other than the change. */
+export interface PlanContext {
+  readonly config: XapiConfig;
+  readonly activities: Activities;
+  readonly environment: Pick<SinkEnvironment, 'name' | 'onForget'>;
 }
 
 /**
@@ -43,30 +55,22 @@ export interface XapiOperation extends Operation {
  *
  * If an answer was lost, its statements may be valid: they are sent again under their ids, or voided with the others.
  */
-export async function planChange(
-  subject: Subject,
-  config: XapiConfig,
-  activities: Activities,
-  { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>,
-): Promise<Planned<XapiOperation>> {
+export async function planChange(subject: Subject, context: PlanContext): Promise<Planned<XapiOperation>> {
   const { change } = subject;
-  const said = await toStatement(subject, config, activities, name);
+  const { config, activities, environment } = context;
+  const said = await toStatement(subject, config, activities, environment.name);
   const state = readState(subject.object);
   if (said.kind === 'nothing') {
-    const voided = state === null ? [] : possiblyValid(state);
-    if (state === null || voided.length === 0) return { kind: 'nothing', reason: said.reason };
-    if (forgetsPerson(subject.removal) && onForget === 'manual' && subject.canary === undefined) {
-      const detail = `the attendee of this item has to be forgotten: void these statements in the LRS by hand (${voided.join(', ')})`;
-      return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
-    }
-    const gone: StatementState = { ...cleared(state), unsure: [] };
-    return send(subject, [], voided, gone, { ...gone, unsure: voided }, config);
+    if (state === null) return { kind: 'nothing', reason: said.reason };
+    const voided = possiblyValid(state);
+    return voidStatements(subject, { voided, gone: cleared(state), reason: said.reason }, context);
   }
   const evidence = change.list === engagementList ? { evidence: evidenceOf(change.data ?? {}) } : {};
   if (state !== null && hasSameMeaning(state, said.withId(0), evidence.evidence ?? [], secretOf(config))) {
     if (change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
     const again = { ...said.withId(0), id: state.statement! };
-    return send(subject, [again], [], state, state, config); // the statement is valid, whatever the answer is
+    // the statement is valid, whatever the answer is
+    return sendStatements(subject, { issued: [again], voided: [], after: state, unsure: state }, context);
   }
   const mark = markOf(said.withId(0), secretOf(config));
   const issue = issueOf(state, change.revision, mark);
@@ -82,7 +86,26 @@ export async function planChange(
     ...evidence,
   };
   const unsure = { ...after, statement: null, unsure: [...voided, statement.id], issuing: true };
-  return send(subject, [statement], voided, after, unsure, config);
+  return sendStatements(subject, { issued: [statement], voided, after, unsure }, context);
+}
+
+/** Plans the removal of an item's statements. `gone`: its state once they are voided. */
+export function voidStatements(
+  subject: Subject,
+  {
+    voided,
+    gone,
+    reason,
+  }: { readonly voided: readonly string[]; readonly gone: StatementState; readonly reason: string },
+  context: PlanContext,
+): Planned<XapiOperation> {
+  if (voided.length === 0) return { kind: 'nothing', reason };
+  const { onForget } = context.environment;
+  if (forgetsPerson(subject.removal) && onForget === 'manual' && subject.canary === undefined) {
+    const detail = `the attendee of this item has to be forgotten: void these statements in the LRS by hand (${voided.join(', ')})`;
+    return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
+  }
+  return sendStatements(subject, { issued: [], voided, after: gone, unsure: { ...gone, unsure: voided } }, context);
 }
 
 /**
@@ -106,22 +129,40 @@ function hasSameMeaning(
   return state.mark === markOf(statement, password) && (state.evidence ?? []).every((each) => counts.has(each));
 }
 
-function cleared({ revision, issue }: StatementState): StatementState {
+/** Returns the state of an item whose statements were all voided. */
+export function cleared({ revision, issue }: StatementState): StatementState {
   return { statement: null, mark: '', revision, issue, unsure: [], issuing: false };
 }
 
-function send(
+interface Statements {
+  readonly issued: readonly Statement[];
+  readonly voided: readonly string[];
+  readonly after: StatementState;
+  readonly unsure: StatementState;
+  /** Keys of the answers that were joined with the item, and the state that they share. */
+  readonly siblings?: readonly string[];
+  readonly shared?: { readonly after: StatementState; readonly unsure: StatementState };
+}
+
+export function sendStatements(
   { change }: Subject,
-  issued: readonly Statement[],
-  voided: readonly string[],
-  after: StatementState,
-  unsure: StatementState,
-  { actor, activities }: XapiConfig,
+  { issued, voided, after, unsure, siblings = [], shared }: Statements,
+  { config: { actor, activities } }: PlanContext,
 ): Planned<XapiOperation> {
   const statements = [...issued, ...voided.map((id) => voidingStatement(id, (actor.homePage ?? activities)!))];
+  const forSiblings = (state: StatementState) => Object.fromEntries(siblings.map((key) => [key, state]));
   return {
     kind: 'send',
-    operation: { changeId: change.id, item: `${change.list}:${change.key}`, statements, after, unsure },
+    operation: {
+      changeId: change.id,
+      item: `${change.list}:${change.key}`,
+      statements,
+      after,
+      unsure,
+      ...(shared !== undefined && {
+        siblings: { after: forSiblings(shared.after), unsure: forSiblings(shared.unsure) },
+      }),
+    },
   };
 }
 
@@ -136,7 +177,7 @@ function send(
  *
  * A type, not an interface, so that it is assignable to the contract's `Fields`.
  */
-type StatementState = {
+export type StatementState = {
   readonly statement: string | null;
   readonly mark: string;
   /** Revision and issue number of the last statement. */
@@ -146,15 +187,17 @@ type StatementState = {
   readonly issuing: boolean;
   /** The evidence of a credit: when one of these no longer counts, the credit is issued again. */
   readonly evidence?: readonly string[];
+  /** Keys of the answers that the statement joins; `issue` counts their statements then. */
+  readonly members?: readonly string[];
 };
 
 /** Reads the state of an item; null if there is none. Only this sink writes it, so any other form counts as none. */
-function readState(object: Fields | null): StatementState | null {
+export function readState(object: Fields | null): StatementState | null {
   if (object === null || typeof object['revision'] !== 'number' || !Array.isArray(object['unsure'])) return null;
   return object as unknown as StatementState;
 }
 
 /** Returns every statement of the item that is or may be valid. */
-function possiblyValid({ statement, unsure }: StatementState): string[] {
+export function possiblyValid({ statement, unsure }: StatementState): string[] {
   return [...new Set([...(statement === null ? [] : [statement]), ...unsure])];
 }

@@ -52,7 +52,7 @@ class Sending {
   async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {
     if (isRefused && batch.length > 1) return await this.#halve(batch, true);
     if (!this.#mayContinue(batch)) return false;
-    const ids = batch.flatMap(({ operation }) => operation.statements.map(({ id }) => id));
+    const ids = distinct(batch).flatMap(({ operation }) => operation.statements.map(({ id }) => id));
     const verdict = classifyAnswer(await this.#lrs.postStatements(bodyOf(batch), this.#options.signal), ids);
     switch (verdict.kind) {
       case 'stored':
@@ -144,7 +144,7 @@ class Sending {
     if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
     if (verdict.status === 409) {
       const waits = `the LRS does not return a statement that it holds yet (${verdict.detail})`;
-      return this.#settle(place, { kind: 'retry', detail: waits, object: operation.unsure });
+      return this.#settle(place, { kind: 'retry', detail: waits, ...inDoubt(operation) });
     }
     return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
   }
@@ -164,7 +164,7 @@ class Sending {
     this.#hasEnded = true;
     if (verdict.waitMs !== undefined) this.#lrs.keepQuiet(verdict.waitMs);
     for (const { operation, place } of batch) {
-      this.#settle(place, verdict.mayBeStored ? { ...verdict.result, object: operation.unsure } : verdict.result);
+      this.#settle(place, verdict.mayBeStored ? { ...verdict.result, ...inDoubt(operation) } : verdict.result);
     }
   }
 
@@ -175,7 +175,17 @@ class Sending {
 
 function delivered(operation: XapiOperation, detail: string): Outcome {
   const [first] = operation.statements;
-  return { kind: 'delivered', detail: `statement ${first?.id ?? 'none'} (${detail})`, object: operation.after };
+  return {
+    kind: 'delivered',
+    detail: `statement ${first?.id ?? 'none'} (${detail})`,
+    object: operation.after,
+    ...(operation.siblings !== undefined && { siblings: operation.siblings.after }),
+  };
+}
+
+/** The states of an item and its siblings while it is unknown whether their statements were stored. */
+export function inDoubt({ unsure, siblings }: XapiOperation): Pick<Outcome, 'object' | 'siblings'> {
+  return { object: unsure, ...(siblings !== undefined && { siblings: siblings.unsure }) };
 }
 
 /** A refusal that may affect every statement. */
@@ -210,14 +220,19 @@ function parcelOf(operation: XapiOperation, place: number): Parcel {
 
 /**
  * Groups parcels into requests, in their order. A parcel is never divided, whatever its size. No request contains an id
- * twice, since an LRS refuses that (xAPI 1.0.3, Communication, 2.1.2).
+ * twice, since an LRS refuses that (xAPI 1.0.3, Communication, 2.1.2): parcels with the same statements are sent once.
  */
 function toBatches(parcels: readonly Parcel[]): Parcel[][] {
   const batches: Parcel[][] = [];
   let batch: Parcel[] = [];
   let bytes = 0;
   let ids = new Set<string>();
+  let sent = new Set<string>();
   for (const parcel of parcels) {
+    if (sent.has(parcel.json)) {
+      batch.push(parcel);
+      continue;
+    }
     const own = parcel.operation.statements.map(({ id }) => id);
     const isFull =
       ids.size + own.length > MAX_STATEMENTS || bytes + parcel.bytes + 1 > MAX_BYTES || own.some((id) => ids.has(id));
@@ -226,14 +241,23 @@ function toBatches(parcels: readonly Parcel[]): Parcel[][] {
       batch = [];
       bytes = 0;
       ids = new Set();
+      sent = new Set();
     }
     batch.push(parcel);
     bytes += parcel.bytes + 1;
+    sent.add(parcel.json);
     for (const id of own) ids.add(id);
   }
   return batch.length === 0 ? batches : [...batches, batch];
 }
 
+/** Returns the parcels without those whose statements another one has. */
+function distinct(batch: readonly Parcel[]): Parcel[] {
+  return [...new Map(batch.map((parcel) => [parcel.json, parcel])).values()];
+}
+
 function bodyOf(batch: readonly Parcel[]): string {
-  return `[${batch.map(({ json }) => json).join(',')}]`;
+  return `[${distinct(batch)
+    .map(({ json }) => json)
+    .join(',')}]`;
 }

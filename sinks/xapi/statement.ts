@@ -37,7 +37,7 @@ export interface ActivityDefinition {
   readonly type: string;
   readonly name?: LanguageMap;
   readonly interactionType?: 'choice' | 'numeric' | 'long-fill-in';
-  /** Only the chosen option: the service does not list the others. */
+  /** Only the chosen options: the service does not list the others. */
   readonly choices?: readonly { readonly id: string; readonly description: LanguageMap }[];
 }
 
@@ -109,6 +109,14 @@ export function statementId(
 ): string {
   const name = [kind, workspace, pigeonholeId, list, key, revision, ...(issue === 0 ? [] : [issue])];
   return uuidV5(JSON.stringify(name));
+}
+
+/**
+ * Returns the id of the statement that joins the answers with these keys.
+ * @param issue the number of earlier statements of these answers
+ */
+export function joinedId({ workspace, pigeonholeId, list }: Change, members: readonly string[], issue: number): string {
+  return uuidV5(JSON.stringify(['joined', workspace, pigeonholeId, list, members, issue]));
 }
 
 /** Returns the id of the statement that voids another. */

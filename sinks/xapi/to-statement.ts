@@ -17,7 +17,7 @@ import { interactionOf, timeOf } from './interaction.js';
 import { createHash } from 'node:crypto';
 
 /** The statement of an item, or the reason why it has none. */
-type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
+export type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
 
 interface Nothing {
   readonly kind: 'nothing';

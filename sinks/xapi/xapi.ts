@@ -10,8 +10,9 @@ import { type Authorization, basicAuthorization, clientOf, oauthAuthorization, s
 import { checkLrs } from './check.js';
 import { xapiConfigSchema, type XapiConfig, engagementList, statementKinds } from './config.js';
 import { Lrs } from './client.js';
-import { planChange, type XapiOperation } from './plan.js';
-import { sendOperations } from './send.js';
+import { groupsOf, isJoined, planJoined } from './joined-answers.js';
+import { planChange, type PlanContext, type XapiOperation } from './plan.js';
+import { inDoubt, sendOperations } from './send.js';
 
 /** One request's statements, if each operation issues one. */
 const BATCH_SIZE = 100;
@@ -64,14 +65,14 @@ export function createXapiSink(
     traits: {
       order: 'item',
       looksAround: true,
+      joins: new Set(statementKinds.answered),
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
       canary: { stays: 'the LRS keeps the statement, voided, and the one that voids it' },
     },
     check: (signal) => checkLrs(lrs, signal),
-    plan: async (subjects) =>
-      await Promise.all(subjects.map((subject) => planOne(subject, config, activities, environment))),
+    plan: async (subjects) => await planAll(subjects, { config, activities, environment }),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       return await underOwnSignal(signal, async (own) => {
@@ -81,7 +82,9 @@ export function createXapiSink(
     },
     /** The LRS may have stored them. The object notes that, so that the next operation voids them or sends them again. */
     recover: (operations) =>
-      Promise.resolve({ outcomes: operations.map(({ unsure }) => ({ kind: 'unsent', object: unsure })) }),
+      Promise.resolve({
+        outcomes: operations.map((operation) => ({ kind: 'unsent', ...inDoubt(operation) })),
+      }),
     tryNow: () => lrs.tryNow(),
     async close() {
       await Promise.all([rest.close(), login.close()]);
@@ -107,17 +110,34 @@ function loginOf(
   return { authorization: oauthAuthorization(oauth, dispatcher, now), close: () => dispatcher.close() };
 }
 
-async function planOne(
-  subject: Subject,
-  config: XapiConfig,
-  activities: Activities,
-  environment: SinkEnvironment,
-): Promise<Planned<XapiOperation>> {
+async function planAll(subjects: readonly Subject[], context: PlanContext): Promise<Planned<XapiOperation>[]> {
+  const planned: Planned<XapiOperation>[] = [];
+  const plan = async (indexes: readonly number[]): Promise<void> => {
+    const group = indexes.map((index) => subjects[index]!);
+    const plans = await (group.some(isJoined) ? planJoined(group, context) : planEach(group, context));
+    for (const [at, index] of indexes.entries()) planned[index] = plans[at]!;
+  };
+  await Promise.all(groupsOf(subjects).map((indexes) => unlessFailed(indexes, plan, planned)));
+  return planned;
+}
+
+async function planEach(subjects: readonly Subject[], context: PlanContext): Promise<Planned<XapiOperation>[]> {
+  return await Promise.all(subjects.map((subject) => planChange(subject, context)));
+}
+
+/** A mapping that fails makes the changes of its group dead letters. */
+async function unlessFailed(
+  indexes: readonly number[],
+  plan: (indexes: readonly number[]) => Promise<void>,
+  planned: Planned<XapiOperation>[],
+): Promise<void> {
   try {
-    return await planChange(subject, config, activities, environment);
+    await plan(indexes);
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
-    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+    for (const index of indexes) {
+      planned[index] = { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+    }
   }
 }
 

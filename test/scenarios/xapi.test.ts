@@ -36,7 +36,71 @@ function told(): string[] {
     .toSorted();
 }
 
+/** The responses of the valid statements about polls, with the number of all statements, voided ones included. */
+function responses(): [string[], number] {
+  const valid = lrs.valid().map((id) => lrs.stored.get(id) as unknown as { result?: { response?: string } });
+  return [valid.flatMap(({ result }) => result?.response ?? []), lrs.stored.size];
+}
+
 describe.each(kinds)('an LRS, on %s', (kind) => {
+  it('receives the options that a person chose as one statement, and another one when they change', async () => {
+    const stage = await stages.open(kind);
+    const choose = (id: number, option: number, question = 70) =>
+      pollVote(id, by(1), 1, { question: { id: question, content: 'Which?' }, option: { id: option, content: 'x' } });
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1));
+    await stage.put('poll-mcq-votes', choose(51, 702), choose(52, 701), choose(53, 801, 80));
+    const scene = await sceneOf(stage, ', statements: [answered], onConsentWithdrawn: forget');
+    await scene.settle();
+    expect(responses()).toEqual([['701[,]702', '801'], 2]);
+
+    await stage.put('poll-mcq-votes', choose(54, 703));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(responses()).toEqual([['801', '701[,]702[,]703'], 4]);
+
+    await stage.remove('poll-mcq-votes', 51);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    await stage.timePasses(31_000); // a deletion needs two requests
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(responses()).toEqual([['801', '701[,]703'], 6]);
+
+    await stage.patch('poll-mcq-votes', 54, { attendee: { id: 1, anonymous: true } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(responses()[0]).toEqual(['801', '701']);
+
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(responses()[0]).toEqual([]);
+
+    await stage.patch('attendees', 1, { consent: { obtained: true } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(responses()[0].toSorted()).toEqual(['701', '801']);
+  });
+
+  it('receives chosen options once although its answers were lost', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1));
+    const choose = (id: number) => pollVote(id, by(1), 1, { option: { id: id + 1000, content: 'x' } });
+    await stage.put('poll-mcq-votes', choose(51), choose(52));
+    const scene = await sceneOf(stage, ', statements: [answered]');
+    lrs.loseAnswers = true;
+    await scene.settle();
+    await stage.put('poll-mcq-votes', choose(53));
+    await stage.pollsAreDue();
+    await scene.settle();
+    lrs.loseAnswers = false;
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(responses()[0]).toEqual(['1051[,]1052[,]1053']);
+  });
+
   it('receives what each person did, nothing of anonymous people, and credit where it is due', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
