@@ -48,8 +48,6 @@ export interface HubSpotOptions extends LimitOptions {
   readonly contactProperties?: readonly PropertyDefinition[];
   /** Overrides what a version does by default. */
   readonly batchErrors?: BatchErrors;
-  /** Delay before search finds a written record, in ms; 0 by default. */
-  readonly searchLagMs?: number;
   readonly now?: () => number;
 }
 
@@ -86,7 +84,6 @@ export class Account {
   readonly limits: RateLimits;
   readonly batchErrors: BatchErrors | undefined;
   readonly associationsPerPage: number;
-  readonly searchLagMs: number;
 
   constructor(options: HubSpotOptions) {
     this.now = options.now ?? Date.now;
@@ -111,7 +108,6 @@ export class Account {
     this.limits = new RateLimits(options);
     this.batchErrors = options.batchErrors;
     this.associationsPerPage = options.associationsPerPage ?? 500;
-    this.searchLagMs = options.searchLagMs ?? 0;
   }
 
   get contacts(): ObjectType {

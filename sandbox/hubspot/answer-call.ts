@@ -5,16 +5,12 @@ import { associationRoutes } from './association-routes.js';
 import { batchRoutes } from './batch-routes.js';
 import { type Call, HubSpotRefusal, notFound } from './call.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
-import { objectRoutes, propertyRoutes } from './object-routes.js';
+import { propertyRoutes } from './property-routes.js';
 import { overLimit } from './rate-limits.js';
-import { searchRoute } from './search-route.js';
 
-/** The first that fits is taken: batches and search before the single record whose id they look like. */
 const ROUTES = [
   ...batchRoutes,
-  searchRoute,
   ...associationRoutes,
-  ...objectRoutes,
   ...propertyRoutes,
   ...marketingEventRoutes,
   ...accountRoutes,
@@ -28,9 +24,8 @@ export function answerCall(account: Account, request: DoubleRequest): DoubleAnsw
   const granted = token === undefined ? undefined : account.tokens.get(token);
   if (granted === undefined) return withHeaders(unauthorized(token), correlationId, {});
 
-  const search = request.path.endsWith('/search');
-  const exceeded = account.limits.take(account.now(), search);
-  const limits = search ? {} : account.limits.headers(account.now());
+  const exceeded = account.limits.take(account.now());
+  const limits = account.limits.headers(account.now());
   if (exceeded !== undefined) return withHeaders(overLimit(exceeded, correlationId), correlationId, limits);
   try {
     return withHeaders(routed(account, request, granted), correlationId, limits);

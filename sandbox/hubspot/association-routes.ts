@@ -8,29 +8,17 @@ import type { CrmRecord } from './portal.js';
 const MAX_CREATED = 2000;
 const MAX_READ = 1000;
 
-const OBJECT = '([^/]+)';
-const BETWEEN = `/crm/v[34]/objects/${OBJECT}/${OBJECT}/associations`;
-const BATCH = `/crm/v4/associations/${OBJECT}/${OBJECT}`;
-
 /** Associations between notes, custom objects and contacts. Documented: "Associations v4". */
 export const associationRoutes: readonly Route[] = [
-  route('PUT', `/crm/v4/objects/${OBJECT}/${OBJECT}/associations/default/${OBJECT}/${OBJECT}`, associateByDefault),
-  route('PUT', `${BETWEEN}/${OBJECT}/${OBJECT}`, associateByTypes),
-  route('PUT', `/crm/v3/objects/${OBJECT}/${OBJECT}/associations/${OBJECT}/${OBJECT}/${OBJECT}`, associateByTypeId),
-  route('DELETE', `${BETWEEN}/${OBJECT}/${OBJECT}`, dissociate),
-  route('GET', `${BETWEEN}/${OBJECT}`, associated),
-  route('POST', `${BATCH}/batch/create`, associateBatch),
-  route('POST', `${BATCH}/batch/associate/default`, associateBatch),
-  route('POST', `${BATCH}/batch/archive`, dissociateBatch),
-  route('POST', `${BATCH}/batch/read`, associatedBatch),
-  route('GET', `${BATCH}/labels`, labels),
+  route('batch/associate/default', 'write', associateBatch),
+  route('batch/archive', 'write', dissociateBatch),
+  route('batch/read', 'read', associatedBatch),
 ];
 
-function route(method: string, path: string, answer: (call: Call) => DoubleAnswer): Route {
-  const access = method === 'GET' || path.endsWith('/batch/read') ? 'read' : 'write';
+function route(action: string, access: 'read' | 'write', answer: (call: Call) => DoubleAnswer): Route {
   return {
-    method,
-    path: new RegExp(`^${path}$`),
+    method: 'POST',
+    path: new RegExp(`^/crm/v4/associations/([^/]+)/([^/]+)/${action}$`),
     scopes: ({ account, parts }) => account.type(parts[0]!).scopes[access],
     answer,
   };
@@ -54,55 +42,15 @@ export function associateNew(account: Account, record: CrmRecord, associations: 
   }
 }
 
-function associateByDefault(call: Call): DoubleAnswer {
-  const [from, fromId, to, toId] = ends(call);
-  associate(call.account, from, fromId, to, toId, requiredTypeId(from, to));
-  return { status: 200, json: { status: 'COMPLETE', results: [{ from: { id: fromId }, to: { id: toId } }] } };
-}
-
-function associateByTypes(call: Call): DoubleAnswer {
-  const [from, fromId, to, toId] = ends(call);
-  let types: unknown;
-  try {
-    types = JSON.parse(call.request.body);
-  } catch {
-    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
-  }
-  for (const typeId of typeIdsOf(types)) associate(call.account, from, fromId, to, toId, typeId);
-  return { status: 201, json: { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] } };
-}
-
-function associateByTypeId(call: Call): DoubleAnswer {
-  const [from, fromId, to, toId] = ends(call);
-  associate(call.account, from, fromId, to, toId, Number(call.parts[4]));
-  return { status: 200, json: { id: fromId, properties: {}, archived: false } };
-}
-
-function dissociate(call: Call): DoubleAnswer {
-  const [from, fromId, to, toId] = ends(call);
-  call.account.associations.removeBetween(from.name, fromId, to.name, toId);
-  return { status: 204 };
-}
-
-function associated(call: Call): DoubleAnswer {
-  // Documented: the specification of "Associations" has no listing by record from 2026-09 on.
-  if (isDated(call) && call.version >= '2026-09') throw notFound('Unable to find a handler for this version');
-  const from = call.account.type(call.parts[0]!);
-  const to = call.account.type(call.parts[2]!);
-  return { status: 200, json: { results: resultsOf(call.account, from, call.parts[1]!, to) } };
-}
-
 function associateBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  const byDefault = call.request.path.endsWith('/default');
   const results = inputsOf(jsonBody(call), MAX_CREATED).map((input) => {
     const [fromId, toId] = [idOf(input.from), idOf(input.to)];
-    const typeIds = byDefault ? [requiredTypeId(from, to)] : typeIdsOf(input.types);
-    for (const typeId of typeIds) associate(call.account, from, fromId, to, toId, typeId);
+    associate(call.account, from, fromId, to, toId, requiredTypeId(from, to));
     return { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] };
   });
-  return { status: byDefault ? 200 : 201, json: { status: 'COMPLETE', results } };
+  return { status: 200, json: { status: 'COMPLETE', results } };
 }
 
 function dissociateBatch(call: Call): DoubleAnswer {
@@ -148,21 +96,6 @@ function noAssociations(from: ObjectType, id: string, to: ObjectType): unknown {
     message: `No ${to.singular.toLowerCase()} is associated with ${from.singular.toLowerCase()} ${id}.`,
     context: { fromObjectId: [id], fromObjectType: [from.name], toObjectType: [to.name] },
   };
-}
-
-function labels(call: Call): DoubleAnswer {
-  const from = call.account.type(call.parts[0]!);
-  const to = call.account.type(call.parts[1]!);
-  const typeId = typeIdBetween(from, to);
-  return {
-    status: 200,
-    json: { results: typeId === undefined ? [] : [{ category: categoryOf(from, to), typeId, label: null }] },
-  };
-}
-
-function ends(call: Call): [ObjectType, string, ObjectType, string] {
-  const [from, fromId, to, toId] = call.parts;
-  return [call.account.type(from!), fromId!, call.account.type(to!), toId!];
 }
 
 function associate(

@@ -72,10 +72,9 @@ const anyToken = (): undefined => undefined;
 /** Documented: the specification of "Account Info" names this scope; a service key may be without it. */
 const oauthScope = (): readonly string[] => ['oauth'];
 
-/** Routes for a token's scopes, its account, and the use of the day's limit. */
+/** Routes for a token's scopes and its account. */
 export const accountRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauthScope, answer: details },
-  { method: 'GET', path: /^\/account-info\/v3\/api-usage\/daily\/private-apps$/, scopes: oauthScope, answer: usage },
   { method: 'POST', path: /^\/oauth\/v2\/private-apps\/get\/access-token-info$/, scopes: anyToken, answer: tokenInfo },
 ];
 
@@ -87,23 +86,6 @@ function details({ account }: Call): DoubleAnswer {
       accountType: 'STANDARD',
       timeZone: account.timeZone,
       uiDomain: 'app.hubspot.com',
-    },
-  };
-}
-
-function usage({ account }: Call): DoubleAnswer {
-  const nowMs = account.now();
-  return {
-    status: 200,
-    json: {
-      results: [
-        {
-          name: 'private-apps-api-calls-daily',
-          ...account.limits.usage(nowMs),
-          collectedAt: new Date(nowMs).toISOString(),
-          fetchStatus: 'SUCCESS',
-        },
-      ],
     },
   };
 }

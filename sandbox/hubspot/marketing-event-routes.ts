@@ -8,16 +8,14 @@ import {
   requiredText,
   type Call,
   type Route,
-  HubSpotRefusal,
   invalidInput,
   notFound,
 } from './call.js';
-import type { AttendanceState, MarketingEvent, Participation } from './marketing-events.js';
+import type { AttendanceState, MarketingEvent } from './marketing-events.js';
 import { refusalOf, validateProperties } from './validate-properties.js';
 import type { CrmRecord } from './portal.js';
 
 const ROOT = '/marketing/v3/marketing-events';
-const EVENTS = `${ROOT}/events`;
 /** Documented of the upsert; of attendance nothing is, and the same is assumed. */
 const MAX_INPUTS = 100;
 const STATES: Readonly<Record<string, AttendanceState>> = {
@@ -27,24 +25,15 @@ const STATES: Readonly<Record<string, AttendanceState>> = {
 };
 
 /**
- * Marketing events and who took part. Documented: "Marketing events". By the ids of an outside system an event answers
- * only to the app that created it, and is a 404 to every other; by its own id it answers to all.
+ * Marketing events and their participants. Documented: "Marketing events". An upsert finds only events that the same app
+ * created; by its `objectId`, every app of the account reaches an event.
  */
 export const marketingEventRoutes: readonly Route[] = [
-  route('POST', `${EVENTS}/upsert`, 'write', upsert),
-  route('POST', EVENTS, 'write', create),
-  route('GET', `${EVENTS}/([^/]+)`, 'read', (call) => ({ status: 200, json: eventJson(existing(call)) })),
-  route('PUT', `${EVENTS}/([^/]+)`, 'write', put),
-  route('DELETE', `${EVENTS}/([^/]+)`, 'write', remove),
-  route('POST', `${ROOT}/attendance/([^/]+)/([^/]+)/email-create`, 'write', attendByEmail),
-  route('POST', `${ROOT}/attendance/([^/]+)/([^/]+)/create`, 'write', attendById),
+  route('POST', `${ROOT}/events/upsert`, 'write', upsert),
   route('GET', `${ROOT}/([^/]+)/identifiers`, 'read', identifiers),
-  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/email-create`, 'write', (call) => attendByEmail(call, byId(call))),
-  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/create`, 'write', (call) => attendById(call, byId(call))),
-  route('GET', `${ROOT}/([0-9]+)`, 'read', (call) => ({ status: 200, json: eventJson(byId(call)) })),
+  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/email-create`, 'write', attendByEmail),
+  route('POST', `${ROOT}/([0-9]+)/attendance/([^/]+)/create`, 'write', attendById),
   route('PATCH', `${ROOT}/([0-9]+)`, 'write', patch),
-  route('GET', '/marketing/v3/marketing-events/participations/([^/]+)/([^/]+)/breakdown', 'read', breakdown),
-  route('GET', '/marketing/v3/marketing-events/participations/([^/]+)/([^/]+)', 'read', counters),
 ];
 
 function route(method: string, path: string, access: 'read' | 'write', answer: (call: Call) => DoubleAnswer): Route {
@@ -71,20 +60,6 @@ function upsert(call: Call): DoubleAnswer {
   };
 }
 
-function create(call: Call): DoubleAnswer {
-  const { accountId, eventId, fields } = eventOf(jsonBody(call));
-  if (call.account.marketingEvents.find(call.appId, accountId, eventId) !== undefined) {
-    throw new HubSpotRefusal(409, 'CONFLICT', 'Marketing event already exists');
-  }
-  return { status: 201, json: eventJson(call.account.marketingEvents.upsert(call.appId, accountId, eventId, fields)) };
-}
-
-function put(call: Call): DoubleAnswer {
-  const { accountId, fields } = eventOf({ ...jsonBody(call), externalEventId: call.parts[0]! });
-  const event = call.account.marketingEvents.upsert(call.appId, accountId, call.parts[0]!, fields);
-  return { status: 200, json: eventJson(event) };
-}
-
 function patch(call: Call): DoubleAnswer {
   const event = byId(call);
   const body = jsonBody(call);
@@ -107,13 +82,9 @@ function identifiers(call: Call): DoubleAnswer {
   return { status: 200, json: { total: results.length, results } };
 }
 
-function remove(call: Call): DoubleAnswer {
-  call.account.marketingEvents.remove(existing(call));
-  return { status: 204 };
-}
-
 /** Contacts that do not exist are created with `contactProperties`; those that do keep what they have. */
-function attendByEmail(call: Call, event = existing(call)): DoubleAnswer {
+function attendByEmail(call: Call): DoubleAnswer {
+  const event = byId(call);
   const state = stateOf(call.parts[1]!);
   const { account } = call;
   const inputs = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
@@ -135,7 +106,8 @@ function attendByEmail(call: Call, event = existing(call)): DoubleAnswer {
   return recorded(call, event, state, results);
 }
 
-function attendById(call: Call, event = existing(call)): DoubleAnswer {
+function attendById(call: Call): DoubleAnswer {
+  const event = byId(call);
   const state = stateOf(call.parts[1]!);
   const results = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
     onlyFields(input, ['vid', 'interactionDateTime', 'properties']);
@@ -170,83 +142,9 @@ function recorded(
   };
 }
 
-function breakdown(call: Call): DoubleAnswer {
-  const event = found(call, call.parts[0]!, call.parts[1]!);
-  const { query } = call.request;
-  const state = query.get('state');
-  const identifier = query.get('contactIdentifier');
-  const limit = Number(query.get('limit') ?? 10);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalidInput('limit must be between 1 and 100');
-  const fitting = call.account.marketingEvents
-    .participationsOf(event)
-    .filter((participation) => state === null || participation.state === state)
-    .filter(({ contactId }) => identifier === null || isContact(call, contactId, identifier));
-  const after = Number(query.get('after') ?? 0);
-  return {
-    status: 200,
-    json: {
-      total: fitting.length,
-      results: fitting.slice(after, after + limit).map((participation) => participationJson(call, participation)),
-      ...(fitting.length > after + limit && { paging: { next: { after: String(after + limit) } } }),
-    },
-  };
-}
-
-function counters(call: Call): DoubleAnswer {
-  const participations = call.account.marketingEvents.participationsOf(found(call, call.parts[0]!, call.parts[1]!));
-  const count = (state: AttendanceState): number => participations.filter((each) => each.state === state).length;
-  return {
-    status: 200,
-    json: { attended: count('ATTENDED'), registered: count('REGISTERED'), cancelled: count('CANCELLED'), noShows: 0 },
-  };
-}
-
-function participationJson(
-  call: Call,
-  { id, event, contactId, state, occurredAtMs, createdAtMs }: Participation,
-): unknown {
-  const contact = call.account.portal.byId(call.account.contacts, contactId);
-  return {
-    id,
-    createdAt: new Date(createdAtMs).toISOString(),
-    properties: { occurredAt: occurredAtMs, attendanceState: state },
-    associations: {
-      contact: {
-        contactId,
-        email: contact?.values.get('email'),
-        firstname: contact?.values.get('firstname'),
-        lastname: contact?.values.get('lastname'),
-      },
-      marketingEvent: {
-        marketingEventId: event.id,
-        name: event.fields.eventName,
-        externalAccountId: event.externalAccountId,
-        externalEventId: event.externalEventId,
-      },
-    },
-  };
-}
-
-function isContact(call: Call, contactId: string, identifier: string): boolean {
-  if (contactId === identifier) return true;
-  return call.account.portal.byUnique(call.account.contacts, 'email', identifier)?.id === contactId;
-}
-
-function existing(call: Call): MarketingEvent {
-  const accountId = call.request.query.get('externalAccountId');
-  if (accountId === null) throw invalidInput('Some required parameters were not set: [externalAccountId]');
-  return found(call, accountId, call.parts[0]!);
-}
-
 function byId(call: Call): MarketingEvent {
   const event = call.account.marketingEvents.byId(call.parts[0]!);
   if (event === undefined) throw notFound(`No marketing event exists with ID ${call.parts[0]}`);
-  return event;
-}
-
-function found(call: Call, accountId: string, eventId: string): MarketingEvent {
-  const event = call.account.marketingEvents.find(call.appId, accountId, eventId);
-  if (event === undefined) throw notFound('No marketing event exists with these external ids');
   return event;
 }
 

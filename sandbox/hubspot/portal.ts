@@ -43,11 +43,6 @@ export class Portal {
     return record?.type === type && record.archivedAtMs === undefined ? record : undefined;
   }
 
-  archivedById(type: ObjectType, id: string): CrmRecord | undefined {
-    const record = this.records.get(id);
-    return record?.type === type && record.archivedAtMs !== undefined ? record : undefined;
-  }
-
   /** A live record by a property whose values are unique; e-mails are compared without case, additional ones too. */
   byUnique(type: ObjectType, property: string, value: string): CrmRecord | undefined {
     const id = this.unique.get(`${type.name} ${property}`)?.get(value.toLowerCase());
@@ -276,9 +271,3 @@ export function recordJson(record: CrmRecord, wanted: Wanted): Record<string, un
     ...(record.archivedAtMs !== undefined && { archivedAt: new Date(record.archivedAtMs).toISOString() }),
   };
 }
-
-/** Properties of an answer if none were requested: those that every portal shows first. */
-export const DEFAULT_PROPERTIES: Readonly<Record<string, readonly string[]>> = {
-  contacts: ['email', 'firstname', 'lastname'],
-  notes: [],
-};

@@ -8,21 +8,15 @@ export interface LimitOptions {
   readonly windowMs?: number;
   /** Requests a day of the account's time zone: 250,000 by default. */
   readonly perDay?: number;
-  /** Searches a second: 5 by default. */
-  readonly searchesPerSecond?: number;
   /** An IANA name; the day of the daily limit begins at its midnight. UTC by default. */
   readonly timeZone?: string;
 }
 
-type Policy = 'TEN_SECONDLY_ROLLING' | 'SECONDLY' | 'DAILY';
+type Policy = 'TEN_SECONDLY_ROLLING' | 'DAILY';
 
-/**
- * An account's limits. A refused request uses nothing up. Documented: "Usage guidelines"; search has a limit of its own
- * and its answers carry no limit headers.
- */
+/** An account's limits. A refused request uses nothing up. Documented: "Usage guidelines". */
 export class RateLimits {
   private readonly rolling: RollingLimit;
-  private readonly searches: RollingLimit;
   private readonly perDay: number;
   private readonly days: Intl.DateTimeFormat;
   private day = '';
@@ -30,26 +24,23 @@ export class RateLimits {
 
   constructor(options: LimitOptions) {
     this.rolling = new RollingLimit(options.per10s ?? 100, options.windowMs ?? 10_000);
-    this.searches = new RollingLimit(options.searchesPerSecond ?? 5, 1000);
     this.perDay = options.perDay ?? 250_000;
     this.days = new Intl.DateTimeFormat('en-CA', { timeZone: options.timeZone ?? 'UTC', dateStyle: 'short' });
   }
 
   /** Takes one request, or says which limit has none left. */
-  take(nowMs: number, search: boolean): Policy | undefined {
+  take(nowMs: number): Policy | undefined {
     const day = this.dayOf(nowMs);
     if (day !== this.day) [this.day, this.usedToday] = [day, 0];
     if (this.usedToday >= this.perDay) return 'DAILY';
-    if (search && this.searches.remaining(nowMs) === 0) return 'SECONDLY';
     if (!this.rolling.take(nowMs)) return 'TEN_SECONDLY_ROLLING';
-    if (search) this.searches.take(nowMs);
     this.usedToday += 1;
     return undefined;
   }
 
   /** Requests of the same account that came from elsewhere: they use up the limits, and nobody sees them. */
   useFromElsewhere(requests: number, nowMs: number): void {
-    for (let used = 0; used < requests; used += 1) this.take(nowMs, false);
+    for (let used = 0; used < requests; used += 1) this.take(nowMs);
   }
 
   headers(nowMs: number): Record<string, string> {
@@ -62,14 +53,6 @@ export class RateLimits {
     };
   }
 
-  usage(nowMs: number): { usageLimit: number; currentUsage: number; resetsAt: string } {
-    return {
-      usageLimit: this.perDay,
-      currentUsage: this.perDay - this.dailyRemaining(nowMs),
-      resetsAt: new Date(this.nextMidnight(nowMs)).toISOString(),
-    };
-  }
-
   private dailyRemaining(nowMs: number): number {
     return this.perDay - (this.dayOf(nowMs) === this.day ? this.usedToday : 0);
   }
@@ -77,22 +60,10 @@ export class RateLimits {
   private dayOf(atMs: number): string {
     return this.days.format(atMs);
   }
-
-  /** Searched for by halves, since a day has 23 or 25 hours where clocks change. */
-  private nextMidnight(nowMs: number): number {
-    let [before, after] = [nowMs, nowMs + 25 * 3_600_000];
-    while (after - before > 1) {
-      const middle = Math.floor((before + after) / 2);
-      if (this.dayOf(middle) === this.dayOf(nowMs)) before = middle;
-      else after = middle;
-    }
-    return after;
-  }
 }
 
 const MESSAGES: Readonly<Record<Policy, string>> = {
   TEN_SECONDLY_ROLLING: 'You have reached your ten_secondly_rolling limit.',
-  SECONDLY: 'You have reached your secondly limit.',
   DAILY: 'You have reached your daily limit.',
 };
 
