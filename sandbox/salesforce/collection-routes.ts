@@ -3,7 +3,7 @@ import { jsonBody, objectFor, saveOptions, type Call, type Route, notFound, Sale
 import type { OrgRecord } from './org.js';
 import { normalisedId } from './read-values.js';
 import { fieldNamed, type SObjectType } from './sobject-type.js';
-import { selected } from './soql/run-query.js';
+import { selected } from './soql.js';
 
 const MAX_RECORDS = 200;
 /** Codes of a record that cannot be read at all. */
@@ -102,9 +102,7 @@ function readAll(call: Call): DoubleAnswer {
   const records = ids.map((id) => call.org.org.byId(String(id)));
   return {
     status: 200,
-    json: records.map((record) =>
-      record?.type === type ? selected(call.org.org, record, fields.map(String), call.version) : null,
-    ),
+    json: records.map((record) => (record?.type === type ? selected(record, fields.map(String), call.version) : null)),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { type Call, type Route, notFound, SalesforceRefusal } from './call.js';
-import { parseQuery } from './soql/parse-query.js';
-import { runQuery, selected } from './soql/run-query.js';
+import { parseQuery, runQuery, selected } from './soql.js';
 
 /** Documented: characters of a query. */
 const MAX_QUERY_CHARACTERS = 100_000;
@@ -20,7 +19,6 @@ function page(call: Call, soql: string, from: number): DoubleAnswer {
     throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
   }
   const found = runQuery(call.org.org, query);
-  if (query.fields.length === 0) return { status: 200, json: { totalSize: found.length, done: true, records: [] } };
   const until = from + call.org.queryPage;
   return {
     status: 200,
@@ -28,7 +26,7 @@ function page(call: Call, soql: string, from: number): DoubleAnswer {
       totalSize: found.length,
       done: until >= found.length,
       ...(until < found.length && { nextRecordsUrl: `/services/data/${call.version}/query/${locator(soql, until)}` }),
-      records: found.slice(from, until).map((record) => selected(call.org.org, record, query.fields, call.version)),
+      records: found.slice(from, until).map((record) => selected(record, query.fields, call.version)),
     },
   };
 }

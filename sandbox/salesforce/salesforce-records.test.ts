@@ -175,7 +175,7 @@ describe('the rules of the org', () => {
 describe('a campaign', () => {
   it('has the statuses Sent and Responded; a member is once in it, with one of them', async () => {
     const { call, query, upsert } = await salesforce();
-    await upsert('Campaign', 'Event_Id__c', [{ Event_Id__c: '101', Name: 'Day' }]);
+    const campaigns = await upsert('Campaign', 'Event_Id__c', [{ Event_Id__c: '101', Name: 'Day' }]);
     const leadId = (await call('/sobjects/Lead', lead('1'))).json.id;
     const member = { Campaign: { Event_Id__c: '101' }, LeadId: leadId };
     const made = await upsert('CampaignMember', 'Engagement_Key__c', [{ ...member, Engagement_Key__c: '101-1' }]);
@@ -194,15 +194,9 @@ describe('a campaign', () => {
       'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST',
       'INVALID_FIELD_FOR_INSERT_UPDATE',
     ]);
-    const { records } = (await query('SELECT Status, HasResponded, Lead.LastName FROM CampaignMember')).json;
-    expect(records).toEqual([
-      expect.objectContaining({
-        Status: 'Responded',
-        HasResponded: true,
-        Lead: expect.objectContaining({ LastName: 'Doe' }),
-      }),
-    ]);
-    const statuses = await query("SELECT Label FROM CampaignMemberStatus WHERE Campaign.Event_Id__c = '101'");
+    const { records } = (await query('SELECT Status, HasResponded, LeadId FROM CampaignMember')).json;
+    expect(records).toMatchObject([{ Status: 'Responded', HasResponded: true, LeadId: leadId }]);
+    const statuses = await query(`SELECT Label FROM CampaignMemberStatus WHERE CampaignId = '${campaigns.json[0].id}'`);
     expect(statuses.json.records.map(({ Label }: { Label: string }) => Label)).toEqual(['Sent', 'Responded']);
   });
 
@@ -241,7 +235,7 @@ describe('a person', () => {
     const { org } = double.org;
     org.mergeContacts(org.byId(kept)!, org.byId(gone)!);
     expect((await query('SELECT ContactId FROM CampaignMember')).json.records[0].ContactId).toBe(kept);
-    expect((await query('SELECT COUNT() FROM Contact')).json.totalSize).toBe(1);
+    expect((await query('SELECT Id FROM Contact')).json.totalSize).toBe(1);
   });
 });
 

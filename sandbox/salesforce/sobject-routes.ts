@@ -4,7 +4,7 @@ import { externalField } from './collection-routes.js';
 import { fieldJson, type SObjectType } from './sobject-type.js';
 import type { OrgRecord } from './org.js';
 import type { SalesforceOrg } from './salesforce-org.js';
-import { selected } from './soql/run-query.js';
+import { selected } from './soql.js';
 
 /** Routes for descriptions of objects, and for single records. */
 export const sobjectRoutes: readonly Route[] = [
@@ -125,5 +125,5 @@ function existing(call: Call): OrgRecord {
 function shown(call: Call, record: OrgRecord): unknown {
   const asked = call.request.query.get('fields');
   const fields = asked === null ? [...record.type.fields.keys()] : asked.split(',');
-  return selected(call.org.org, record, fields, call.version);
+  return selected(record, fields, call.version);
 }
