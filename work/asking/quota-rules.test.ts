@@ -33,17 +33,17 @@ const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
 const needs: Needs = { live: 200, idle: 30, sweep: 400 };
 const minute = 60_000;
 
-describe('what has to be left for a request to be spent', () => {
+describe('the minimum that must remain', () => {
   it.each<[string, Parameters<typeof minRemaining>[0], Partial<QuotaState>, number]>([
-    ['nothing, for an import', 'import', {}, 0],
-    ['the reserve, for a live poll', 'live', {}, 100],
+    ['zero for an import', 'import', {}, 0],
+    ['the reserve for a live poll', 'live', {}, 100],
     ['the part of the reserve that imports have not used', 'live', { usedImports: 60 }, 40],
-    ['no reserve once imports have used it', 'live', { usedImports: 130 }, 0],
-    ['what live polls need besides, for an idle poll', 'idle', {}, 300],
-    ['the reserve alone, for idle polls below their floor', 'idle', { usedIdle: 49 }, 100],
-    ['what all polls need besides, for a sweep', 'sweep', {}, 330],
-    ['the reserve alone, for sweeps below their floor', 'sweep', { usedSweeps: 49 }, 100],
-    ['nothing while the limit is not known', 'sweep', { limit: null, remaining: null }, 0],
+    ['zero once imports have used their reserve', 'live', { usedImports: 130 }, 0],
+    ['the reserve and the needs of live polls for an idle poll', 'idle', {}, 300],
+    ['only the reserve for idle polls below their floor', 'idle', { usedIdle: 49 }, 100],
+    ['the reserve and the needs of all polls for a sweep', 'sweep', {}, 330],
+    ['only the reserve for sweeps below their floor', 'sweep', { usedSweeps: 49 }, 100],
+    ['zero while the limit is not known', 'sweep', { limit: null, remaining: null }, 0],
   ])('is %s', (_, priority, more, expected) => {
     expect(minRemaining(priority, quota(more), 0.1, needs)).toBe(expected);
   });
@@ -51,12 +51,12 @@ describe('what has to be left for a request to be spent', () => {
 
 describe('a permit that is taken ahead of its request', () => {
   it.each<[string, Partial<QuotaState>, boolean]>([
-    ['is taken while a tenth of the limit is free beside what has to stay', { remaining: 201 }, true],
-    ['is not taken with less', { remaining: 200 }, false],
-    ['is taken while no limit is known', { limit: null, remaining: null }, true],
-    ['is not taken while a known limit is being found again', { remaining: null }, false],
-    ['is not taken after a refusal', { limit: null, remaining: null, refusals: 1 }, false],
-    ['is not taken of a quota so small that requests stand alone', { limit: 20, remaining: 105 }, false],
+    ['is allowed while a tenth of the limit is free beyond the minimum', { remaining: 201 }, true],
+    ['is not allowed with less', { remaining: 200 }, false],
+    ['is allowed while no limit is known', { limit: null, remaining: null }, true],
+    ['is not allowed while the remaining number is not known', { remaining: null }, false],
+    ['is not allowed after a refusal', { limit: null, remaining: null, refusals: 1 }, false],
+    ['is not allowed if the quota is so small that requests are exclusive', { limit: 20, remaining: 105 }, false],
   ])('%s', (_, more, expected) => {
     expect(mayTakeAhead(quota(more), 100)).toBe(expected);
   });
@@ -68,93 +68,93 @@ describe('near the end of a quota', () => {
     [10, 5],
     [1000, 20],
     [100_000, 50],
-  ])('of %p requests, one is under way at a time from %i left', (limit, expected) => {
+  ])('of %p requests, one is in progress at a time when %i are left', (limit, expected) => {
     expect(aloneBelow(limit)).toBe(expected);
   });
 });
 
 describe('a refused permit', () => {
   it.each<[string, Parameters<typeof refusalOf>[0], Partial<QuotaState>, number, ReturnType<typeof refusalOf>]>([
-    ['is none while enough is left', 'live', {}, 100, null],
+    ['does not occur while enough requests remain', 'live', {}, 100, null],
     [
-      'after a refusal of the service concerns everything',
+      'after a refusal by the service applies to every request',
       'import',
       { waitMs: 7000 },
       0,
       { scope: 'key', reason: 'used-up', waitMs: 7000 },
     ],
     [
-      'with nothing left waits for the reset',
+      'lasts until the reset when no request remains',
       'import',
       { remaining: 0 },
       0,
       { scope: 'key', reason: 'used-up', waitMs: 3_600_000 },
     ],
     [
-      'of a live poll at the reserve concerns all reading',
+      'for a live poll at the reserve applies to all reading',
       'live',
       { remaining: 100 },
       100,
       { scope: 'key', reason: 'kept-for-imports', waitMs: 3_600_000 },
     ],
     [
-      'of a window of which no end is told is probed after a minute',
+      'in a window without a reported reset is probed after 1 min',
       'live',
       { remaining: 0, resetTold: false, resetInMs: 86_400_000 },
       100,
       { scope: 'key', reason: 'used-up', waitMs: minute, probes: true },
     ],
     [
-      'of such a window is probed rarer and rarer',
+      'in such a window is probed at growing intervals',
       'sweep',
       { remaining: 0, resetTold: false, resetInMs: 86_400_000, refusals: 7 },
       100,
       { scope: 'key', reason: 'used-up', waitMs: 15 * minute, probes: true },
     ],
     [
-      'of what is kept for imports is probed, too, where no end is told',
+      'at the reserve is also probed if no reset is reported',
       'live',
       { remaining: 100, resetTold: false, resetInMs: 86_400_000 },
       100,
       { scope: 'key', reason: 'kept-for-imports', waitMs: minute, probes: true },
     ],
     [
-      'of what is kept of a limit that was learnt lasts until the window is over: no answer tells the rest',
+      'at the reserve of a learnt limit lasts until the window ends, because no response reports what remains',
       'live',
       { remaining: 100, told: false, resetTold: false, resetInMs: 80_000 },
       100,
       { scope: 'key', reason: 'kept-for-imports', waitMs: 80_000 },
     ],
     [
-      'of a sweep concerns that request alone, and is looked at again soon',
+      'for a sweep applies only to that request, which is tried again after 1 min',
       'sweep',
       { remaining: 100 },
       330,
       { scope: 'request', reason: 'kept-for-others', waitMs: minute },
     ],
     [
-      'of an idle poll waits no longer than the window lasts',
+      'for an idle poll lasts no longer than the window',
       'idle',
       { remaining: 100, resetInMs: 900 },
       300,
       { scope: 'request', reason: 'kept-for-others', waitMs: 900 },
     ],
     [
-      'beside another request near the end is short',
+      'beside an exclusive request lasts 250 ms',
       'import',
       { remaining: 3, aloneMs: 30_000 },
       0,
       { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
     ],
     [
-      'beside a probe is short',
+      'beside a probe lasts 250 ms',
       'live',
       { limit: null, remaining: null, refusals: 1, aloneMs: 30_000 },
       0,
       { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
     ],
-    ['is none when a new window has begun meanwhile', 'live', { remaining: 0, resetInMs: 0 }, 100, null],
-    ['is none while the limit is not known', 'sweep', { limit: null, remaining: null }, 0, null],
+    ['does not occur if a new window has started meanwhile', 'live', { remaining: 0, resetInMs: 0 }, 100, null],
+    ['does not occur while the limit is not known', 'sweep', { limit: null, remaining: null }, 0, null],
   ])('%s', (_, priority, more, least, expected) => {
     expect(refusalOf(priority, quota(more), least)).toEqual(expected);
   });
@@ -162,12 +162,12 @@ describe('a refused permit', () => {
 
 describe('the wait after a refusal', () => {
   it.each<[string, number | null, number | undefined, number, number]>([
-    ['lasts until the reset that the service tells', 90_000, undefined, 5, 90_000],
-    ['lasts as long as Retry-After says, where there is one', 90_000, 30_000, 0, 30_000],
-    ['is a second at least', 0, undefined, 0, 1000],
-    ['is a minute at first where nothing is told', null, undefined, 0, minute],
-    ['doubles with each refusal then', null, undefined, 2, 4 * minute],
-    ['is a quarter of an hour at most then', null, undefined, 60, 15 * minute],
+    ['lasts until the reported reset', 90_000, undefined, 5, 90_000],
+    ['lasts as long as Retry-After says', 90_000, 30_000, 0, 30_000],
+    ['is at least 1 s', 0, undefined, 0, 1000],
+    ['is 1 min at first if the service reports nothing', null, undefined, 0, minute],
+    ['then doubles with each refusal', null, undefined, 2, 4 * minute],
+    ['is then at most 15 min', null, undefined, 60, 15 * minute],
   ])('%s', (_, resetInMs, retryAfterMs, refusals, expected) => {
     expect(waitAfterRefusal({ resetInMs, retryAfterMs }, refusals)).toBe(expected);
   });
@@ -175,9 +175,9 @@ describe('the wait after a refusal', () => {
 
 describe('the stretch of the intervals', () => {
   it.each<[string, Needs, number | null, ReturnType<typeof stretchFor>]>([
-    ['is none while all fits', needs, 630, unstretched],
-    ['is none while nothing is known', needs, null, unstretched],
-    ['lets sweeps give way first', needs, 430, { live: 1, idle: 1, sweep: 2, untilMs: minute }],
+    ['is 1 while the quota suffices', needs, 630, unstretched],
+    ['is 1 while the quota is not known', needs, null, unstretched],
+    ['lengthens sweeps first', needs, 430, { live: 1, idle: 1, sweep: 2, untilMs: minute }],
     [
       'keeps the floor of sweeps',
       { live: 200, idle: 0, sweep: 400 },
@@ -185,23 +185,23 @@ describe('the stretch of the intervals', () => {
       { live: 200 / 190, idle: 1, sweep: 40, untilMs: minute },
     ],
     [
-      'lets idle polls give way next',
+      'lengthens idle polls next',
       { live: 100, idle: 100, sweep: 5 },
       155,
       { live: 1, idle: 2, sweep: 1, untilMs: minute },
     ],
     [
-      'lets live polls give way last',
+      'lengthens live polls last',
       { live: 1000, idle: 100, sweep: 100 },
       500,
       { live: 1000 / 450, idle: 4, sweep: 4, untilMs: minute },
     ],
-    ['has a limit', needs, 0, { live: 100, idle: 100, sweep: 100, untilMs: minute }],
+    ['is at most 100', needs, 0, { live: 100, idle: 100, sweep: 100, untilMs: minute }],
   ])('%s', (_, needed, left, expected) => {
     expect(stretchFor(needed, left, minute)).toEqual(expected);
   });
 
-  it('makes everything fit', () => {
+  it('makes all requests fit into the quota', () => {
     for (const left of [100, 200, 431, 629]) {
       const { live, idle, sweep } = stretchFor(needs, left, minute);
       expect(needs.live / live + needs.idle / idle + needs.sweep / sweep).toBeLessThanOrEqual(left + 1e-6);
@@ -209,7 +209,7 @@ describe('the stretch of the intervals', () => {
   });
 });
 
-describe('what is needed until the reset', () => {
+describe('the need until the reset', () => {
   const forecast = { needs: { live: 240, idle: 60, sweep: 12 }, spanMs: minute };
 
   it('is the forecast for that span', () => {
@@ -217,20 +217,20 @@ describe('what is needed until the reset', () => {
     expect(needsUntil(forecast, 90_000)).toEqual(forecast.needs); // until it is made again
   });
 
-  it('is its part towards the end of a window: what is left there is not short', () => {
+  it('is part of the forecast near the end of a window, so that the quota does not seem short', () => {
     expect(needsUntil(forecast, 5000)).toEqual({ live: 20, idle: 5, sweep: 1 });
     expect(stretchFor(needsUntil(forecast, 5000), 30, 5000)).toEqual(unstretched);
   });
 });
 
-describe('what is left for reading', () => {
-  it('is what is left but for the reserve', () => {
+describe('the number of requests left for reading', () => {
+  it('excludes the reserve for imports', () => {
     expect(leftForReading(quota(), 0.1)).toBe(400);
     expect(leftForReading(quota({ remaining: 50 }), 0.1)).toBe(0);
     expect(leftForReading(quota({ limit: null }), 0.1)).toBeNull();
   });
 
-  it('lasts as long as the rate allows, and says nothing when that is beyond the reset', () => {
+  it('lasts as long as the rate allows, or is null if that is beyond the reset', () => {
     expect(lastsMs(100, 200, 3_600_000)).toBe(1_800_000);
     expect(lastsMs(100, 50, 3_600_000)).toBeNull();
     expect(lastsMs(null, 50, 3_600_000)).toBeNull();

@@ -38,7 +38,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
   const told = (limit: number, remaining: number, resetInMs = hour) =>
     spend(null).then((state) => noteAnswer(ledger, key, permit(state), { limit, remaining, resetInMs }));
-  /** Lets time pass for this row. */
+  /** Moves this row's instants into the past. */
   const pass = (ms: number) =>
     ledger.db.query(
       `update quotas set window_from = window_from - $1::float8 * interval '1 millisecond',
@@ -49,7 +49,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
       [ms],
     );
 
-  it('is not limited, and counted, before anything is known of it', async () => {
+  it('is counted and not limited before anything is known about it', async () => {
     const states = [await spend(null), await spend(null)];
     expect(states).toMatchObject([
       { limit: null, remaining: null, used: 1, window: 1 },
@@ -57,7 +57,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ]);
   });
 
-  it('is the service’s word, and the lower of what it says and what is counted', async () => {
+  it('is the lower of the reported and the counted number of remaining requests', async () => {
     expect(await told(1000, 700)).toMatchObject({ limit: 1000, told: true, remaining: 700, resetTold: true });
     const spent = await spend(1000);
     expect(spent).toMatchObject({ remaining: 699 });
@@ -69,7 +69,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     });
   });
 
-  it('follows a plan that is changed in the middle of a window', async () => {
+  it('follows a change of plan within a window', async () => {
     await told(1000, 10);
     const spent = await spend(1000);
     expect(
@@ -77,7 +77,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ).toMatchObject({ limit: 2000, remaining: 1009 });
   });
 
-  it('starts counting again when a quota appears, or becomes smaller than what was counted', async () => {
+  it('restarts the count when a quota appears, or shrinks below the count', async () => {
     for (let n = 0; n < 9; n += 1) await spend(null);
     const spent = await spend(null);
     expect(spent).toMatchObject({ used: 10, limit: null });
@@ -105,7 +105,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(refused).toMatchObject({ limit: 6, used: 6, remaining: 0 });
   });
 
-  it('gives no permit below what has to stay, nor when the caller knows another limit', async () => {
+  it('gives no permit below the required rest, nor if the caller knows another limit', async () => {
     await told(1000, 101);
     expect(await spend(null)).toBeNull();
     expect(await spend(1000, { least: 100 })).toMatchObject({ remaining: 100 });
@@ -113,20 +113,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(1000, { priority: 'import' })).toMatchObject({ remaining: 99, usedImports: 1 });
   });
 
-  it('is never spent twice by callers at once', async () => {
+  it('is never overspent by concurrent callers', async () => {
     await told(1000, 10);
     const all = await Promise.all(Array.from({ length: 25 }, () => spend(1000)));
     expect(all.filter((state) => state !== null)).toHaveLength(10);
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 0, used: 11 });
   });
 
-  it('counts what is spent on sweeps, idle polls and imports by itself', async () => {
+  it('counts sweeps, idle polls and imports separately', async () => {
     await told(1000, 900);
     for (const priority of ['sweep', 'sweep', 'idle', 'import'] as const) await spend(1000, { priority });
     expect(await readQuota(ledger, key)).toMatchObject({ usedSweeps: 2, usedIdle: 1, usedImports: 1, used: 5 });
   });
 
-  it('lets one request stand alone near its end, until that is answered or its deadline is over', async () => {
+  it('allows one request at a time near its end, until the response or the deadline', async () => {
     await told(1000, 20);
     const first = await spend(1000, { aloneBelow: 20 });
     expect(first).toMatchObject({ remaining: 19 });
@@ -138,7 +138,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(1000, { aloneBelow: 20 })).toMatchObject({ remaining: 17 });
   });
 
-  it('is full again when the reset has come, whatever is known, and begins to count anew', async () => {
+  it('is full after the reset and restarts the count', async () => {
     await told(1000, 0);
     expect(await spend(1000)).toBeNull();
     await pass(hour - 600_000);
@@ -148,7 +148,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(1000)).toMatchObject({ remaining: 999, used: 1, window: 2, resetTold: false });
   });
 
-  it('is waited for no longer than the longest window that was told, when nothing is told of the present one', async () => {
+  it('without a reported reset has a window no longer than the longest reported one', async () => {
     await told(31, 30, hour);
     const second = permit(await spend(31));
     await noteAnswer(ledger, key, second, { limit: 31, remaining: 29, resetInMs: hour / 2 });
@@ -163,7 +163,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(31)).toMatchObject({ window: 3 });
   });
 
-  it('takes no word of an older window for the present one', async () => {
+  it('ignores a response from an earlier window', async () => {
     const old = permit(await told(1000, 500));
     await pass(hour);
     await spend(1000);
@@ -175,20 +175,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 999, used: 1 });
   });
 
-  it('knows a new window by its later reset, before the old one seemed over', async () => {
+  it('detects a new window by its later reset', async () => {
     await told(1000, 3);
     const spent = await spend(1000);
     const state = await noteAnswer(ledger, key, permit(spent), { limit: 1000, remaining: 998, resetInMs: 24 * hour });
     expect(state).toMatchObject({ remaining: 998, used: 2, window: 2 });
   });
 
-  it('knows a new window by a rest that has risen, where no reset is told', async () => {
+  it('without a reported reset detects a new window by an increase of the remaining requests', async () => {
     const say = async (remaining: number): Promise<QuotaState> => {
       const spent = await spend((await readQuota(ledger, key)).limit);
       return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
     };
     expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetTold: false });
-    expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // an answer that others overtook
+    expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // a response that arrived out of order
     await pass(90_000);
     const state = await say(298);
     expect(state).toMatchObject({ remaining: 298, used: 2, window: 2 });
@@ -196,7 +196,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state.resetInMs).toBeLessThan(120_000);
   });
 
-  it('is planned for four times as long as its window has lasted until the length of one is known', async () => {
+  it('has to last four times as long as its window has lasted while the length of a window is unknown', async () => {
     const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
       const spent = await spend((await readQuota(ledger, key)).limit);
       return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
@@ -211,23 +211,23 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect((await say(290, 5 * hour)).planInMs / hour).toBeCloseTo(5, 1);
   });
 
-  it('that is used up, by the service’s own count, is probed where no reset is told', async () => {
+  it('without a reported reset is probed when no request remains', async () => {
     const spent = await spend(null);
     await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining: 0, resetInMs: null });
     expect(await spend(300)).toBeNull();
     expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1, remaining: null });
-    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1 }); // another process, at once
+    expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1 }); // another process at the same time
     expect(await spend(300)).toBeNull();
     await pass(60_000);
     const probe = await spend(300, { aloneBelow: 6 });
     expect(probe).toMatchObject({ refusals: 1 });
-    expect(await spend(300, { aloneBelow: 6 })).toBeNull(); // no other stands beside it
+    expect(await spend(300, { aloneBelow: 6 })).toBeNull(); // the probe is exclusive
     expect(
       await noteAnswer(ledger, key, permit(probe, { alone: true }), { limit: 300, remaining: 299, resetInMs: null }),
     ).toMatchObject({ remaining: 299, refusals: 0, window: 2 });
   });
 
-  it('gives back what the service certainly did not count', async () => {
+  it('gets back a permit that the service certainly did not count', async () => {
     await told(1000, 500);
     const spent = await spend(1000, { priority: 'sweep' });
     await notePassed(ledger, key, permit(spent, { priority: 'sweep' }), true);
@@ -236,7 +236,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 500, used: 1, usedSweeps: 0 });
   });
 
-  it('gives nobody a permit between a refusal and the end of its wait, and one at a time until an answer', async () => {
+  it('gives no permit until the wait after a refusal ends, then one at a time until a response', async () => {
     await told(1000, 400);
     const spent = await spend(1000);
     const state = await noteRefusal(
@@ -261,7 +261,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(1000)).toMatchObject({ remaining: 998 });
   });
 
-  /** A window without a word of the service on its quota: spends until it is refused, and probes until it is full again. */
+  /** Uses up a window for which the service reports no quota, until requests are refused. */
   async function window(accepted: number, inFlight = 3): Promise<QuotaState> {
     const limit = (await readQuota(ledger, key)).limit;
     const permits: SpentPermit[] = [];
@@ -278,22 +278,22 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     return await noteAnswer(ledger, key, permit(probe, { alone: true }), nothing);
   }
 
-  it('is learnt from a refusal in a window whose beginning was seen, less what was refused besides', async () => {
-    // Of the first window nobody knows how much of it was used before.
+  it('is learnt from a refusal in a window whose start was observed, without the refused requests', async () => {
+    // The start of the first window was not observed: other requests may have used part of it.
     expect(await window(40)).toMatchObject({ limit: null, used: 40, refusals: 1 });
     expect(await fullAgain(hour)).toMatchObject({ limit: null, window: 2, used: 1, refusals: 0, remaining: null });
     expect(await window(40)).toMatchObject({ limit: 40, told: false, used: 40, remaining: null });
     const state = await fullAgain(hour / 2);
     expect(state).toMatchObject({ limit: 40, window: 3, used: 1, remaining: 39 });
-    expect(state.resetInMs).toBeLessThanOrEqual(0.6 * hour); // as short as windows were seen to be
+    expect(state.resetInMs).toBeLessThanOrEqual(0.6 * hour); // the shortest window observed
   });
 
-  it('is learnt without what may never have arrived', async () => {
+  it('is learnt without requests that may not have arrived', async () => {
     await window(40);
     const state = await fullAgain(hour);
     await notePassed(ledger, key, permit(state), 'unsure');
     expect(await window(40)).toMatchObject({ limit: 39, used: 40 });
-    await notePassed(ledger, key, permit(state), 'unsure'); // of another one, that ends after the refusal
+    await notePassed(ledger, key, permit(state), 'unsure'); // another request, which ends after the refusal
     expect(await readQuota(ledger, key)).toMatchObject({ limit: 38, used: 40 });
     await notePassed(ledger, key, permit(state), false);
     expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
@@ -301,7 +301,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await readQuota(ledger, key)).toMatchObject({ limit: 37, used: 39 });
   });
 
-  it('that was learnt gives way to the service’s word, and is forgotten after seven windows', async () => {
+  it('that was learnt is replaced by a reported one, and expires after seven windows', async () => {
     await window(40);
     await fullAgain(hour);
     await window(40);
@@ -316,7 +316,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     });
   });
 
-  it('is probed again and again where nobody says when it is full, and counts those refusals as one each', async () => {
+  it('without a reported reset is probed repeatedly, and each refused probe counts as one refusal', async () => {
     await window(10, 4);
     await pass(60_000);
     const probe = await spend(null);
@@ -325,7 +325,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state.waitMs).toBeGreaterThan(119_000);
   });
 
-  it('is that of one key alone', async () => {
+  it('belongs to one key', async () => {
     await told(1000, 0);
     await readQuota(ledger, 'another');
     expect(await spendPermit(ledger, 'another', 'live', { limit: null, least: 0, aloneBelow: 0 })).toMatchObject({

@@ -1,32 +1,32 @@
 import type { Ledger } from '../../ledger/ledger.js';
 
-/** What a request is for: where the quota does not reach for all, the first go first. */
+/** Priority of a request, highest first. It decides if the quota does not suffice for all requests. */
 export type Priority = 'import' | 'live' | 'idle' | 'sweep';
 
-/** How the quota of an API key stands, by the database's clock. */
+/** State of an API key's quota, by the database's clock. */
 export interface QuotaState {
-  /** Requests of a window; null: not known. */
+  /** Requests per window; null: not known. */
   readonly limit: number | null;
-  /** The limit is the service's word; else it was learnt from a refusal. */
+  /** True if the service reported the limit, false if it was learnt from a refusal. */
   readonly told: boolean;
-  /** Requests of this window that are left, at most; null: not known, and not after a refusal either, until a probe. */
+  /** Upper bound of the requests that remain in this window; null: not known, or after a refusal until a probe succeeds. */
   readonly remaining: number | null;
   readonly used: number;
   readonly usedImports: number;
   readonly usedIdle: number;
   readonly usedSweeps: number;
   readonly window: number;
-  /** Until the next window, at most. */
+  /** Maximum time until the next window starts. */
   readonly resetInMs: number;
-  /** For how long what is left has to last: until the reset, or, where nobody has said when that is, a guess. */
+  /** Time for which the remaining requests have to last: until the reset, or an estimate if the service reports none. */
   readonly planInMs: number;
-  /** The service said so; else the longest that a window can last. */
+  /** True if the service reported the reset; otherwise `resetInMs` is the longest that the window can last. */
   readonly resetTold: boolean;
-  /** Refusals in a row, those under way at once being one. */
+  /** Consecutive refusals; concurrent ones count as one. */
   readonly refusals: number;
-  /** Nothing is asked before; 0: it may be. */
+  /** Time until the next request may be made; 0: now. */
   readonly waitMs: number;
-  /** A request is under way that no other may stand beside, for at most so long; 0: none. */
+  /** Maximum time for which an exclusive request is in progress; 0: none. */
   readonly aloneMs: number;
 }
 
@@ -49,7 +49,7 @@ interface QuotaRow {
 
 const windowEnd = `coalesce(reset_at, window_from + window_ms * interval '1 millisecond')`;
 const isOver = `${windowEnd} <= now()`;
-/** A learnt limit is tried anew after a while: the plan may be another one, or another user of the key may be gone. */
+/** A learnt limit expires: the plan may have changed, or another client may have stopped using the key. */
 const limitNow = `case when ${isOver} and limit_until <= now() then null else request_limit end`;
 const leftNow = `case when ${isOver} then ${limitNow} else remaining end`;
 const millisecondsTo = (instant: string): string =>
@@ -58,17 +58,17 @@ const millisecondsTo = (instant: string): string =>
 const usedNow = (name: string): string => `(case when ${isOver} then 0 else ${name} end)`;
 
 /**
- * A window is taken to be as long as the longest wait for a reset that was told: should one go by of which nothing is
- * told, the next is not waited for until tomorrow. Too short a guess costs a refusal, which counts for nothing.
+ * Length of a window: the longest reported time until a reset. It bounds the wait in a later window for which the service
+ * reports no reset. An estimate that is too short costs one refusal, which the service does not count.
  */
 const toldWindow = (resetInMs: string): string =>
   `greatest(case when window_told then window_ms else 1000 end, ${resetInMs}::float8::int8)`;
 
-/** As migrations made it: nobody has said how long a window is, and none was seen to end. */
+/** Default of the column `window_ms`: the service has reported no reset, and no window was seen to end. */
 const unknownWindowMs = 86_400_000;
-/** What is left of a window of unknown length is planned to last for at least this long. */
+/** Minimum time for which the rest of a window of unknown length has to last. */
 const minPlanMs = 60_000;
-/** And for this many times as long as the window has lasted (decision 0013). */
+/** The rest of such a window has to last this many times as long as the window has lasted so far (decision 0013). */
 const planAhead = 4;
 const planEnd = `case when reset_at is null and not window_told and window_ms >= ${unknownWindowMs}
     then least(${windowEnd},
@@ -82,23 +82,23 @@ const columns = `${limitNow} as request_limit, limit_until is null as told, ${le
   ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as alone_ms`;
 
 /**
- * A count that is lost with the store's last moments is put right by the service's next answer, so it is not worth a
- * disk write of its own (decision 0013): the statement's transaction commits without waiting for one.
+ * Lets the statement commit without waiting for the disk (decision 0013). If the database crashes and loses the count, the
+ * service's next response corrects it.
  */
 const withoutWaiting = `set_config('synchronous_commit', 'off', true) = 'off'`;
 
-/** A request under way is over by then, whatever became of the process that made it: its deadline is 30 s. */
+/** An exclusive request has ended by then, even if its process has crashed: a request's deadline is 30 s. */
 const aloneMs = 35_000;
 /**
- * Where the service tells the limit and the rest, but no reset, a rest that has risen is the sign of another window. It
- * has to have risen by more than what answers that overtake each other can make of it.
+ * If the service reports limit and remaining requests but no reset, an increase of the remaining requests shows a new
+ * window. The increase has to exceed what responses arriving out of order can cause.
  */
 export const refilled = { atLeast: 20, partOfLimit: 10 } as const;
-/** No window is taken to be shorter for that. */
+/** Minimum length of a window that was detected in this way. */
 const shortestRefillMs = 60_000;
-/** So many windows a learnt limit is believed. */
+/** The number of windows for which a learnt limit is used. */
 const learntForWindows = 7;
-/** Resets that are told in whole seconds, against a `Date` in whole seconds, differ by as much within one window. */
+/** Resets reported in whole seconds differ by up to this much within one window. */
 const sameWindowMs = 5000;
 
 function toState(row: QuotaRow): QuotaState {
@@ -120,7 +120,7 @@ function toState(row: QuotaRow): QuotaState {
   };
 }
 
-/** How a key's quota stands; made at the first mention, when nothing is known of it. */
+/** Returns the state of a key's quota. Creates its row on the first call. */
 export async function readQuota(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
   const select = `select ${columns} from quotas where fingerprint = $1`;
   const [row] = await ledger.db.query<QuotaRow>(select, [fingerprint]);
@@ -131,7 +131,7 @@ export async function readQuota(ledger: Ledger, fingerprint: string): Promise<Qu
   return toState((await ledger.db.query<QuotaRow>(select, [fingerprint]))[0]!);
 }
 
-/** The quotas of these keys that are known, by fingerprint. */
+/** Returns the known quotas of these keys by fingerprint. */
 export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]): Promise<Map<string, QuotaState>> {
   const rows = await ledger.db.query<QuotaRow & { fingerprint: string }>(
     `select fingerprint, ${columns} from quotas where fingerprint = any($1::text[])`,
@@ -141,11 +141,12 @@ export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]
 }
 
 /**
- * Spends one request, if it may be: one short statement, before the request. The first of a new window begins it.
- * @param terms.limit what the caller knows: the terms were made for it, so that another limit refuses
- * @param terms.least so many have to stay
- * @param terms.aloneBelow with so many left or fewer, and after a refusal, only one request is under way at a time
- * @returns null when it may not be; `readQuota` says why
+ * Takes a permit for one request, with one short statement before the request. The first permit after a reset starts a
+ * new window.
+ * @param terms.limit the limit for which the caller computed the terms; no permit if the limit has changed
+ * @param terms.least requests that must remain
+ * @param terms.aloneBelow at or below this many remaining requests, and after a refusal, requests are made one at a time
+ * @returns null if there is no permit; `readQuota` shows why
  */
 export async function spendPermit(
   ledger: Ledger,
@@ -180,16 +181,17 @@ export async function spendPermit(
   return row === undefined ? null : toState(row);
 }
 
-/** What a request was spent under. */
+/** The permit under which a request was made. */
 export interface SpentPermit {
   readonly priority: Priority;
   readonly window: number;
-  /** Asked after a refusal, to see whether the quota is full again. */
+  /** The request was made after a refusal, to find out whether the quota is full again. */
   readonly probe: boolean;
+  /** No other request may be in progress beside it. */
   readonly alone: boolean;
 }
 
-/** What an answer said of the quota; null where it said nothing. */
+/** The quota as a response reports it; null where it reports nothing. */
 export interface QuotaReading {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -197,9 +199,9 @@ export interface QuotaReading {
 }
 
 /**
- * The service has answered a request: what it says of the quota counts, the lower of what is known and what it says.
- * A probe that was answered, a reset later than the known one, or (where no reset is told) a rest that has risen, means
- * another window.
+ * Stores the quota that a response reports. The lower of the known and the reported number of remaining requests counts.
+ * A successful probe, a later reset than the known one, or (without a reset) an increase of the remaining requests means
+ * that a new window has started.
  */
 export async function noteAnswer(
   ledger: Ledger,
@@ -212,7 +214,7 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // A quota that appears, or shrinks, below what was counted: requests before it were none of its window.
+  // A quota that appears or shrinks below the count: the earlier requests do not belong to its window.
   const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
@@ -225,7 +227,7 @@ export async function noteAnswer(
        remaining = case
          when ${isAnother} then coalesce($6::int, ${limit} - 1)
          when not ${isOwn} then remaining
-         when remaining is null and refusals > 0 then null -- an answer from before the refusal: the probe will tell
+         when remaining is null and refusals > 0 then null -- a response from before the refusal: the probe decides
          when ${corrects} then coalesce($6::int, $5::int - used)
          else least(remaining, $6::int) end,
        used = case when ${isAnother} then coalesce($5::int - $6::int, 1) else used end,
@@ -256,8 +258,8 @@ export async function noteAnswer(
 }
 
 /**
- * The service no longer says what it used to say: its word of the limit counts no more. Without that a plan without a
- * limit, or a way to the service that strips headers, would be waited for until the end of a window that nobody counts.
+ * Drops the limit that the service reported, because it has stopped reporting one. Otherwise a new plan without a limit,
+ * or a proxy that strips headers, would make pigeonpost wait for the end of a window that does not exist.
  */
 export async function forgetToldLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
   const [row] = await ledger.db.query<QuotaRow>(
@@ -271,8 +273,9 @@ export async function forgetToldLimit(ledger: Ledger, fingerprint: string): Prom
 }
 
 /**
- * The service has refused a request because the quota is used up (8000). It was not counted, so what was counted in a
- * window whose beginning was seen, and certainly arrived, is the limit, unless the service says it.
+ * Stores that the service refused a request because the quota is used up (code 8000). The refused request does not count.
+ * If the service reports no limit, and the start of the window was observed, the number of requests that certainly arrived
+ * is the limit.
  */
 export async function noteRefusal(
   ledger: Ledger,
@@ -306,8 +309,8 @@ export async function noteRefusal(
 }
 
 /**
- * By the service's own count nothing is left, and nobody says when the next window begins: a probe is made after a wait,
- * as after a refusal. Noted by the first that finds it so.
+ * Stores that no request remains and the service reports no reset, so that a probe follows after the wait, as after a
+ * refusal. Only the first of several concurrent calls has an effect.
  */
 export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: number): Promise<QuotaState> {
   await ledger.db.query(
@@ -320,8 +323,8 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 }
 
 /**
- * An operator says that the quota may be larger or full again: one request may be made now, whose answer tells. Changes
- * nothing where requests may be made anyway.
+ * Allows one request now to find out whether the quota is larger or full again. For an operator who knows that it is.
+ * Changes nothing if requests are allowed anyway.
  */
 export async function askQuotaAgain(ledger: Ledger, fingerprint: string): Promise<void> {
   await ledger.db.query(
@@ -333,8 +336,8 @@ export async function askQuotaAgain(ledger: Ledger, fingerprint: string): Promis
 }
 
 /**
- * A request ended without an answer that says anything of the quota.
- * @param counted false: the service certainly did not count it; `unsure`: it may never have heard of it
+ * Stores that a request ended without a response that reports the quota.
+ * @param counted false: the service did not count it, so the permit is returned; `unsure`: it may not have arrived
  */
 export async function notePassed(
   ledger: Ledger,
@@ -343,7 +346,7 @@ export async function notePassed(
   counted: boolean | 'unsure',
 ): Promise<void> {
   const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
-  // A limit that this window has taught counted it, too.
+  // A limit learnt in this window included the request.
   const wasLearntHere = `$2::text <> 'true' and window_number = $3::int and refused_window = window_number
     and limit_until is not null`;
   const takeBack = (name: string, kind: Priority): string =>
