@@ -3,7 +3,7 @@ import { type CadenceReason, isLiveReason } from '../operations/freshness.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Stretch } from '../work/asking/quota-rules.js';
 
-/** When something takes place, epoch ms; null: not known. */
+/** Start and end of an event or a session, epoch ms; null: not known. */
 export interface TimeWindow {
   readonly startsAt: number | null;
   readonly endsAt: number | null;
@@ -11,49 +11,49 @@ export interface TimeWindow {
 
 export const noWindow: TimeWindow = { startsAt: null, endsAt: null };
 
-/** All that how often a stream is read depends on. Instants are epoch ms. */
+/** The facts that decide how often a stream is read. Instants are epoch ms. */
 export interface StreamFacts {
   readonly list: ListName;
-  /** Of the session of a per-session stream; undefined for other streams, or when the service did not say. */
+  /** Type of the session of a per-session stream; undefined for other streams, or if the service reports none. */
   readonly sessionType: string | undefined;
-  /** Of the session of a per-session stream; without instants for other streams. */
+  /** Times of the session of a per-session stream; without instants for other streams. */
   readonly session: TimeWindow;
-  /** Of the pigeonhole, as the service last said; null: not known yet. */
+  /** Status of the pigeonhole, as the service last reported it; null: not known yet. */
   readonly status: string | null;
-  /** The days of the pigeonhole, from the beginning of the first to the end of the last. */
+  /** The days of the pigeonhole, from the start of the first to the end of the last. */
   readonly event: TimeWindow;
   /** End of the last read that found something; null: none did. */
   readonly lastChangeAt: number | null;
-  /** Reads in a row that found nothing. */
+  /** Consecutive reads that found nothing. */
   readonly quietReads: number;
-  /** Of the last whole sweep; null: none has ended. */
+  /** Number of pages in the last complete sweep; null: no sweep is complete. */
   readonly pages: number | null;
-  /** Its walks have shown no order, so that no poll can tell what is new. */
+  /** The walks have shown no order, so that no poll can find new items. */
   readonly isUnordered: boolean;
   readonly sweptAt: number | null;
-  /** When the pigeonhole was first seen as ended; null: it is not, or was not seen. */
+  /** Instant at which the pigeonhole was first seen as ended; null: it has not ended. */
   readonly endedAt: number | null;
-  /** The end of the rehearsal that an operator started in the pigeonhole; null or past: none is on. */
+  /** End of the rehearsal that an operator started in the pigeonhole; null or past: no rehearsal. */
   readonly rehearsalUntil: number | null;
-  /** From the quota: how much longer everything waits. */
+  /** The factors by which intervals are lengthened so that the quota lasts. */
   readonly stretch: Stretch;
 }
 
-/** How often a stream is read. */
+/** The intervals at which a stream is read. */
 export interface Cadence {
-  /** From one read to the next; null: it is not read any more. */
+  /** Time between two reads; null: the stream is no longer read. */
   readonly pollInMs: number | null;
-  /** The polling interval before the quota lengthens it; null: it is not read any more. */
+  /** The polling interval before the quota lengthens it; null: the stream is no longer read. */
   readonly wantedMs: number | null;
-  /** What decided the polling interval. */
+  /** The reason for the polling interval. */
   readonly reason: CadenceReason;
-  /** From one whole sweep to the next, or until the one that is due by the calendar; null: none is to come. */
+  /** Time between two complete sweeps, or until the next one after the event's end; null: no further sweep. */
   readonly sweepInMs: number | null;
-  /** Pages of the rolling sweep that each read takes along; of a stream of one page, 1 is the whole of it. */
+  /** Pages of the rolling sweep that each read includes. */
   readonly slicePages: number;
-  /** What its polls are for the quota. */
+  /** Priority of the stream's polls in the quota. */
   readonly priority: 'live' | 'idle';
-  /** It is read again only when its pigeonhole is another thing than ended. */
+  /** The stream is read again only if the pigeonhole's status is no longer `ended`. */
   readonly dormant: boolean;
 }
 
@@ -64,46 +64,48 @@ export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
   ['answers', 'poll_word_cloud'],
 ]);
 
-/** Lists on whose old pages the moderation of a live session shows: they are swept in seconds. */
+/** Lists in which moderation of a live session edits old pages: they are swept within seconds. */
 const moderatedLists: ReadonlySet<ListName> = new Set(['questions', 'qna-questions']);
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** How often the workspace's own lists are read: new pigeonholes and their status are told by nothing else. */
+/** Interval for the list of pigeonholes, the only source of new pigeonholes and their status. */
 const workspaceIntervalMs = minuteMs;
-/** Sessions are opened before their time, and run over it. */
+/** Sessions open before their scheduled start and run past their end. */
 export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
-/** What was found so lately means that more is on its way, whatever the calendar says. */
+/** For this time after a change, the stream counts as active whatever the schedule says. */
 export const activeForMs = 2 * minuteMs;
-/** The longest that a quiet stream of a live pigeonhole waits outside of its window, where the configuration states no interval. */
+/** Maximum interval of a quiet stream in a live pigeonhole outside its window, unless the configuration states one. */
 const longestQuietMs = 5 * minuteMs;
-/** The longest interval after the end of a pigeonhole, where the configuration does not state `every.ended`. */
+/** Maximum interval after a pigeonhole's end, unless the configuration states `every.ended`. */
 const longestEndedMs = dayMs;
-/** The longest that a list waits which its session's type does not fill. */
+/** Maximum interval of a list that the session's type never fills. */
 const longestUnfilledMs = 6 * hourMs;
-/** Whole sweeps after the end: what is approved, withdrawn or signed in late. Behind the last the stream is dormant. */
+/** Sweeps after the end, for late approvals, removals and sign-ins. After the last one the stream is dormant. */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
-/** So many pages of a live list of questions are read whole by each poll: what a moderator does is seen by the next. */
+/** A live list of questions up to this many pages is read completely by each poll, so that moderation shows in the next. */
 const wholePages = 5;
-/** A sweep that is due is read on by so many pages at a time. */
+/** Pages that each read includes of a sweep that is due. */
 export const dueSlicePages = 10;
-/** Of a live list in no order, each read takes this many pages: a new item can be on any of them. */
+/** Pages that each read includes of a live list in no order: a new item can be on any of them. */
 const unorderedPages = 10;
 
 /**
- * How often a stream is read, and why. Pure; the only place that decides. What is configured is kept while the stream is live: in
- * a pigeonhole that is live (or of a status never heard of: reading too often is the smaller mistake), inside its window
- * and the margins around it, where a window that is not known counts as open, after activity, and in a rehearsal whatever the status. Outside
- * its window a stream keeps an interval that the configuration states; the default backs off while nothing changes, but never sleeps past the
- * beginning of the window. Where the quota does not reach for all, `stretch` lengthens it.
+ * Decides how often a stream is read, and why. This is the only place that decides. Pure.
+ *
+ * While a stream is live, it keeps the configured interval. It is live in a pigeonhole that is live (or of an unknown
+ * status, because reading too often is the smaller mistake): inside its window and the margins around it (an unknown
+ * window counts as open), and after a change. In a rehearsal it is live whatever the status. Outside its window, a stream
+ * keeps an interval that the configuration states; the default interval doubles while nothing changes, but ends no later
+ * than the window starts. If the quota is short, `stretch` lengthens the interval.
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
   if (list === 'pigeonholes' || list === 'subscriptions') {
-    // The state of each pigeonhole is an edit on an old page.
+    // A change of a pigeonhole's status edits an old page.
     const slicePages = list === 'pigeonholes' ? halfOf(facts.pages) : 0;
     const pollMs = liveInterval(list, every);
     return cadence(facts, now, { pollMs, sweepMs: every.sweep, slicePages, reason: 'workspace', priority: 'idle' });
@@ -132,7 +134,7 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   if (isWithin(windowOf(facts), now)) return cadence(facts, now, { ...live, reason: 'live' });
   if (isActive(facts, now)) return cadence(facts, now, { ...live, reason: 'found' });
   const longestMs = longestQuiet(list, every);
-  // The interval is kept, and the quota lengthens it before those of lists whose session runs.
+  // Priority `idle`: the quota lengthens this interval before those of lists whose session is running.
   if (longestMs <= liveMs) return cadence(facts, now, { ...live, reason: 'stated', priority: 'idle' });
   const quietMs = backedOff(liveMs, facts.quietReads, longestMs);
   const read = cadence(facts, now, {
@@ -145,7 +147,7 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   return { ...read, pollInMs: Math.min(read.pollInMs, untilOpen(facts, now)) };
 }
 
-/** Returns how many pages of the sweep one read takes: beside its poll, or, of a live list in no order, instead of one. Pure. */
+/** Returns the number of sweep pages in one read: in addition to the poll, or instead of it for a live list in no order. Pure. */
 export function slicePagesOf(
   { slicePages, reason }: Pick<Cadence, 'slicePages' | 'reason'>,
   { isUnordered, pages }: Pick<StreamFacts, 'isUnordered' | 'pages'>,
@@ -154,12 +156,12 @@ export function slicePagesOf(
   return Math.max(slicePages, Math.min(unorderedPages, Math.max(1, pages ?? 1)));
 }
 
-/** Whether a stream is read as one that people watch: with the pages of its rolling sweep that show edits within seconds. */
+/** Whether a stream is live: its items and edits are expected within seconds. */
 export function isLive({ reason }: Pick<Cadence, 'reason'>): boolean {
   return isLiveReason(reason);
 }
 
-/** The longest interval outside the window. An interval that the configuration states is kept unless it states `quiet` as well. */
+/** Returns the maximum interval outside the window. A configured interval is kept unless `quiet` is configured as well. */
 function longestQuiet(list: ListName, every: Intervals): number {
   const own = liveInterval(list, every);
   if (every.quiet !== undefined) return every.quiet <= every.live ? own : Math.max(every.quiet, own);
@@ -170,7 +172,7 @@ function isActive({ lastChangeAt }: StreamFacts, now: number): boolean {
   return lastChangeAt !== null && now - lastChangeAt < activeForMs;
 }
 
-/** The session's window; for a list of the whole pigeonhole, its days. */
+/** Returns the session's window, or the pigeonhole's days for a list of the whole pigeonhole. */
 function windowOf(facts: StreamFacts): TimeWindow {
   return hasOwnWindow(facts) ? facts.session : facts.event;
 }
@@ -183,7 +185,7 @@ function isWithin({ startsAt, endsAt }: TimeWindow, now: number): boolean {
   return (startsAt === null || now >= startsAt - marginBeforeMs) && (endsAt === null || now < endsAt + marginAfterMs);
 }
 
-/** Ms until the window opens; infinite when it is open, over or not known. */
+/** Returns the ms until the window opens; infinity if it is open, over or not known. */
 function untilOpen(facts: StreamFacts, now: number): number {
   const { startsAt } = windowOf(facts);
   const opensAt = startsAt === null ? Number.NEGATIVE_INFINITY : startsAt - marginBeforeMs;
@@ -205,12 +207,12 @@ const dormant: Cadence = {
   dormant: true,
 };
 
-/** Fewer polls the longer nothing comes, and whole sweeps at their times; an end that was not dated begins now. */
+/** Returns the cadence of an ended pigeonhole: polls at growing intervals, and the final sweeps. An unknown end counts as now. */
 function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { quietReads, sweptAt, endedAt } = facts;
   const marks = finalSweepsMs.map((afterMs) => (endedAt ?? now) + afterMs);
   const open = marks.filter((mark) => sweptAt === null || sweptAt < mark);
-  const due = open.findLast((mark) => mark <= now) ?? open[0]; // of several that were missed one is enough
+  const due = open.findLast((mark) => mark <= now) ?? open[0]; // one sweep is enough for several missed ones
   if (due === undefined) return dormant;
   const pollMs = backedOff(every.ended, quietReads, every.longestEnded ?? Math.max(longestEndedMs, every.ended));
   const want = { pollMs, sweepMs: Number.POSITIVE_INFINITY, slicePages: 0, reason: 'ended', priority: 'idle' } as const;
@@ -224,7 +226,7 @@ function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence
   };
 }
 
-/** What is wanted, as the quota allows it; a sweep that is due goes through, in slices. */
+/** Lengthens the wanted intervals as the quota requires. A sweep that is due still completes, in slices. */
 function cadence(
   { stretch, sweptAt, pages }: StreamFacts,
   now: number,
@@ -238,7 +240,7 @@ function cadence(
     wantedMs: want.pollMs,
     reason: want.reason,
     sweepInMs,
-    // A stream of one page is swept by each poll, at no cost.
+    // Each poll of a stream of one page also sweeps it, at no extra cost.
     slicePages: isDue ? dueSlicePages : pages === 1 ? 1 : rolling,
     priority: want.priority,
     dormant: false,
@@ -246,29 +248,29 @@ function cadence(
 }
 
 /**
- * What is stretched waits for no longer than until the quota's reset: behind it there is room again, and the next window
- * has its own stretch. A stretch of the last second of a minute's window once put a poll off for hours.
+ * Lengthens an interval, but not beyond the quota's reset, because the next window has its own factors. Without this
+ * bound, the factor for the last second of a window postponed a poll for hours.
  */
 function stretched(intervalMs: number, stretch: number, untilMs: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
 }
 
-/** All pages of a short list, half of a longer one: what is short costs little, and most lists of questions are. */
+/** Returns all pages of a short list, half of a longer one. Most lists of questions are short, so this costs little. */
 function moderatedSlice(pages: number | null): number {
   return pages !== null && pages <= wholePages ? pages : halfOf(pages);
 }
 
-/** At least half of the pages, up to ten; of a stream that was never walked, the one that a poll reads anyway. */
+/** Returns half of the pages, at most 10; 1 for a stream that was never walked. */
 function halfOf(pages: number | null): number {
   return Math.min(10, Math.max(1, Math.ceil((pages ?? 1) / 2)));
 }
 
-/** Doubled with every read in a row that found nothing. */
+/** Doubles the interval for each consecutive read that found nothing. */
 function backedOff(intervalMs: number, quietReads: number, longestMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
-/** Of a list by itself: as it is set, else the default of its kind. */
+/** Returns the list's own configured interval, or the default for its kind. */
 function liveInterval(list: ListName, every: Intervals): number {
   const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
   return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
@@ -291,29 +293,29 @@ export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: nu
   return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);
 }
 
-/** A pigeonhole is read once for all its syncs: each interval is the shortest that any of them asks for. */
+/** Returns the shortest of each interval over several syncs, because a pigeonhole is read once for all its syncs. */
 export function shortest(all: readonly Intervals[]): Intervals {
-  const least = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
+  const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
   const lists: Partial<Record<ListName, number>> = {};
   for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
-    // Also of those who set none for this list: they want it as often as all that is live.
-    lists[list] = least((every) => liveInterval(list, every));
+    // Includes syncs without an interval for this list: for them the live interval applies.
+    lists[list] = min((every) => liveInterval(list, every));
   }
-  // A sync that states nothing backs off to the default; one that keeps its interval is not slowed down by it.
+  // A sync without `quiet` uses the default, which does not lengthen the interval of another sync.
   const quiet = all.some((every) => every.quiet !== undefined)
-    ? { quiet: least((every) => every.quiet ?? longestQuietMs) }
+    ? { quiet: min((every) => every.quiet ?? longestQuietMs) }
     : {};
   const longestEnded = all.some((every) => every.longestEnded !== undefined)
-    ? { longestEnded: least((every) => every.longestEnded ?? Math.max(longestEndedMs, every.ended)) }
+    ? { longestEnded: min((every) => every.longestEnded ?? Math.max(longestEndedMs, every.ended)) }
     : {};
   return {
     ...quiet,
     ...longestEnded,
-    live: least((every) => every.live),
-    new: least((every) => every.new),
-    upcoming: least((every) => every.upcoming),
-    ended: least((every) => every.ended),
-    sweep: least((every) => every.sweep),
+    live: min((every) => every.live),
+    new: min((every) => every.new),
+    upcoming: min((every) => every.upcoming),
+    ended: min((every) => every.ended),
+    sweep: min((every) => every.sweep),
     lists,
   };
 }

@@ -14,9 +14,8 @@ import type { Needs } from '../work/asking/quota-rules.js';
 export const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
 
 /**
- * The requests that a stream will need between two instants if nothing changes in it, by its cadence: what the quota is
- * held against. Pure. Cut where the calendar changes the cadence, and reckoned evenly in between. A stream of one page
- * is swept by its polls.
+ * Returns the requests that a stream needs between two instants, by its cadence and if nothing changes in it. The span is
+ * split where the schedule changes the cadence. Polls of a stream of one page also sweep it. Pure.
  */
 export function demandBetween(facts: StreamFacts, every: Intervals, fromMs: number, toMs: number): Needs {
   const inside = turningPoints(facts).filter((at) => at > fromMs && at < toMs);
@@ -43,7 +42,7 @@ function turningPoints({ session, event, endedAt, lastChangeAt, rehearsalUntil }
   return [...windows, ...finals, ...ends];
 }
 
-/** One that is due at the beginning, or never ended yet. */
+/** Returns the requests of a sweep that is due at the start, or has never completed. */
 function overdueSweep(facts: StreamFacts, every: Intervals, atMs: number): Needs {
   const { sweepInMs } = cadenceOf(facts, every, atMs);
   const isDue = sweepInMs !== null && (facts.sweptAt === null || facts.sweptAt + sweepInMs <= atMs || sweepInMs === 0);
@@ -54,14 +53,14 @@ function demandOfPiece(facts: StreamFacts, every: Intervals, startMs: number, en
   const cadence = cadenceOf({ ...facts, sweptAt: startMs }, every, startMs);
   if (cadence.pollInMs === null || cadence.sweepInMs === null) return noNeeds;
   const polls = (endMs - startMs) / cadence.pollInMs;
-  // Its pages are requested as live polls are.
+  // Its pages are requested with the priority of live polls.
   if (facts.isUnordered && isLive(cadence))
     return { ...noNeeds, [cadence.priority]: polls * slicePagesOf(cadence, facts) };
   const sweep = sweptPages(facts.pages ?? 1, cadence.slicePages, polls, (endMs - startMs) / cadence.sweepInMs);
   return cadence.priority === 'live' ? { live: polls, idle: 0, sweep } : { live: 0, idle: polls, sweep };
 }
 
-/** Pages beside the polls: those that they take along, or else whole sweeps. */
+/** Returns the sweep pages in addition to the polls: the slices that polls include, or complete sweeps. */
 function sweptPages(pages: number, slicePages: number, polls: number, sweeps: number): number {
   if (pages <= 1) return 0;
   return slicePages > 0 ? polls * Math.min(slicePages, pages) : sweeps * pages;

@@ -6,20 +6,20 @@ import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.j
 import type { OpenWalk } from '../ledger/walk.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
-/** What the end of a walk makes of its stream. */
+/** The effect of a walk's end on its stream. */
 export interface WalkEnd {
   readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
-  /** Null: the turn reads on in this stream, and says later when it is due again. */
+  /** Null: this cycle continues to read the stream, and schedules it later. */
   readonly next: NextReads | null;
-  /** Earlier pages of the turn held something new. */
+  /** Earlier pages of this cycle had changes. */
   readonly foundNews: boolean;
   readonly limits: StreamDeletionLimits;
 }
 
 /**
- * Ends a walk with its last page, in that page's transaction: where the next poll starts, what is known of the order,
- * when the stream is due again; and of a sweep, what is missing.
- * @returns how many items were deleted
+ * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the stream
+ * is due again. The end of a sweep also detects missing items.
+ * @returns the number of deleted items
  */
 export async function endWalk(
   ledger: Ledger,
@@ -36,7 +36,7 @@ export async function endWalk(
     `update streams set item_order = $2, clean_walks = $3, clean_direction = $4, promote_at = $5, checkpoint = $6,
        checkpoint_key = $7, head_id = case when $2 = 'descending' then greatest(head_id, $8) end, failures = 0,
        failure = null, gone_count = 0, gone_since = null, gone_at = null,
-       -- what is new is known now, also where the turn reads on in a long sweep
+       -- new items are known now, even if the cycle continues with a long sweep
        polled_at = case when $9::boolean then clock_timestamp() else polled_at end where id = $1`,
     [
       lease.streamId,
@@ -51,7 +51,7 @@ export async function endWalk(
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
   const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, perPage }) : 0;
-  // What the first sweep finds was there already: it says nothing of how much is going on.
+  // The first sweep finds existing items: it does not show activity.
   const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
   if (end.next !== null) {
     const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
@@ -76,9 +76,9 @@ async function endSweep(
 ): Promise<number> {
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
-       swept_from = case when $9 = 0 then $6 else swept_from end, -- of what it does not show, this walk proves nothing
+       swept_from = case when $9 = 0 then $6 else swept_from end, -- with foreign rows, the walk proves no deletion
        swept_at = clock_timestamp(),
-       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- asked for since
+       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested since
          else clock_timestamp() + $7 * interval '1 millisecond' end
      where id = $1 returning differs, sequence_hash, sequence_since`,
     [
@@ -98,7 +98,7 @@ async function endSweep(
   }
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
   const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
-  if (!differs && open.length === 0) return 0; // the pages of the sweep before, and nothing was missing there
+  if (!differs && open.length === 0) return 0; // same pages as the previous sweep, and nothing was missing
   if (walk.foreign > 0) {
     await forgetFound(tx, lease, walk);
     return 0;
@@ -107,7 +107,7 @@ async function endSweep(
   return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
 }
 
-/** Since when walks have shown these keys in this sequence, whatever their cursors and wherever their pages ended. */
+/** Returns since when walks have shown these keys in this sequence, whatever the cursors and page boundaries. */
 async function noteSequence(
   ledger: Ledger,
   tx: Queryable,

@@ -1,12 +1,12 @@
 import type { TimeWindow } from './cadence.js';
 
-/** What reading has to know of a session. */
+/** A session's type and times. */
 export interface SessionTimes extends TimeWindow {
-  /** Undefined: the service does not say. */
+  /** Undefined if the service reports none. */
   readonly type: string | undefined;
 }
 
-/** The type and the times of a session as the service shows it; what cannot be read is not known. Pure. */
+/** Parses a session's type and times; an unreadable value counts as not known. Pure. */
 export function sessionTimes(session: unknown): SessionTimes {
   const { type, startDate, endDate } = fieldsOf(session);
   return {
@@ -16,7 +16,7 @@ export function sessionTimes(session: unknown): SessionTimes {
   };
 }
 
-/** The days of a pigeonhole as instants: from the beginning of the first to the end of the last, where it takes place. */
+/** Returns the start of a pigeonhole's first day and the end of its last day, in its time zone. */
 export function eventTimes(pigeonhole: unknown): TimeWindow {
   const { startDate, endDate, timezone } = fieldsOf(pigeonhole);
   const zone = typeof timezone === 'string' ? timezone : 'UTC';
@@ -34,19 +34,19 @@ function instantOf(text: unknown): number | null {
 
 const dayMs = 24 * 3_600_000;
 
-/** When a day (YYYY-MM-DD) begins in a time zone, epoch ms, so many days later. A zone nobody knows is taken as UTC. */
+/** Returns the start of a day (YYYY-MM-DD) plus `daysLater` in a time zone, epoch ms. An unknown zone counts as UTC. */
 function startOfDay(day: unknown, zone: string, daysLater: number): number | null {
   if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
   const inUtc = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(inUtc)) return null;
   const wanted = inUtc + daysLater * dayMs;
   const guess = wanted - offsetMs(wanted, zone);
-  return wanted - offsetMs(guess, zone); // the offset at that instant, where the clocks change in between
+  return wanted - offsetMs(guess, zone); // the offset at that instant, in case a clock change lies in between
 }
 
 const formats = new Map<string, Intl.DateTimeFormat | null>();
 
-/** How far the clocks of a zone are ahead of UTC at an instant. */
+/** Returns a zone's offset from UTC at an instant, in ms. */
 function offsetMs(at: number, zone: string): number {
   const format = formatOf(zone);
   if (format === null) return 0;
@@ -77,7 +77,7 @@ function formatOf(zone: string): Intl.DateTimeFormat | null {
       second: 'numeric',
     });
   } catch {
-    format = null; // a RangeError: a zone that this machine does not know
+    format = null; // RangeError: this machine does not know the zone
   }
   if (formats.size < 1000) formats.set(zone, format);
   return format;

@@ -1,23 +1,22 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** Older minutes are forgotten; the last one before stays, as what the first difference is taken from. */
+/** Older minutes are deleted, except the last one, from which the first difference is computed. */
 const keptHours = 25;
 
-/** How much happened within one minute, in a pigeonhole or, where a sink is named, on its way there. */
+/** Number of changes within one minute: found in a pigeonhole, or delivered to a sink. */
 export interface MinuteOfProgress {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Null: changes found. Else: changes delivered to it. */
+  /** Null: changes found. Otherwise: changes delivered to this sink. */
   readonly sink: string | null;
-  /** Its beginning. */
+  /** Start of the minute. */
   readonly minute: Date;
   readonly changes: number;
 }
 
 /**
- * Notes how far everything is in this minute: one statement however much there is, and no row for what stands where it
- * stood. To be called a few times a minute, by as many processes as like; what happens while none runs is found in the
- * minute in which one looks again.
+ * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute; any
+ * number of processes may. Changes while no process runs are counted in the minute of the next call.
  */
 export async function noteProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
@@ -28,12 +27,12 @@ export async function noteProgress(ledger: Ledger): Promise<void> {
        left join lateral (select p.total from progress p where p.ref = t.ref and p.sink_id = t.sink_id
          order by p.minute desc limit 1) last on true
      where last.total is distinct from t.total and (last.total is not null or t.total > 0)
-     order by t.ref, t.sink_id -- two processes at once would wait for each other
+     order by t.ref, t.sink_id -- without an order, two processes could deadlock
      on conflict (ref, sink_id, minute) do update set total = greatest(progress.total, excluded.total)`,
   );
 }
 
-/** Forgets what no chart shows any more. */
+/** Deletes minutes that no chart shows. */
 export async function trimProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
     `delete from progress p where p.minute < now() - $1 * interval '1 hour'
@@ -43,7 +42,7 @@ export async function trimProgress(ledger: Ledger): Promise<void> {
   );
 }
 
-/** The last minutes in which something happened, oldest first, this one included. @param workspace null: all of them */
+/** Returns the last minutes with changes, oldest first, including the current one. @param workspace null: all workspaces */
 export async function recentProgress(
   ledger: Ledger,
   { minutes, workspace }: { readonly minutes: number; readonly workspace: string | null },

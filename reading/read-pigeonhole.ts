@@ -14,23 +14,23 @@ import { requireCurrentConfiguration } from '../work/require-current-configurati
 import { readSchedules } from './stream-facts.js';
 import type { PigeonholeName, ReadingTurn } from '../work/turns.js';
 
-/** Streams read side by side in one turn. More would not help: their pages queue at the pigeonhole's row. */
+/** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
-/** A walk of many pages gives way to the live streams of its pigeonhole after this time, or ten pages. */
+/** A long walk yields to the other streams of its pigeonhole after this time, but reads at least `minPages`. */
 const walkSliceMs = 2000;
-const leastPages = 10;
-/** But the first walk over attendees goes before what they did, up to so many pages: without a record, no consent. */
-const leastPagesOfNewAttendees = 100;
-/** And for so long: where a page takes seconds, a hundred of them would leave all other streams unread for minutes. */
+const minPages = 10;
+/** The first walk over attendees yields later, because items of attendees without a record have no consent. */
+const minPagesOfNewAttendees = 100;
+/** Maximum time of a stage: if pages take seconds, 100 of them would leave the other streams unread for minutes. */
 const longestStageMs = 30_000;
-/** Nothing is left unlooked at for longer, whatever the intervals say. */
+/** Maximum time between two cycles, whatever the intervals are. */
 const longestSleepMs = 10 * 60_000;
 
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
- * One turn over a pigeonhole: every stream that is due is read, long walks for a slice. Gives back when the next one
- * is due. Safe to run twice, also at once.
+ * Runs one cycle of a pigeonhole: reads every due stream, and a slice of each long walk. Returns when the next cycle is
+ * due. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
   to: Collaborators,
@@ -58,7 +58,7 @@ export async function readPigeonhole(
   return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
 }
 
-/** Undefined when no configured sync reads it. */
+/** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
 async function planOf(to: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
   const ofWorkspace = syncsOf(to.config, name.workspace);
   if (name.pigeonholeId === 0) {
@@ -76,7 +76,7 @@ async function whyBlocked(
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
   ]);
-  // A cause's pause of the workspace is probed in its own time (`mayAsk`); a person's stands until lifted.
+  // `mayAsk` probes a workspace that was paused automatically; an operator's pause lasts until it is lifted.
   const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }
@@ -87,28 +87,29 @@ async function answersAgain(to: Collaborators, workspace: string): Promise<void>
   to.log.info({ workspace }, 'workspace answers again');
 }
 
-type Place = Omit<StreamPlace, 'schedule'>;
+type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
 
 /**
- * Sessions, attendees and flagged questions, which say who may be shown, then the rest side by side.
+ * Reads the due streams in stages: sessions, attendees and Q&A questions, which decide whose identity is visible, then
+ * all others concurrently.
  * @returns whether the workspace has to wait
  */
 async function readDue(
   to: Collaborators,
-  place: Place,
+  place: PigeonholeScope,
   signal: AbortSignal,
   turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
-  let reviewsLeft = true; // an earlier attempt may have left some
+  let reviewsLeft = true; // an earlier attempt may have left some unfinished
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
-    // Looked up for each stage: sessions that were just read bring streams of their own.
+    // Queried for each stage: sessions that were just read add streams.
     const full = await describe(to, place, stage === 'sessions' || stage === 'rest');
     const { due } = await dueStreams(to.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
-    const most = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? leastPagesOfNewAttendees : leastPages;
+    const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(to, full, streams, { until, minPages: most, latest, signal }, turn);
+    const result = await readAll(to, full, streams, { until, minPages: pages, latest, signal }, turn);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
@@ -120,7 +121,7 @@ function sinkIdsOf(to: Collaborators, plan: ReadingPlan): number[] {
   return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => to.sinks.get(name)?.id ?? []);
 }
 
-async function describe(to: Collaborators, place: Place, ensure: boolean): Promise<StreamPlace> {
+async function describe(to: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
   const schedule = (await readSchedules(to.ledger, [place.ref])).get(place.ref)!;
   if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
   return { ...place, schedule };
@@ -133,11 +134,11 @@ async function readAll(
   slice: Omit<CycleLimits, 'halted'>,
   turn: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
-  // Short reads first: a walk of many pages must not stand before what is live.
+  // Short reads first: a long walk must not delay live streams.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
   const limits = { ...slice, halted: () => result.workspaceWaits };
-  // After a wait the first answer decides for all: until then one request at a time.
+  // After a wait, the first response decides for all streams: until then, one request at a time.
   const atOnce = place.after === null || turn.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -155,7 +156,7 @@ async function readAll(
   return result;
 }
 
-async function finishReviews(to: Collaborators, place: Place): Promise<void> {
+async function finishReviews(to: Collaborators, place: PigeonholeScope): Promise<void> {
   const sinkIds = sinkIdsOf(to, place.plan);
   for (let more = true; more && !to.stopping.aborted;) {
     const slice = await continueReview(to.ledger, place.ref, sinkIds);

@@ -21,17 +21,17 @@ import { distrust, walkStream } from './walk-stream.js';
 import type { WalkEnd } from './page-requests.js';
 import { walkStart } from './walk-progress.js';
 
-/** What is not read any more is looked at again after a while: its pigeonhole may not have ended after all. */
+/** Interval after which a dormant stream is read again, in case its pigeonhole was reopened unnoticed. */
 const dormantMs = 30 * 24 * 3_600_000;
-/** What cannot be swept beside its polls is tried again at the latest then, also where no poll is to come. */
+/** Maximum time until a sweep that failed beside its poll is tried again. */
 const sweepAgainMs = 3_600_000;
 
 /**
- * Reads a stream from where it stands. What is new comes from a poll, where the order of the list allows one: on from
- * the checkpoint, or from the head down to what is known. What was edited, came late or is gone comes from the sweep:
- * a few pages of it beside each poll, or as far as the turn reaches when a whole one is due. Safe to run twice, also
- * at once: a page commits with the place where its walk goes on, and only under the newest lease. What the service
- * refuses is stored as the stream's, or the workspace's, next time; it throws only when the store fails.
+ * Runs one cycle of a stream. A poll finds new items, if the list's order allows one: from the checkpoint onwards, or from
+ * the newest item down to a known one. The sweep finds edited, late and deleted items: a few pages in addition to each
+ * poll, or as many pages as the cycle allows when a complete sweep is due. Safe to run twice, also concurrently: a page
+ * commits together with the walk's position, and only under the newest lease. If the service refuses a request, the next
+ * due time of the stream or the workspace is stored; the function throws only if the store fails.
  */
 export async function readStream(
   to: Collaborators,
@@ -70,18 +70,18 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     to.log.info(streamLogFields(reading), 'walk starts again at the first page');
-    // The pages that the given-up sweep has stored are known to the next one, which would see no difference in them.
+    // The next sweep knows the pages that the abandoned sweep stored, and would see no difference in them.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
 
-async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'done' | 'distrusted'> {
+async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<'done' | 'distrusted'> {
   const { to, lease, turn } = reading;
   const cadence = cadenceNow(reading, false);
   const live = isLive(cadence);
   reading.isLive = live;
-  const polls = canPoll(lease) && !anew;
-  const through = isThrough(lease, polls, live) || anew;
+  const polls = canPoll(lease) && !restarts;
+  const through = isThrough(lease, polls, live) || restarts;
   const pages = through ? Number.POSITIVE_INFINITY : sliceOf(lease, cadence);
   if (polls) {
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
@@ -91,14 +91,14 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
-    // What the poll has stored may be gone before the sweep comes by, which then sees nothing new.
+    // An item that the poll stored may be deleted before the sweep reaches its page, which then shows no difference.
     if (foundNews(turn)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
   const begin = { at: performance.now(), pages: turn.pages };
   const next = (ended: WalkEnd): NextReads =>
     nextReads(reading, { restMs: restAfter(reading, walk, { ...ended, begin }), swept: true });
-  // A sweep can wait; not so the first one, or those of a stream that can be read in no other way.
+  // A sweep has low priority, except if no poll can read the stream.
   const priority = polls ? 'sweep' : cadence.priority;
   try {
     const ending = await walkStream(reading, walk, { maxPages: pages, priority, next });
@@ -106,12 +106,12 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
       await examineMissing(reading);
       await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
-      const goesOn = nextReads(reading, { restMs: 0, swept: false });
-      await scheduleStream(to.ledger, reading.lease, goesOn, foundNews(turn));
+      const continued = nextReads(reading, { restMs: 0, swept: false });
+      await scheduleStream(to.ledger, reading.lease, continued, foundNews(turn));
     }
   } catch (error) {
     if (!polls) throw error;
-    // The sweep waits: no poll waits for it, and none comes sooner because a sweep is due.
+    // Only the sweep waits: the next poll is neither delayed by it nor moved forward.
     const waiting = nextReads(reading, { restMs: 0, swept: true });
     const { dueInMs } = foundNews(turn) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
@@ -122,7 +122,7 @@ async function pollAndSweep(reading: StreamReading, anew: boolean): Promise<'don
   return 'done';
 }
 
-/** @param swept as it will be when the sweep that is under way has ended */
+/** Returns the current cadence. @param swept computes it as if the sweep in progress had completed */
 function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
@@ -136,24 +136,24 @@ function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boo
   return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, to.ledger.clock.nowMs());
 }
 
-/** Pages of the rolling sweep beside a poll. */
+/** Returns the pages of the rolling sweep in addition to a poll. */
 function sliceOf(lease: StreamLease, cadence: Cadence): number {
-  if (isReadWhole(lease, cadence)) return cadence.slicePages + 1; // to its end, should it have grown by a page
+  if (isReadWhole(lease, cadence)) return cadence.slicePages + 1; // one more page, in case the list has grown
   return slicePagesOf(cadence, { isUnordered: lease.order === 'unordered', pages: lease.pageCount });
 }
 
-/** A live stream of which each read takes all pages along. */
+/** Whether each read of a live stream includes all its pages. */
 function isReadWhole({ pageCount }: StreamLease, cadence: Cadence): boolean {
   return isLive(cadence) && pageCount !== null && cadence.slicePages >= pageCount;
 }
 
-/** Whether what is new can be told without a sweep. A stream of one page is swept by every read, at the same cost. */
+/** Whether a poll can find new items. A stream of one page is swept by every read instead, at the same cost. */
 function canPoll({ order, checkpoint, headId, pageCount }: StreamLease): boolean {
   if (order === 'ascending') return checkpoint !== null;
   return order === 'descending' && headId !== null && (pageCount ?? 0) > 1;
 }
 
-/** Whether the sweep is read on as far as the turn reaches: it is due, or there is no other way to what is new. */
+/** Whether the sweep reads as many pages as the cycle allows: it is due, or no poll can find new items. */
 function isThrough(lease: StreamLease, polls: boolean, live: boolean): boolean {
   if (lease.sweeps === 0 || lease.sweepDue || lease.sweep?.through === true) return true;
   return !polls && !(live && lease.order === 'unordered');
@@ -189,10 +189,10 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 }
 
 /**
- * A list that has to be walked whole takes at most a fifth of the time, however long it is: its pages at the pace of this
- * turn. What the walk spent waiting (a quota, a stopped process) does not count, and a list whose walk has shown an order
- * needs no rest: its next read is a poll. After a cold load on a small quota both together put that poll off for half an
- * hour. A rolling sweep spreads its pages over the polls by itself.
+ * Returns the rest after a walk, so that a list that must be walked completely takes at most a fifth of the time. It is
+ * computed from this cycle's time per page: time spent waiting (a quota, a stopped process) must not count. A list whose
+ * walk has shown an order needs no rest, because its next read is a poll. Without these two exceptions, the first poll
+ * after a cold load on a small quota was postponed for half an hour. A rolling sweep needs no rest either.
  */
 function restAfter(
   { place, turn, lease }: StreamReading,
@@ -205,7 +205,7 @@ function restAfter(
   return Math.min(4 * pageMs * pages, place.plan.everyMs.sweep);
 }
 
-/** @param restMs at least so long; @param swept behind a sweep */
+/** Returns the next due times. @param restMs minimum time until then; @param swept whether a sweep has completed */
 function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
   const next = (cadence: Cadence): NextRead => {
     const pollMs = cadence.pollInMs ?? dormantMs;

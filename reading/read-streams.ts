@@ -1,36 +1,36 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** How the reading of one stream stands. */
+/** State of one stream, for status and the page. */
 export interface StreamState {
   readonly list: string;
   /** Null: the list is not read by session. */
   readonly sessionId: number | null;
-  /** False: nothing needs it any more. */
+  /** False: no sync needs it any longer. */
   readonly wanted: boolean;
   readonly order: string;
-  /** The service's cursor at which the next poll begins; null: at the beginning. */
+  /** Cursor at which the next poll starts; null: the first page. */
   readonly checkpoint: string | null;
   readonly dueAt: Date;
   readonly polledAt: Date | null;
-  /** The polling interval in force, what decided it, and the interval without what the quota adds; null: not read yet. */
+  /** The polling interval in force, its reason, and the interval before the quota lengthened it; null: not read yet. */
   readonly everyMs: number | null;
   readonly reason: string | null;
   readonly wantedMs: number | null;
   readonly sweepDueAt: Date | null;
   readonly sweptAt: Date | null;
-  /** As the last whole sweep has counted. */
+  /** Counts of the last complete sweep. */
   readonly items: number | null;
   readonly pages: number | null;
   readonly changedAt: Date | null;
-  /** Reads in a row that found nothing. */
+  /** Consecutive reads that found nothing. */
   readonly quietReads: number;
   readonly setAside: number;
-  /** Rows of other sessions than the one asked for, in the last whole sweep. */
+  /** Rows of other sessions than the requested one, in the last complete sweep. */
   readonly foreignRows: number;
   readonly failures: number;
   readonly failure: string | null;
   readonly goneAt: Date | null;
-  /** Of the sweep that is under way; null: none is. */
+  /** Pages read by the sweep in progress; null: no sweep is in progress. */
   readonly sweepPages: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface StreamPosition {
   readonly sessionId: number;
 }
 
-/** The streams of a pigeonhole by list and session. @param after the last one that was shown; null: from the first */
+/** Returns the streams of a pigeonhole by list and session. @param after the last stream of the previous call, or null */
 export async function streamStates(
   ledger: Ledger,
   ref: number,

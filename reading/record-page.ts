@@ -15,38 +15,38 @@ import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { isAllNew, type PageScope, type Source, writeChanges } from '../ledger/write-changes.js';
 
-/** What is stored with a page, whatever it shows. */
+/** The parts of a page that are stored whatever its items are. */
 interface PageBasics {
-  /** As it stands behind this page; null: an answer to a filter, which belongs to no walk. */
+  /** The walk's position after this page; null: the response to a filtered request, which belongs to no walk. */
   readonly walk: OpenWalk | null;
-  /** What ends with this page; null: the walk goes on. */
+  /** The end of the walk; null: the walk continues. */
   readonly end: WalkEnd | null;
-  /** Size in force at the service. */
+  /** The service's page size. */
   readonly perPage: number;
-  /** Sinks that want this list, or one whose items it speaks for: their wake flag rises with the page. */
+  /** Sinks whose wake flag is set if the page has changes: those that want this list, or one whose anonymity it decides. */
   readonly sinkIds: readonly number[];
 }
 
-/** A page as read: its items and where it leaves the walk. */
+/** A page as read: its items and the walk's position. */
 export interface PageRecord extends PageBasics, Source {
   readonly items: readonly SeenItem[];
   /** A row last seen by a later request is newer than this page and stays as it is. */
   readonly requestedAt: Date;
-  /** `readingRules` of what was dropped from the items. */
+  /** `readingRules` under which the items were read. */
   readonly rules: string;
-  /** Of the items on the page; null where the list has no ids. */
+  /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
-  /** Every item is above all that the stream ever stored, so that none can be known: nothing has to be compared. */
+  /** Every id is above all ids that the stream has stored, so all items are new and need no comparison. */
   readonly isNew: boolean;
-  /** `prepareNewItems` of the items: taken where they are new, and where the walk goes on. */
+  /** Result of `prepareNewItems`, used if all items are new and the walk continues. */
   readonly prepared?: NewItems | undefined;
-  /** What a sweep remembers of it; null for other pages. */
+  /** The page as a sweep remembers it; null for other pages. */
   readonly swept: SweptPage | null;
-  /** Called when what there is to write has been sent: the store is at work, and whoever called has time. */
+  /** Called when all statements have been sent, so that the caller can work while the store writes. */
   readonly onWriting?: (() => void) | undefined;
 }
 
-/** A page whose items are those that its sweep's predecessor saw, byte for byte. */
+/** A page that is identical, byte for byte, to the one that the previous sweep saw. */
 interface SamePage extends PageBasics {
   readonly walk: OpenWalk;
   readonly swept: Pick<SweptPage, 'ordinal' | 'cursor' | 'digest'>;
@@ -56,23 +56,22 @@ export interface PageResult {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
-  /** Sinks whose wake flag has risen with this page: they are to be told. */
+  /** Sinks whose wake flag this page set: the caller wakes their workflows. */
   readonly woken: readonly string[];
-  /** The page changed who may be shown on more items than one transaction should touch. */
+  /** The page changed the visibility of more items than one transaction should touch: reviews remain. */
   readonly reviewsLeft: boolean;
 }
 
 /**
- * Stores a page in one transaction: items, changes, the walk's progress or its end, and the wake flags of the sinks.
- * Rows whose keyed hash is the stored one are not sent and not written. Running it twice with one page changes
- * nothing twice.
- * @throws {LedgerError} kind `stale` when the stream has a newer reader
+ * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks. Items
+ * whose keyed hash is unchanged are not written. Storing the same page again changes nothing.
+ * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   try {
     return await recordOnce(ledger, lease, page);
   } catch (error) {
-    // Should an item be known all the same, the page is compared after all: a wrong guess may cost time, never a page.
+    // An item was known after all: compare the page item by item.
     if (page.isNew && error instanceof StoreError && error.kind === 'constraint') {
       return await recordOnce(ledger, lease, { ...page, isNew: false });
     }
@@ -90,7 +89,7 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   return { ...result, woken: await result.woken };
 }
 
-/** The sinks' names come with the answer to the commit. */
+/** The sinks' names arrive with the response to the commit. */
 type SentResult = Omit<PageResult, 'woken'> & { readonly woken: readonly string[] | Promise<readonly string[]> };
 
 async function recordPrepared(
@@ -101,7 +100,7 @@ async function recordPrepared(
   items: NewItems,
 ): Promise<SentResult> {
   const scope = await lockPigeonhole(tx, lease);
-  // What was made ready may be somebody's who is forgotten since.
+  // A prepared item may belong to a person who was erased since.
   if (scope.forgets === true)
     return await recordPlaced(ledger, tx, lease, page, scope, await place(ledger, tx, lease, page));
   const writing = Promise.all([
@@ -112,7 +111,7 @@ async function recordPrepared(
 }
 
 async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
-  // Sent together. They run one after the other, each on what is committed when it begins: the second under the lock.
+  // Sent together, executed one after the other: the second statement already runs under the lock.
   const [scope, placed] = await Promise.all([lockPigeonhole(tx, lease), place(ledger, tx, lease, page)]);
   return await recordPlaced(ledger, tx, lease, page, scope, placed);
 }
@@ -153,17 +152,17 @@ async function recordPlaced(
   };
 }
 
-/** Lists whose items say who is anonymous among those of others. */
+/** Lists whose items decide about anonymity in other lists. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
-/** Where all of its items are new, nothing of such a page rests on what the store answers. */
+/** Whether storing the page, if all its items are new, needs no result of an earlier statement. */
 function waitsForNothing(lease: StreamLease, { end }: PageRecord): boolean {
   return end === null && !speaksForOthers.has(lease.list);
 }
 
 /**
- * Sends all of a page of new items in one flight, with the commit behind it, which fails with any of it.
- * @param writing statements that have been given
+ * Sends all statements for a page of new items together with the commit, which fails if any of them fails.
+ * @param writing the statements already issued
  */
 async function sendWhole(
   tx: Queryable,
@@ -177,16 +176,16 @@ async function sendWhole(
   });
   const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
   woken.catch(() => undefined);
-  // What fails in the server fails the commit; what failed here, before it was sent, must not be committed in part.
+  // An error in the server fails the commit. An error here, before sending, must prevent a partial commit.
   await nextTurn();
   if (failure !== undefined) throw failure;
   return { created, updated: 0, deleted: 0, woken, reviewsLeft: false };
 }
 
 /**
- * Stores that a page is the one the ledger holds: its keys count as seen, and no row of an item is looked at.
- * @returns undefined when it is that page no more: it has to be recorded
- * @throws {LedgerError} kind `stale` when the stream has a newer reader
+ * Stores that a page is unchanged since the last sweep, without reading its items.
+ * @returns undefined if the stored page has changed meanwhile: call `recordPage`
+ * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
 export async function recordSamePage(
   ledger: Ledger,
@@ -208,7 +207,7 @@ export async function recordSamePage(
   );
 }
 
-/** Where the walk stands, and what the page showed; what other pages remember of the rows it changes is forgotten. */
+/** Stores the walk's position and the page's digest, and drops the digests of other pages that hold the changed rows. */
 async function rememberPage(
   tx: Queryable,
   lease: StreamLease,
@@ -216,7 +215,7 @@ async function rememberPage(
   { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
   const { walk, swept, perPage, highestId } = page;
-  // A sweep sees what it writes itself; what anyone else writes, only a comparison of keys at its end can place.
+  // A sweep knows the rows it writes itself. Rows that others write require a comparison of keys at its end.
   const differs = written > 0 && walk?.kind !== 'sweep';
   await Promise.all([
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
@@ -227,7 +226,7 @@ async function rememberPage(
   ]);
 }
 
-/** Null: the list has no ids, so that nothing says on which pages the rows stand. */
+/** Returns the range of ids; null if the list has no ids, so that the rows can be on any page. */
 function rangeOf(placed: readonly DifferingItem[]): { low: number; high: number } | null {
   const ids = placed.map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null)).filter((id) => id !== null);
   return ids.length < placed.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
@@ -246,7 +245,7 @@ async function endWith(
     : await endWalk(ledger, tx, lease, scope, walk, end, { pageHasNews: hasNews, perPage });
 }
 
-/** A session or a question's twin that changed what it says about anonymity changes the items that it speaks for. */
+/** Reviews the visibility of items whose session or Q&A question changed its anonymity. */
 async function reviewCauses(
   ledger: Ledger,
   tx: Queryable,
@@ -267,16 +266,16 @@ async function reviewCauses(
   return await reviewVisibility(ledger, tx, scope, about);
 }
 
-/** What a page tells of its stream, beside its items. */
+/** The page's effect on its stream. */
 interface StreamFacts {
   readonly perPage: number;
-  /** Of the items on the page; null where the list has no ids. */
+  /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
-  /** Rows were written that a sweep under way, or the last one, has not seen so. */
+  /** Rows were written that the sweep in progress, or the last one, has not seen. */
   readonly differs: boolean;
 }
 
-/** Stores where a walk stands. Its first page begins it: a sweep that was due is under way then. */
+/** Stores a walk's position. With its first page, a sweep is in progress and therefore no longer due. */
 async function saveWalk(
   tx: Queryable,
   lease: StreamLease,
@@ -287,7 +286,7 @@ async function saveWalk(
     `with stream as (
        update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
          differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
-         -- under way now; but for one that was asked for since it began
+         -- in progress now; a sweep requested after its start stays due
          sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
            then null else sweep_due_at end
        where id = $1)

@@ -4,7 +4,7 @@ import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
 import { eventTimes, type SessionTimes, sessionTimes } from './event-times.js';
 import type { Stretch } from '../work/asking/quota-rules.js';
 
-/** When a pigeonhole and its sessions take place, as far as the ledger knows. */
+/** Status and times of a pigeonhole and its sessions, as the ledger knows them. */
 export interface Schedule {
   readonly status: string | null;
   /** Epoch ms. */
@@ -16,7 +16,7 @@ export interface Schedule {
   readonly sessions: ReadonlyMap<number, SessionTimes>;
 }
 
-/** The schedules of pigeonholes, by ref. */
+/** Returns the schedules of pigeonholes by ref. */
 export async function readSchedules(ledger: Ledger, refs: readonly number[]): Promise<Map<number, Schedule>> {
   const [records, items] = await Promise.all([pigeonholeRecords(ledger, refs), sessionItems(ledger, refs)]);
   const sessions = new Map(records.map(({ ref }) => [ref, new Map<number, SessionTimes>()]));
@@ -34,7 +34,7 @@ function scheduleOf(record: PigeonholeRecord, sessions: ReadonlyMap<number, Sess
   };
 }
 
-/** All that the cadence of a stream depends on. */
+/** Returns the facts that decide a stream's cadence. */
 export function factsOf(
   stream: Pick<StreamRecord, 'list' | 'sessionId' | 'changedAt' | 'quietReads' | 'pages' | 'sweptAt' | 'order'>,
   schedule: Schedule,
@@ -58,7 +58,7 @@ export function factsOf(
   };
 }
 
-/** What the ledger knows of a stream that says how often it is read. */
+/** The ledger's facts that decide how often a stream is read. */
 interface StreamRecord {
   readonly ref: number;
   readonly list: string;
@@ -66,10 +66,10 @@ interface StreamRecord {
   readonly sessionId: number;
   readonly changedAt: Date | null;
   readonly quietReads: number;
-  /** Of the last whole sweep; null: none has ended. */
+  /** Number of pages in the last complete sweep; null: no sweep is complete. */
   readonly pages: number | null;
   readonly sweptAt: Date | null;
-  /** As its walks have shown it: ascending, descending, unordered or unknown. */
+  /** The order that the walks have shown: ascending, descending, unordered or unknown. */
   readonly order: string;
 }
 
@@ -77,11 +77,11 @@ interface PigeonholeRecord {
   readonly ref: number;
   readonly pigeonholeId: number;
   readonly status: string | null;
-  /** First seen as ended; null: it is not. */
+  /** Instant at which it was first seen as ended; null: it has not ended. */
   readonly endedAt: Date | null;
-  /** The end of the rehearsal that an operator started last; null: none was. */
+  /** End of the last rehearsal that an operator started; null: none was started. */
   readonly rehearsalUntil: Date | null;
-  /** As its workspace's list shows it, canonical JSON; null: it was not seen there. */
+  /** The record from the workspace's list, canonical JSON; null: not in that list. */
   readonly payload: string | null;
 }
 
@@ -94,7 +94,7 @@ interface PigeonholeRow {
   payload: string | null;
 }
 
-/** Pigeonholes with what says when they take place. */
+/** Returns pigeonholes with their status and record. */
 async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promise<PigeonholeRecord[]> {
   const rows = await ledger.db.query<PigeonholeRow>(
     `select p.ref, p.pigeonhole_id, p.status, p.ended_at, p.rehearsal_until, i.payload
@@ -111,7 +111,7 @@ async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promi
   }));
 }
 
-/** The streams that are read of these pigeonholes. */
+/** Returns the wanted streams of these pigeonholes. */
 export async function streamRecords(ledger: Ledger, refs: readonly number[]): Promise<StreamRecord[]> {
   const rows = await ledger.db.query<{
     ref: number;
@@ -140,7 +140,7 @@ export async function streamRecords(ledger: Ledger, refs: readonly number[]): Pr
   );
 }
 
-/** The sessions of these pigeonholes, as canonical JSON. */
+/** Returns the sessions of these pigeonholes, as canonical JSON. */
 export async function sessionItems(
   ledger: Ledger,
   refs: readonly number[],

@@ -1,18 +1,18 @@
 import type { Direction, ItemOrder } from '../ledger/walk.js';
 
-/** What is known of the order of a stream's items, from the walks over it so far. */
+/** The order of a stream's items, as its walks have shown it so far. */
 export interface KnownOrder {
   readonly order: ItemOrder;
-  /** Whole walks in a row in one direction. */
+  /** Consecutive complete walks in one direction. */
   readonly cleanWalks: number;
   readonly cleanDirection: 'ascending' | 'descending' | null;
-  /** So many of them make it the order: one at first, three once the order has been another one. */
+  /** Clean walks needed to trust the direction: one at first, three after the order was contradicted. */
   readonly promoteAt: number;
 }
 
 const walksAfterDemotion = 3;
 
-/** After a whole walk. Fewer than two items (null) say nothing. Pure. */
+/** Returns the known order after a complete walk. A walk over fewer than two items (null) changes nothing. Pure. */
 export function orderAfterSweep(known: KnownOrder, direction: Direction | null): KnownOrder {
   if (direction === null) return known;
   if (direction === 'mixed') return demoted(known);
@@ -25,12 +25,12 @@ export function orderAfterSweep(known: KnownOrder, direction: Direction | null):
   return { order, cleanWalks, cleanDirection: direction, promoteAt };
 }
 
-/** A page showed another order than the recorded one: three clean walks are needed before one is trusted again. */
+/** Returns the order after a contradiction: three clean walks are needed before an order is trusted again. */
 export function demoted(known: KnownOrder): KnownOrder {
   return { ...known, order: 'unordered', cleanWalks: 0, cleanDirection: null, promoteAt: walksAfterDemotion };
 }
 
-/** Whether what a walk has shown so far breaks the order that the stream is trusted to have. */
+/** Whether a walk contradicts the stream's trusted order. */
 export function breaksOrder(order: ItemOrder, direction: Direction | null): boolean {
   return (order === 'ascending' || order === 'descending') && direction !== null && direction !== order;
 }

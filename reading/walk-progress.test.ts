@@ -41,7 +41,7 @@ function pageOf(rows: readonly Row[], cursor: string | null, size: number): Test
 
 const from = (cursor: string | null): WalkProgress => ({ ...walkStart, cursor, checkpoint: cursor });
 
-/** Walks to the end; gives back the walk and the ids it has seen. */
+/** Walks to the end; returns the walk and the ids it has seen. */
 function walkAll(rows: readonly Row[], cursor: string | null, size: number): { end: WalkProgress; seen: number[] } {
   let walk = from(cursor);
   const seen: number[] = [];

@@ -1,17 +1,17 @@
 import type { PageSummary, WalkProgress, Direction } from '../ledger/walk.js';
 
-/** What of an item its place in a list rests on. */
+/** The values that decide an item's position in a list. */
 export interface Placed {
   readonly key: string;
-  /** Undefined where the list has no ids. */
+  /** Undefined if the list has no ids. */
   readonly id: number | undefined;
-  /** When it came to be, epoch ms; undefined when its row does not say. */
+  /** Creation instant, epoch ms; undefined if the row has none. */
   readonly at: number | undefined;
 }
 
 /**
- * The order of a page's items is that of their ids: immutable, so that a place once passed stays passed. A list
- * without ids has only the instants at which its items came to be, which several may share. Pure.
+ * Summarizes a page: counts, range and order of its items. The order is that of the ids, which never change. A list
+ * without ids is compared by creation instants, which several items may share. Pure.
  */
 export function summarizePage(
   items: readonly Placed[],
@@ -41,7 +41,7 @@ export function summarizePage(
   };
 }
 
-/** @param strict equal neighbours break the order: an id stands once */
+/** @param strict equal neighbours break the order, because ids are unique */
 function directionOf(values: readonly number[], strict: boolean): Direction | null {
   let direction: Direction | null = null;
   for (let index = 1; index < values.length; index += 1) {
@@ -55,16 +55,16 @@ function directionOf(values: readonly number[], strict: boolean): Direction | nu
   return direction;
 }
 
-/** Of two parts of one walk; null says nothing. */
+/** Combines the directions of two parts of a walk; null adds nothing. */
 function mergeDirections(a: Direction | null, b: Direction | null): Direction | null {
   if (a === null || b === null) return a ?? b;
   return a === b ? a : 'mixed';
 }
 
-/** Items younger than this may still be joined by others with lower ids whose commit was late. */
+/** An item with a lower id can still appear for this long after an item, if its commit in the service was late. */
 const settledAfterMs = 60_000;
 
-/** What of a page matters to where a walk goes on. */
+/** The parts of a page that decide where the walk continues. */
 export interface WalkedPage {
   readonly cursor: string | null;
   readonly nextCursor: string | null;
@@ -89,9 +89,9 @@ export const walkStart: WalkProgress = {
 };
 
 /**
- * Where a walk stands behind a page. Pure. The checkpoint is the cursor of the first page that a next poll has to
- * read again: the last page (it may grow), or an earlier one when pages before the end are younger than a minute.
- * It comes with a key that stood on that page, so that a poll can tell that the page is still the one it was.
+ * Returns a walk's position after a page. The checkpoint is the cursor of the first page that the next poll has to read
+ * again: the last page (it may grow), or an earlier page if later ones contain items younger than a minute. It includes a
+ * key from that page, so that a poll can verify that the page is still the same. Pure.
  */
 export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress {
   const { summary } = page;
@@ -114,8 +114,8 @@ export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress 
 }
 
 /**
- * Pages are compared by their beginnings: where rows move while a list is walked with positions for cursors, a page
- * may begin with items that ended the one before, and the list is in order all the same.
+ * Returns the direction from one page to the next, by their first items. If cursors are positions and rows move during the
+ * walk, a page may start with the last items of the previous one, although the list is in order.
  */
 function acrossPages(walk: WalkProgress, { firstValue, lastValue }: PageSummary): WalkProgress['direction'] {
   if (walk.pageFirst === null || walk.pageLast === null || firstValue === null || lastValue === null) return null;
@@ -128,7 +128,7 @@ function highest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.max(a, b);
 }
 
-/** Whether a poll's first page is still the page that the checkpoint was taken on. */
+/** Whether a poll's first page is still the page of the checkpoint. */
 export function checkpointHolds(
   stored: {
     readonly checkpoint: string | null;
@@ -138,12 +138,12 @@ export function checkpointHolds(
   page: { readonly perPage: number; readonly keys: readonly string[] },
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;
-  // Without a key there was nothing on that page: at the beginning of a list this says all, elsewhere nothing.
+  // Without a key that page was empty: this identifies only the first page of a list.
   if (stored.checkpointKey === null) return stored.checkpoint === null;
   return page.keys.includes(stored.checkpointKey);
 }
 
-/** A read from the head has reached what was stored when it began. */
+/** Whether a poll from the newest item has reached an item that was stored when it started. */
 export function reachesKnown(untilId: number | null, { count, high }: PageSummary): boolean {
   return untilId !== null && count > 0 && high !== null && high <= untilId;
 }
