@@ -3,6 +3,7 @@ import {
   cadenceWords,
   combineFreshness,
   type FreshnessSummary,
+  HindranceMemory,
   judgeFreshness,
   latenessMs,
   lateWords,
@@ -155,5 +156,36 @@ describe('the freshness of several pigeonholes', () => {
     const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(9999).toISOString(), nextAt: null });
     expect(combineFreshness([paused, live])).toEqual(live);
     expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 0, readAt: null });
+  });
+});
+
+describe('the end of a hindrance', () => {
+  /** Notes a hindrance of this length, then returns the state of a list that was last read before it. */
+  const stateAfter = (hinderedMs: number, ...passedMs: readonly number[]): string[] => {
+    let nowMs = 0;
+    const memory = new HindranceMemory(() => nowMs);
+    for (; nowMs <= hinderedMs; nowMs += 5000) {
+      expect(memory.sinceEnd('acme/101', true)).toBe(Infinity);
+    }
+    return passedMs.map((passed) => {
+      nowMs = hinderedMs + passed;
+      const upMs = memory.sinceEnd('acme/101', false);
+      const maybeLate = [list({ readAt: secondsAgo(3600) })];
+      return judgeFreshness({ groups: [group({})], maybeLate }, { paused: false, now, upMs }).state;
+    });
+  };
+
+  it('gives every list two minutes to be read before it is late', () => {
+    expect(stateAfter(30 * minute, 5000, 115_000, 120_000, 125_000)).toEqual(['current', 'current', 'late', 'late']);
+  });
+
+  it('excuses nothing if the hindrance was short', () => {
+    expect(stateAfter(minute, 5000)).toEqual(['late']);
+  });
+
+  it('concerns only the pigeonhole that was hindered', () => {
+    const memory = new HindranceMemory(() => 0);
+    memory.sinceEnd('acme/101', true);
+    expect(memory.sinceEnd('acme/102', false)).toBe(Infinity);
   });
 });

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.js';
  *
  * Each list is judged against the polling interval in force for it, which the reader stores with its reason at the end of each read. A list
  * that is rarely read on purpose (its session does not run, the event has ended) is therefore never stale, and a list that misses its own
- * interval always is. All functions are pure.
+ * interval always is.
  */
 
 /** Why a list has the polling interval that is in force. The reader decides (`reading/cadence.ts`), the ledger stores the word. */
@@ -76,7 +76,7 @@ export const shortestGraceMs = graceMs.least;
 /**
  * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
  * refuses grows late. A list that was never read is judged by when it was due.
- * @param upMs milliseconds since pigeonpost started; by default long ago
+ * @param upMs milliseconds since reading could start, because the process started or a hindrance ended; by default long ago
  */
 export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
   if (reading.reason === 'dormant') return 0;
@@ -89,6 +89,35 @@ export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now
 function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'readAt' | 'dueAt'>): Date {
   // Before the first read by this version, the stored due time is all that is known.
   return readAt === null || everyMs === null ? dueAt : new Date(readAt.getTime() + everyMs);
+}
+
+/**
+ * Remembers how long this process has seen each pigeonhole kept from being read: by a pause, a quota or a service that
+ * does not answer. All its lists are overdue when that ends, so after two minutes of it they get the same time as after a
+ * start. A shorter hindrance excuses nothing, or a service that often asks to wait would hide lists that are never read.
+ */
+export class HindranceMemory {
+  readonly #seen = new Map<string, { fromMs: number; toMs: number; isOver: boolean }>();
+
+  /** @param nowMs of a clock that only rises */
+  constructor(private readonly nowMs: () => number) {}
+
+  /** Notes what is so now. @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there was none */
+  sinceEnd(pigeonhole: string, isHindered: boolean): number {
+    const now = this.nowMs();
+    const seen = this.#seen.get(pigeonhole);
+    if (isHindered) {
+      const fromMs = seen === undefined || seen.isOver ? now : seen.fromMs;
+      this.#seen.set(pigeonhole, { fromMs, toMs: now, isOver: false });
+      return Infinity;
+    }
+    if (seen === undefined) return Infinity;
+    seen.isOver = true;
+    const sinceMs = now - seen.toMs;
+    if (seen.toMs - seen.fromMs >= startGraceMs && sinceMs < startGraceMs) return sinceMs;
+    this.#seen.delete(pigeonhole);
+    return Infinity;
+  }
 }
 
 export interface Freshness {

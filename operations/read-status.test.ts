@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { LaneStatus, LedgerStatus } from './ledger-status.js';
+import { HindranceMemory } from './freshness.js';
 import { viewStatus } from './read-status.js';
 
 const config = {
@@ -126,5 +127,37 @@ describe('a status', () => {
 
   it('is not settled while nothing at all gets on', () => {
     expect(isSettled({}, [], 'the store is full')).toBe(false);
+  });
+});
+
+describe('lists after a pause of the workspace', () => {
+  it('are late only when they had two minutes to be read', () => {
+    let nowMs = 0;
+    const hindrances = new HindranceMemory(() => nowMs);
+    const at = new Date('2026-11-21T10:00:00Z');
+    const readAt = new Date(at.getTime() - 3_600_000);
+    const reading = { reason: 'live', everyMs: 5000, readAt, dueAt: at } as const;
+    const late = { ...reading, list: 'questions', sessionId: null };
+    const byPlace = new Map([['acme/101', { groups: [], maybeLate: [late] }]]);
+    const lateLists = (pauses: readonly Pause[]): number | undefined =>
+      viewStatus({
+        config,
+        configuration: 1,
+        trouble: null,
+        status: done,
+        freshness: { at, byPlace },
+        hindrances,
+        pauses,
+        quotas: new Map(),
+      }).workspaces[0]?.pigeonholes[0]?.freshness.lateLists;
+
+    const paused = [pauseOf('workspace', 'acme')];
+    lateLists(paused);
+    nowMs = 30 * 60_000;
+    expect(lateLists(paused)).toBe(0);
+    nowMs += 5000;
+    expect(lateLists([])).toBe(0);
+    nowMs += 120_000;
+    expect(lateLists([])).toBe(1);
   });
 });

@@ -7,7 +7,7 @@ import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js'
 import { type LaneState, laneStates } from '../delivering/read-lanes.js';
 import { openReplays } from '../delivering/replays.js';
 import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus, byReason } from './ledger-status.js';
-import { judgeFreshness, type AllFreshness, readFreshness } from './freshness.js';
+import { type AllFreshness, type HindranceMemory, judgeFreshness, readFreshness } from './freshness.js';
 import { viewFreshness } from './freshness-view.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
 import {
@@ -60,6 +60,8 @@ export interface StatusSources {
   readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
   /** Milliseconds since this process started; absent: long ago. */
   readonly upMs?: () => number;
+  /** Absent: lists are judged as if nothing had kept them from being read. */
+  readonly hindrances?: HindranceMemory;
 }
 
 /** @param workspace null: all of them */
@@ -73,7 +75,7 @@ export async function readStatus(
 
 /** The status with what its problems were found in, read at one moment. @param workspace null: all of them */
 export async function readSnapshot(
-  { ledger, config, configuration, trouble, quotas, upMs }: StatusSources,
+  { ledger, config, configuration, trouble, quotas, upMs, hindrances }: StatusSources,
   withCounts: boolean,
   workspace: string | null,
 ): Promise<StatusSnapshot> {
@@ -102,6 +104,7 @@ export async function readSnapshot(
     status: read,
     freshness,
     upMs: upMs?.(),
+    hindrances,
     pauses,
     operations,
     quotas: quota,
@@ -148,7 +151,7 @@ function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: s
   };
 }
 
-/** The configured part of what the ledger says. Pure. */
+/** Returns the configured part of what the ledger says. Pure but for the memory of hindrances. */
 export function viewStatus({
   config,
   configuration,
@@ -156,6 +159,7 @@ export function viewStatus({
   status,
   freshness = { at: new Date(0), byPlace: new Map() },
   upMs,
+  hindrances,
   pauses,
   operations = noOperations,
   quotas,
@@ -167,6 +171,7 @@ export function viewStatus({
   readonly status: LedgerStatus;
   readonly freshness?: AllFreshness;
   readonly upMs?: number | undefined;
+  readonly hindrances?: HindranceMemory | undefined;
   readonly pauses: readonly Pause[];
   readonly operations?: SinkOperations;
   readonly quotas: ReadonlyMap<string, QuotaView>;
@@ -174,7 +179,7 @@ export function viewStatus({
   readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
 }): Omit<Status, 'problems'> {
   const workspaces = Object.keys(config.workspaces).map((name) =>
-    workspaceView(name, { status, freshness, upMs, pauses }, quotas.get(name) ?? null),
+    workspaceView(name, { status, freshness, upMs, hindrances, pauses }, quotas.get(name) ?? null),
   );
   const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
@@ -192,6 +197,7 @@ interface ReadingFacts {
   readonly status: LedgerStatus;
   readonly freshness: AllFreshness;
   readonly upMs: number | undefined;
+  readonly hindrances: HindranceMemory | undefined;
   readonly pauses: readonly Pause[];
 }
 
@@ -242,7 +248,7 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
-  { freshness: { at, byPlace }, upMs, pauses }: ReadingFacts,
+  { freshness: { at, byPlace }, upMs = Infinity, hindrances, pauses }: ReadingFacts,
   { waits, isPaused }: { readonly waits: string | null; readonly isPaused: boolean },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
@@ -250,7 +256,8 @@ function pigeonholeView(
   const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   const paused = isPaused || pause !== undefined;
-  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at, upMs }));
+  const readableMs = Math.min(upMs, hindrances?.sinceEnd(name, paused || waits !== null) ?? Infinity);
+  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at, upMs: readableMs }));
   return {
     id: row.pigeonholeId,
     name: row.name,

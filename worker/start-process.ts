@@ -43,6 +43,7 @@ import { repeat } from './repeat.js';
 import { noTracer } from '../base/telemetry.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
+import { HindranceMemory } from '../operations/freshness.js';
 import { viewQuotas } from '../operations/view-quotas.js';
 import { openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 
@@ -276,6 +277,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const readySinceMs = performance.now();
   const upMs = () => performance.now() - readySinceMs;
+  const hindrances = new HindranceMemory(() => performance.now());
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
   const alerts = new AlertDesk({
     sources: () => ({
@@ -285,6 +287,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       trouble,
       quotas,
       upMs,
+      hindrances,
     }),
     owner: shared.owner,
     isAlone: embedded,
@@ -302,6 +305,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     trouble,
     quotas,
     upMs,
+    hindrances,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     // A process that serves the API is ready while Temporal is down, because "status" is needed most then.
