@@ -58,6 +58,10 @@ describe('the command lines that people read', () => {
   it('are found', () => {
     expect(own.filter(({ isWhole }) => isWhole).length).toBeGreaterThan(30);
     expect(own.filter(({ where }) => /\.ts: /.test(where)).length).toBeGreaterThan(20);
+    const lines = own.map(({ words }) => words.join(' '));
+    expect(lines).toContain('pigeonpost --url https://pigeonpost.example.com status');
+    expect(lines).toContain('pigeonpost start --adopt');
+    expect(lines).toContain('pigeonpost completion bash');
   });
 
   it('name commands and options that there are', () => {

@@ -55,9 +55,24 @@ function ofSource(file: string): CommandLine[] {
 }
 
 function toLines(file: string, text: string, isWhole: boolean): CommandLine[] {
-  return shellCommands(text).flatMap((words) =>
-    alternatives(words).map((each) => ({ where: `${file}: ${each.join(' ')}`, words: each, isWhole })),
+  return shellCommands(text)
+    .flatMap(unwrap)
+    .flatMap((words) =>
+      alternatives(words).map((each) => ({ where: `${file}: ${each.join(' ')}`, words: each, isWhole })),
+    );
+}
+
+/** Returns the command, after variables and inside a container, and the commands in its `$(…)`. */
+function unwrap(words: readonly string[]): string[][] {
+  const inner = words.flatMap((word) =>
+    [...word.matchAll(/\$\(([^)]*)\)/g)].flatMap(([, line]) => shellCommands(line!)),
   );
+  const command = words.filter((word, at) => !words.slice(0, at + 1).every((before) => /^[A-Z_]+=/.test(before)));
+  const [docker, compose, verb, ...rest] = command;
+  if (docker !== 'docker' || compose !== 'compose' || (verb !== 'exec' && verb !== 'run')) return [command, ...inner];
+  const service = rest.findIndex((word) => !word.startsWith('-'));
+  const inContainer = rest.slice(service + 1);
+  return [verb === 'run' ? ['pigeonpost', ...inContainer] : inContainer, ...inner];
 }
 
 /** The commands of one line, joined by && or |, each as its words; comments and redirections are left out. */
