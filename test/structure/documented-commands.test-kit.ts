@@ -67,7 +67,7 @@ function unwrap(words: readonly string[]): string[][] {
   const inner = words.flatMap((word) =>
     [...word.matchAll(/\$\(([^)]*)\)/g)].flatMap(([, line]) => shellCommands(line!)),
   );
-  const command = words.filter((word, at) => !words.slice(0, at + 1).every((before) => /^[A-Z_]+=/.test(before)));
+  const command = words.filter((_word, at) => !words.slice(0, at + 1).every((before) => /^[A-Z_]+=/.test(before)));
   const [docker, compose, verb, ...rest] = command;
   if (docker !== 'docker' || compose !== 'compose' || (verb !== 'exec' && verb !== 'run')) return [command, ...inner];
   const service = rest.findIndex((word) => !word.startsWith('-'));
