@@ -1,7 +1,34 @@
+/**
+ * The states of an import row and all statements of importing that change them. A row whose code the import holds is in
+ * `registrants`; its `outcome` is null until an answer settles it. All other rows are in `import_rows`.
+ *
+ * ```
+ * registrants
+ *   (new) ──► null                     claimWhileStaging, claimFreeCodes: nobody held the code
+ *   ended holder ──► null              claimHeldCodes: the row moves to this import, its old outcome to import_rows
+ *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`sending/settle-whole.ts`)
+ *   null ──► existing | confirmed | rejected | unknown     settleRows: what an answer proves
+ *   null ──► unknown                   markUnansweredUnknown: the import was cancelled during the request
+ *   unknown ──► confirmed              confirmRefusedRows: every row of the unanswered request was refused
+ *   unknown ──► rejected, confirmed ──► existing           revertUncertainRows: the request had created nothing
+ *   existing ──► conflict              markConflicts: the attendee has other data
+ *
+ * import_rows
+ *   (new) ──► invalid                  storeInvalidRows
+ *   (new), waiting ──► existing | conflict | rejected | waiting | invalid    claimHeldCodes: another row has the code
+ *   waiting ──► (removed)              removeWaitingRows, claimHeldCodes: this import has claimed the code
+ *   waiting ──► cancelled              cancelWaitingRows: the import ended first
+ *
+ * all rows ──► (removed)               deleteStagedRows: the import was never started
+ * ```
+ *
+ * `people/erase-registrants.ts` also changes outcomes: it rejects or cancels the unsent rows of a forgotten person.
+ */
 import type { Queryable } from '../ledger/drivers/database.js';
+import type { SettledRow } from './sending/settle-answer.js';
 import { claimable, standing, told } from '../ledger/registrant-standing.js';
 
-/** The outcome of a row. See README.md for the transitions. */
+/** The outcome of a row. */
 export type RowOutcome =
   /** The service created it and confirmed that. */
   | 'created'
@@ -44,9 +71,9 @@ export interface HashedRow {
 }
 
 /** SQL for the rows in parameters $3 to $6, as a table `n`. */
-export const givenRows = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
+const givenRows = `unnest($3::int4[], $4::bytea[], $5::bytea[], $6::json[]) as n (row_number, code_hash, data_hash, profile)`;
 
-export function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uint8Array[], string[]] {
+function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uint8Array[], string[]] {
   return [
     rows.map(({ row }) => row),
     rows.map(({ codeHash }) => codeHash),
@@ -133,4 +160,176 @@ export async function claimHeldCodes(
     [ref, number, ...rowParameters(rows), round],
   );
   return { claimed: result!.claimed };
+}
+
+/**
+ * SQL that locks the import against being discarded, as a row `held`; no row if it is no longer being staged.
+ * Concurrent batches do not wait for each other, because `touched_at` is written only once a minute.
+ */
+export const whileStaging = `held as materialized (
+    select i.ref from imports i
+    where i.number = $1 and i.state = 'staging' and set_config('synchronous_commit', 'off', true) = 'off' for key share
+  ), touched as (
+    update imports set touched_at = now() where number = $1 and state = 'staging' and touched_at < now() - interval '1 minute'
+  )`;
+
+/**
+ * Claims unclaimed codes of an import that is being staged, in one statement; codes of forgotten people stay unclaimed.
+ * @returns `ref` null if the import is no longer being staged; `numbers` null if all rows were claimed
+ */
+export async function claimWhileStaging(
+  db: Queryable,
+  number: number,
+  rows: readonly HashedRow[],
+): Promise<{ ref: number | null; claimed: number; numbers: number[] | null }> {
+  const [staged] = await db.query<{ ref: number | null; claimed: number; numbers: number[] | null }>(
+    `with ${whileStaging}, claimed as (
+       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
+       select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile from held h cross join ${givenRows}
+       where not exists (select from forgotten_codes f where f.ref = h.ref and f.code_hash = n.code_hash)
+       on conflict (ref, code_hash) do nothing returning row_number
+     ) select (select h.ref from held h) as ref, count(*) as claimed,
+         case when count(*) < $2::int4 then array_agg(row_number) end as numbers from claimed`,
+    [number, rows.length, ...rowParameters(rows)],
+  );
+  return staged!;
+}
+
+/** Stores rows with problems. @returns false if the import is no longer being staged */
+export async function storeInvalidRows(
+  db: Queryable,
+  number: number,
+  rows: readonly {
+    readonly row: number;
+    readonly values: Readonly<Record<string, string>>;
+    readonly problems: readonly object[];
+  }[],
+): Promise<boolean> {
+  const held = await db.query(
+    `with ${whileStaging}, kept as (
+       insert into import_rows (import, row_number, profile, outcome, problems)
+       select $1, n.row_number, n.profile, 'invalid', n.problems
+       from held cross join unnest($2::int4[], $3::json[], $4::json[]) as n (row_number, profile, problems)
+     ) select ref from held`,
+    [
+      number,
+      rows.map(({ row }) => row),
+      rows.map(({ values }) => JSON.stringify(values)),
+      rows.map(({ problems }) => JSON.stringify(problems)),
+    ],
+  );
+  return held.length > 0;
+}
+
+/** Deletes all rows of an import that was never started; its codes are free again. */
+export async function deleteStagedRows(tx: Queryable, number: number): Promise<void> {
+  await tx.query('delete from registrants where import = $1', [number]);
+  await tx.query('delete from import_rows where import = $1', [number]);
+}
+
+/** Removes rows from the waiting ones after the import has claimed their codes. */
+export async function removeWaitingRows(tx: Queryable, number: number, rows: readonly number[]): Promise<void> {
+  await tx.query('delete from import_rows where import = $1 and row_number = any($2::int4[])', [number, rows]);
+}
+
+/** Cancels rows that still wait for another import. */
+export async function cancelWaitingRows(tx: Queryable, number: number): Promise<void> {
+  await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [number]);
+}
+
+/** The request whose answer settles rows. */
+interface Answered {
+  readonly ref: number;
+  readonly number: number;
+  readonly round: number;
+  readonly requestId: string | null;
+}
+
+/** Stores the outcomes that an answer proves. */
+export async function settleRows(
+  tx: Queryable,
+  { ref, number, round, requestId }: Answered,
+  rows: readonly (SettledRow & { readonly row: number })[],
+): Promise<void> {
+  await tx.query(
+    `update registrants r set outcome = n.outcome, field = n.field, message = n.message, request_id = $4,
+       origin = n.origin, sent = n.sent
+     from unnest($5::int4[], $6::text[], $7::text[], $8::text[], $9::int4[], $10::text[])
+       as n (row_number, outcome, field, message, origin, sent)
+     where r.ref = $1 and r.import = $2 and r.round = $3 and r.row_number = n.row_number`,
+    [
+      ref,
+      number,
+      round,
+      requestId,
+      rows.map(({ row }) => row),
+      rows.map(({ outcome }) => outcome),
+      rows.map(({ field }) => field),
+      rows.map(({ message }) => message),
+      rows.map(({ origin }) => origin),
+      rows.map(({ sent }) => sent),
+    ],
+  );
+}
+
+/**
+ * Corrects the outcomes of rows whose request turned out to have created nothing: duplicates existed before, and rows
+ * refused without a reason are rejected.
+ * @param request.origin that request; null: only refused requests
+ * @param request.refused whether the same holds for every refused request
+ */
+export async function revertUncertainRows(
+  tx: Queryable,
+  number: number,
+  { origin, refused }: { readonly origin: number | null; readonly refused: boolean },
+): Promise<void> {
+  await tx.query(
+    `update registrants set outcome = case outcome when 'confirmed' then 'existing' else 'rejected' end, origin = null, sent = null
+     where import = $1 and origin is not null and (origin = $2 or ($3::boolean and sent = 'refused'))
+       and outcome in ('confirmed', 'unknown')`,
+    [number, origin, refused],
+  );
+}
+
+/**
+ * Minimum number of rows of one unanswered request, all refused without a reason, to conclude that they exist: fewer
+ * could all be invalid.
+ */
+const minRefusals = 10;
+
+/** Confirms the rows of unanswered requests if all of them were refused without a reason when they were sent again. */
+export async function confirmRefusedRows(tx: Queryable, number: number): Promise<void> {
+  await tx.query(
+    `update registrants r set outcome = 'confirmed' from (
+       select origin from registrants where import = $1 and outcome = 'unknown' and sent = 'unknown' and origin is not null
+       group by origin having count(*) >= ${minRefusals}) told
+     where r.import = $1 and r.origin = told.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
+    [number],
+  );
+}
+
+/** Marks the rows of chunks that may have been created, when a cancelled import ends. */
+export async function markUnansweredUnknown(tx: Queryable, number: number): Promise<void> {
+  await tx.query(
+    `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c
+     where c.import = $1 and c.state <> 'created' and (c.sent <> 'never' or c.state = 'sending') and r.import = $1
+       and r.round = c.round and r.row_number between c.first_row and c.last_row and r.outcome is null`,
+    [number],
+  );
+}
+
+/** Marks existing rows whose attendee has another value in a field. Does nothing if a newer attempt has the import. */
+export async function markConflicts(
+  db: Queryable,
+  { ref, number, epoch }: { readonly ref: number; readonly number: number; readonly epoch: number },
+  conflicts: readonly { readonly codeHash: Buffer; readonly field: string }[],
+): Promise<void> {
+  await db.query(
+    `update registrants r set outcome = 'conflict', field = n.field,
+       message = 'who signed in with this code has another value here: change it in the dashboard'
+     from unnest($4::bytea[], $5::text[]) as n (code_hash, field)
+     where r.ref = $1 and r.code_hash = n.code_hash and r.import = $2 and r.outcome = 'existing'
+       and exists (select 1 from imports i where i.number = $2 and i.epoch = $3)`,
+    [ref, number, epoch, conflicts.map(({ codeHash }) => codeHash), conflicts.map(({ field }) => field)],
+  );
 }

@@ -2,7 +2,14 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { forgottenCodes } from '../people/erase-registrants.js';
-import { claimHeldCodes, givenRows, type HashedRow, rowParameters } from './row-states.js';
+import {
+  claimHeldCodes,
+  claimWhileStaging,
+  deleteStagedRows,
+  type HashedRow,
+  storeInvalidRows,
+  whileStaging,
+} from './row-states.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import { abandonedAfterMs } from '../ledger/registrant-standing.js';
@@ -57,17 +64,6 @@ async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * SQL that locks the import against being discarded, as a row `held`; no row if it is no longer being staged.
- * Concurrent batches do not wait for each other, because `touched_at` is written only once a minute.
- */
-const whileStaging = `held as materialized (
-    select i.ref from imports i
-    where i.number = $1 and i.state = 'staging' and set_config('synchronous_commit', 'off', true) = 'off' for key share
-  ), touched as (
-    update imports set touched_at = now() where number = $1 and state = 'staging' and touched_at < now() - interval '1 minute'
-  )`;
-
-/**
  * Claims unclaimed codes in one statement. @returns the rows whose codes are claimed or belong to a forgotten person
  */
 async function claimFree(
@@ -75,17 +71,7 @@ async function claimFree(
   number: number,
   rows: readonly HashedRow[],
 ): Promise<{ ref: number; held: HashedRow[] }> {
-  const [staged] = await ledger.db.query<{ ref: number | null; claimed: number; numbers: number[] | null }>(
-    `with ${whileStaging}, claimed as (
-       insert into registrants (ref, code_hash, import, round, row_number, data_hash, profile)
-       select h.ref, n.code_hash, $1, 0, n.row_number, n.data_hash, n.profile from held h cross join ${givenRows}
-       where not exists (select from forgotten_codes f where f.ref = h.ref and f.code_hash = n.code_hash)
-       on conflict (ref, code_hash) do nothing returning row_number
-     ) select (select h.ref from held h) as ref, count(*) as claimed,
-         case when count(*) < $2::int4 then array_agg(row_number) end as numbers from claimed`,
-    [number, rows.length, ...rowParameters(rows)],
-  );
-  const { ref, claimed, numbers } = staged!;
+  const { ref, claimed, numbers } = await claimWhileStaging(ledger.db, number, rows);
   if (ref === null) throw noLongerStaged();
   if (claimed === rows.length) return { ref, held: [] };
   const own = new Set(numbers);
@@ -118,20 +104,7 @@ function refusedRow({ row }: HashedRow): RowToReport {
 }
 
 async function stageInvalid(ledger: Ledger, number: number, rows: readonly RowToReport[]): Promise<void> {
-  const held = await ledger.db.query(
-    `with ${whileStaging}, kept as (
-       insert into import_rows (import, row_number, profile, outcome, problems)
-       select $1, n.row_number, n.profile, 'invalid', n.problems
-       from held cross join unnest($2::int4[], $3::json[], $4::json[]) as n (row_number, profile, problems)
-     ) select ref from held`,
-    [
-      number,
-      rows.map(({ row }) => row),
-      rows.map(({ values }) => JSON.stringify(values)),
-      rows.map(({ problems }) => JSON.stringify(problems)),
-    ],
-  );
-  if (held.length === 0) throw noLongerStaged();
+  if (!(await storeInvalidRows(ledger.db, number, rows))) throw noLongerStaged();
 }
 
 function noLongerStaged(): LedgerError {
@@ -183,20 +156,20 @@ export async function stageAll(
   batches: AsyncIterable<readonly StagedRow[]> | Iterable<readonly StagedRow[]>,
 ): Promise<number> {
   let staged = 0;
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
   const failures: unknown[] = [];
   try {
     for await (const batch of batches) {
       const one = stageRows(ledger, number, batch)
         .catch((error: unknown) => void failures.push(error))
-        .finally(() => underWay.delete(one));
-      underWay.add(one);
+        .finally(() => inProgress.delete(one));
+      inProgress.add(one);
       staged += batch.length;
-      if (underWay.size >= batchesAtOnce) await Promise.race(underWay);
+      if (inProgress.size >= batchesAtOnce) await Promise.race(inProgress);
       if (failures.length > 0) break; // fail immediately, not at the end of a slow upload
     }
   } finally {
-    await Promise.all(underWay);
+    await Promise.all(inProgress);
   }
   if (failures.length > 0) throw failures[0];
   return staged;
@@ -278,8 +251,7 @@ export async function discardImport(ledger: Ledger, number: number): Promise<voi
       number,
     ]);
     if (open.length === 0) return;
-    await tx.query('delete from registrants where import = $1', [number]);
-    await tx.query('delete from import_rows where import = $1', [number]);
+    await deleteStagedRows(tx, number);
   });
 }
 

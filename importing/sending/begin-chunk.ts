@@ -33,16 +33,17 @@ interface SenderRow {
 }
 
 /**
- * Whether an import is paused, or its workspace by a person, as an SQL expression.
- * @param id the statement's parameter that holds the import's id
- * @param workspace likewise
+ * SQL condition: whether an operator has paused the import or its workspace, or a failure has paused the import.
+ * @param id the parameter of the statement that holds the id of the import
+ * @param workspace the parameter that holds the workspace
  */
 export const isPaused = (id: string, workspace: string): string =>
   `exists (select 1 from pauses p where (p.scope = 'import' and p.name = ${id})
      or (p.scope = 'workspace' and p.name = ${workspace} and p.paused_by = 'person'))`;
 
 /**
- * Marks what to send next: a piece that is due again, or the next rows of the file. Committed before the request.
+ * Marks the next rows to send: a piece that is due again, or the next rows of the file. Commits before the request is
+ * sent.
  * @throws {LedgerError} kind `stale` if a newer attempt has the import
  */
 export async function beginChunk(
@@ -97,7 +98,7 @@ async function beginPiece(
   return startedChunk(row, rows, { count: goes, request, chunkSize });
 }
 
-/** The next rows of the file, marked. */
+/** The next rows of the file, marked as being sent. */
 export interface NextRow {
   round: number;
   first_row: number;
@@ -109,18 +110,18 @@ export interface NextRow {
 }
 
 /**
- * The next rows that are in no chunk: found, put into a chunk and counted by one statement, which also puts the body
- * together. Nothing is known of such rows, so all of them go.
+ * Puts the next rows that are in no chunk into one. One statement finds the rows, stores the chunk, counts the request
+ * and builds its body. Nothing is known about such rows, so all of them are sent.
  *
- * Looked for in a window of row numbers, a wider one where other imports hold most of them: without a far end the store
- * would sort all that is left, since it takes new tables to be empty.
+ * The search covers a window of row numbers, which widens if other imports hold most of the rows. Without an upper
+ * bound, the store would sort all remaining rows, because it assumes that new tables are empty.
  */
 async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): Promise<StartedChunk | undefined> {
-  const most = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);
-  if (most <= 0) return undefined;
-  for (let window = 2 * most; ; window *= 4) {
+  const maxRows = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);
+  if (maxRows <= 0) return undefined;
+  for (let window = 2 * maxRows; ; window *= 4) {
     const end = Math.min(sender.last_row, sender.position + window);
-    // oxlint-disable-next-line no-await-in-loop -- the window is wider each time
+    // oxlint-disable-next-line no-await-in-loop -- the window widens each time
     const [next] = await tx.query<NextRow>(
       `with upcoming as (
          select row_number, profile from registrants
@@ -141,7 +142,7 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
        ) select $2::int4 as round, n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request,
            $7::int4 as chunk_size
          from chunk n cross join counted c`,
-      [lease.number, sender.round, sender.position, end, most, end === sender.last_row, sender.chunk_size],
+      [lease.number, sender.round, sender.position, end, maxRows, end === sender.last_row, sender.chunk_size],
     );
     if (next !== undefined) return nextChunk(next);
     if (end === sender.last_row) return undefined;

@@ -18,10 +18,10 @@ export interface StartedChunk {
   readonly round: number;
   readonly firstRow: number;
   readonly lastRow: number;
-  /** The first `count` of its rows go. */
+  /** Only the first `count` of its rows are sent. */
   readonly piece: Piece;
   readonly count: number;
-  /** Those that go, as the elements of a JSON array. */
+  /** The rows to send, as the elements of a JSON array. */
   readonly elements: string;
   /** Number of this request in the import. */
   readonly request: number;
@@ -62,7 +62,7 @@ export async function takeImport(ledger: Ledger, id: string, owner: string): Pro
   });
 }
 
-/** @throws {LedgerError} kind `stale` when a newer attempt has the import, or it has ended */
+/** @throws {LedgerError} kind `stale` if a newer attempt has the import, or it has ended */
 export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLease): Promise<void> {
   const rows = await ledger.db.query(`select 1 from imports where number = $1 and epoch = $2 and state = 'running'`, [
     number,
@@ -134,7 +134,7 @@ export async function openRows(
   );
 }
 
-/** The numbers of the rows that `openRows` gives. */
+/** Returns the numbers of the rows that `openRows` returns. */
 export async function openNumbers(
   tx: Queryable,
   number: number,
@@ -168,7 +168,7 @@ export function startedChunk(
   };
 }
 
-/** Milliseconds until there is something to send; null: everything is settled that was this import's. */
+/** Returns the milliseconds until the next request; null if all rows of this import are settled. */
 export async function whatIsLeft(ledger: Ledger, lease: ImportLease): Promise<number | null> {
   const [row] = await ledger.db.query<{
     open: number;
@@ -191,5 +191,5 @@ export async function whatIsLeft(ledger: Ledger, lease: ImportLease): Promise<nu
 }
 
 export function staleImport(number: number): LedgerError {
-  return new LedgerError('stale', `import ${number} has a newer sender: this attempt is over`);
+  return new LedgerError('stale', `import ${number} has a newer sender, so this attempt has ended`);
 }

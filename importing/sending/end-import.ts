@@ -1,15 +1,18 @@
-import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { claimFreeCodes, claimHeldCodes, type HashedRow } from '../row-states.js';
+import {
+  cancelWaitingRows,
+  claimFreeCodes,
+  claimHeldCodes,
+  confirmRefusedRows,
+  type HashedRow,
+  markConflicts,
+  markUnansweredUnknown,
+  removeWaitingRows,
+} from '../row-states.js';
 import { type ImportLease, staleImport } from './chunks.js';
 
-/** At a time, of those that wait for other imports. */
+/** Waiting rows reviewed per transaction. */
 const reviewRows = 1000;
-/**
- * Minimum number of rows of one unanswered request, all refused without a reason, to conclude that they exist: fewer
- * could all be invalid.
- */
-const tellingRefusals = 10;
 
 /**
  * Reviews the rows whose codes another import held: settled ones receive its outcome, abandoned ones are claimed and
@@ -48,10 +51,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       const free = await claimFreeCodes(tx, claimer, rows);
       const rest = rows.filter(({ row }) => !free.has(row));
       const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest)).claimed;
-      await tx.query('delete from import_rows where import = $1 and row_number = any($2::int4[])', [
-        lease.number,
-        [...free],
-      ]);
+      await removeWaitingRows(tx, lease.number, [...free]);
       const taken = free.size + changed;
       if (taken > 0) {
         round = next;
@@ -73,8 +73,8 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
 }
 
 /**
- * Everything that can be known is known: the import ends. Rows that were refused without a reason after a request
- * without an answer, and all of whose companions were, too, are taken to be there.
+ * Ends an import after everything else about it is settled. If a request got no answer and all its rows were then
+ * refused without a reason, those rows are assumed to exist.
  * @throws {LedgerError} kind `stale`
  */
 export async function endImport(ledger: Ledger, lease: ImportLease): Promise<void> {
@@ -85,20 +85,15 @@ export async function endImport(ledger: Ledger, lease: ImportLease): Promise<voi
       [lease.number, lease.epoch],
     );
     if (held.length === 0) throw staleImport(lease.number);
-    await tx.query(
-      `update registrants r set outcome = 'confirmed' from (
-         select origin from registrants where import = $1 and outcome = 'unknown' and sent = 'unknown' and origin is not null
-         group by origin having count(*) >= ${tellingRefusals}) told
-       where r.import = $1 and r.origin = told.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
-      [lease.number],
-    );
-    await leaveWaiting(tx, lease);
+    await confirmRefusedRows(tx, lease.number);
+    await cancelWaitingRows(tx, lease.number);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
 }
 
 /**
- * Ends a cancelled import: what was created stays, what may have been stays unknown, the rest was not sent.
+ * Ends a cancelled import. Created rows stay; rows that may have been created become `unknown`; the other rows were not
+ * sent.
  * @throws {LedgerError} kind `stale`
  */
 export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Promise<void> {
@@ -109,23 +104,11 @@ export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Pr
       [lease.number, lease.epoch],
     );
     if (held.length === 0) throw staleImport(lease.number);
-    await tx.query(
-      `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c
-       where c.import = $1 and c.state <> 'created' and (c.sent <> 'never' or c.state = 'sending') and r.import = $1
-         and r.round = c.round and r.row_number between c.first_row and c.last_row and r.outcome is null`,
-      [lease.number],
-    );
+    await markUnansweredUnknown(tx, lease.number);
     await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [lease.number]);
-    await leaveWaiting(tx, lease);
+    await cancelWaitingRows(tx, lease.number);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
-}
-
-/** Cancels rows that still wait for another import. */
-async function leaveWaiting(tx: Queryable, lease: ImportLease): Promise<void> {
-  await tx.query(`update import_rows set outcome = 'cancelled' where import = $1 and outcome = 'waiting'`, [
-    lease.number,
-  ]);
 }
 
 const pageAttendees = 1000;
@@ -143,7 +126,7 @@ export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promis
   if (any === undefined) return 0;
   let conflicts = 0;
   for (let after = ''; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- a page behind the one before
+    // oxlint-disable-next-line no-await-in-loop -- one page after another
     const page = await ledger.db.query<{ key: string; payload: string }>(
       `select key, payload from items where ref = $1 and list = 'attendees' and key > $2 and payload is not null
        order by key limit ${pageAttendees}`,
@@ -178,20 +161,7 @@ async function compare(ledger: Ledger, lease: ImportLease, attendees: readonly F
     return field === undefined ? [] : [{ codeHash, field }];
   });
   if (conflicts.length === 0) return 0;
-  await ledger.db.query(
-    `update registrants r set outcome = 'conflict', field = n.field,
-       message = 'who signed in with this code has another value here: change it in the dashboard'
-     from unnest($4::bytea[], $5::text[]) as n (code_hash, field)
-     where r.ref = $1 and r.code_hash = n.code_hash and r.import = $2 and r.outcome = 'existing'
-       and exists (select 1 from imports i where i.number = $2 and i.epoch = $3)`,
-    [
-      lease.ref,
-      lease.number,
-      lease.epoch,
-      conflicts.map(({ codeHash }) => codeHash),
-      conflicts.map(({ field }) => field),
-    ],
-  );
+  await markConflicts(ledger.db, lease, conflicts);
   return conflicts.length;
 }
 

@@ -4,6 +4,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { CountToSend } from './begin-chunk.js';
 import { type StartedChunk, type ImportLease, type NothingStarted, openNumbers, staleImport } from './chunks.js';
 import { grownSize, settleWhole } from './settle-whole.js';
+import { revertUncertainRows, settleRows } from '../row-states.js';
 
 /** The result of a chunk and what its request showed. */
 export interface ChunkSettlement extends Settlement {
@@ -19,11 +20,12 @@ export interface ChunkSettlement extends Settlement {
 /** Minimum registrants per request after unanswered ones; only a refusal goes below it. */
 const minUnanswered = 25;
 /**
- * Stores what became of a chunk: its rows' outcomes, what is left of it, and what was learnt. Behind a plain success
- * the next chunk is marked in the same statement, as `beginChunk` does, so that sending costs one commit a request.
- * @param count null: nothing is to be sent next
- * @returns what was marked, or why nothing was; undefined when it was not looked for: only behind a plain success it is
- * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
+ * Stores the result of a chunk: the outcomes of its rows, what is left to send, and what was learned about the service.
+ * After a plain success, the same statement marks the next chunk, as `beginChunk` does, so that each request costs one
+ * commit.
+ * @param count null: send nothing next
+ * @returns the chunk that was marked, or why none was; undefined if the result was not a plain success
+ * @throws {LedgerError} kind `stale` if a newer attempt has the import: it treats the chunk as unanswered
  */
 export async function settleChunk(
   ledger: Ledger,
@@ -35,12 +37,13 @@ export async function settleChunk(
   if (isWhole(settlement)) return await settleWhole(ledger, lease, chunk, settlement.requestId, count);
   await ledger.db.transaction(async (tx) => {
     await noteRequest(tx, lease, chunk, settlement);
-    const { rows, pieces } = settlement;
+    const { rows, pieces, requestId } = settlement;
     const numbers = await openNumbers(tx, lease.number, chunk);
     const settled = new Set(rows.map(({ index }) => index));
     const open = numbers.filter((_, index) => !settled.has(index));
+    const answered = rows.map((row) => ({ ...row, row: numbers[row.index]! }));
     await Promise.all([
-      rows.length > 0 && settleRows(tx, lease, chunk, settlement, numbers),
+      rows.length > 0 && settleRows(tx, { ...lease, round: chunk.round, requestId }, answered),
       replaceChunk(tx, lease, chunk, open, pieces, settlement),
     ]);
     const { withoutEffect, refusesWhole } = settlement;
@@ -60,7 +63,7 @@ function isWhole(settlement: ChunkSettlement): boolean {
   return isCreated && !hasLearnt && failing === null && !unspent;
 }
 
-/** Locks the import for the commit, and keeps how its sending goes. */
+/** Locks the import for the commit, and records the success or failure of the request. */
 async function noteRequest(
   tx: Queryable,
   lease: ImportLease,
@@ -74,7 +77,7 @@ async function noteRequest(
        failures = case when $4::boolean then 0 when $3 then failures else failures + 1 end,
        passed = case when $5::text is not null then 0 when $4 then passed + 1 else passed end,
        failure = case when $4 then null when $3 then failure else $6 end,
-       -- one answer that did not come is that chunk's matter; a second in a row is the service's
+       -- one missing answer concerns only its chunk; a second in a row concerns the service
        retry_at = case when $4 then null when $3 or failures = 0 then retry_at
          else now() + $7::float8 * interval '1 millisecond' end,
        chunk_size = case
@@ -97,36 +100,7 @@ async function noteRequest(
   if (sender === undefined) throw staleImport(lease.number);
 }
 
-/** @param numbers of the chunk's rows, in order */
-async function settleRows(
-  tx: Queryable,
-  lease: ImportLease,
-  chunk: StartedChunk,
-  { rows, requestId }: ChunkSettlement,
-  numbers: readonly number[],
-): Promise<void> {
-  await tx.query(
-    `update registrants r set outcome = n.outcome, field = n.field, message = n.message, request_id = $4,
-       origin = n.origin, sent = n.sent
-     from unnest($5::int4[], $6::text[], $7::text[], $8::text[], $9::int4[], $10::text[])
-       as n (row_number, outcome, field, message, origin, sent)
-     where r.ref = $1 and r.import = $2 and r.round = $3 and r.row_number = n.row_number`,
-    [
-      lease.ref,
-      lease.number,
-      chunk.round,
-      requestId,
-      rows.map(({ index }) => numbers[index]!),
-      rows.map(({ outcome }) => outcome),
-      rows.map(({ field }) => field),
-      rows.map(({ message }) => message),
-      rows.map(({ origin }) => origin),
-      rows.map(({ sent }) => sent),
-    ],
-  );
-}
-
-/** Puts pieces in the place of a chunk. @param open its rows that have no outcome of their own */
+/** Replaces a chunk by pieces. @param open numbers of its rows that have no outcome of their own */
 async function replaceChunk(
   tx: Queryable,
   lease: ImportLease,
@@ -173,10 +147,11 @@ async function replaceChunk(
 }
 
 /**
- * A request created nothing, although its answer did not say so: what was then refused as a duplicate was there before,
- * what was refused without a reason is refused, and the rest of it was never sent with any effect.
- * @param origin that request; null: none but those that were refused
- * @param refused the same goes for every request that was refused
+ * Corrects the records of a request that turned out to have created nothing, although its answer did not say so. Its
+ * rows that were later refused as duplicates existed before, those refused without a reason are rejected, and the rest
+ * was never sent with any effect.
+ * @param origin that request; null: only the refused requests
+ * @param refused whether the same holds for every refused request
  */
 async function noteWithoutEffect(
   tx: Queryable,
@@ -184,12 +159,7 @@ async function noteWithoutEffect(
   origin: number | null,
   refused: boolean,
 ): Promise<void> {
-  await tx.query(
-    `update registrants set outcome = case outcome when 'confirmed' then 'existing' else 'rejected' end, origin = null, sent = null
-     where import = $1 and origin is not null and (origin = $2 or ($3::boolean and sent = 'refused'))
-       and outcome in ('confirmed', 'unknown')`,
-    [lease.number, origin, refused],
-  );
+  await revertUncertainRows(tx, lease.number, { origin, refused });
   await tx.query(
     `update import_chunks set sent = 'never', origin = null
      where import = $1 and state = 'open' and (origin = $2 or ($3::boolean and sent = 'refused'))`,

@@ -7,8 +7,8 @@ import { type StartedChunk, type ImportLease, type NothingStarted, staleImport }
 const growAfter = 4;
 
 /**
- * Registrants in one request from now on, of `imports i` and after a success, as an SQL expression. @param workspace of
- * the statement's parameters
+ * SQL expression over `imports i`: the number of registrants per request after a success. @param workspace the
+ * parameter of the statement that holds the workspace
  */
 export const grownSize = (workspace: string): string =>
   `case when i.passed >= ${growAfter} and i.chunk_size < ${firstChunkSize}
@@ -65,18 +65,18 @@ const settleAndMark = `with sender as materialized (
 interface SettledRow {
   cancelling: boolean;
   paused: boolean;
-  /** Something is left that is to be sent now, or may be. */
+  /** Whether something is left to send, now or later. */
   more: boolean;
   first_row: number | null;
 }
 
 /**
- * Stores what nearly always happens, that all of a chunk was created, and marks the next rows of the file, in one
- * statement: one flight to the store and one commit a request. What this does not look for (pieces that are due again,
- * rows far behind, a chunk of another size) `beginChunk` does in a transaction.
- * @param count null: nothing is to be sent next
- * @returns what was marked, or why nothing was; undefined when it was not looked for
- * @throws {LedgerError} kind `stale` when a newer attempt has the import: it has taken the chunk for unanswered
+ * Handles the usual case, in which all rows of a chunk were created: stores it and marks the next rows of the file in
+ * one statement, so that each request costs one round trip and one commit. `beginChunk` handles the other cases in a
+ * transaction: pieces that are due again, rows beyond the window, and a chunk of another size.
+ * @param count null: send nothing next
+ * @returns the chunk that was marked, or why none was; undefined if `count` is null
+ * @throws {LedgerError} kind `stale` if a newer attempt has the import: it treats the chunk as unanswered
  */
 export async function settleWhole(
   ledger: Ledger,
