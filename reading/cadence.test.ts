@@ -301,7 +301,7 @@ describe('a quota that does not reach for all', () => {
     expect(cadenceOf(facts({ stretch, ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('stretches nothing beyond the reset, when the next window of the quota has begun', () => {
+  it('lengthens no interval beyond the reset, when the next window of the quota has started', () => {
     const most = { live: 100, idle: 100, sweep: 100 };
     for (const untilMs of [day, 10 * minute, 20 * second]) {
       const stretched = { ...most, untilMs };

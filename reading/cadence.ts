@@ -276,18 +276,17 @@ function liveInterval(list: ListName, every: Intervals): number {
   return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
 }
 
-/** Longer intervals are kept from the end of each read: what they save by meeting is nothing. */
+/** Longer intervals start at the end of each read, because aligning them saves nothing. */
 const longestTickMs = 60_000;
 
 /**
- * Milliseconds from `now` to the next read of a stream that is read every so often. Short intervals are ticks of the
- * clock, so that all streams of a pigeonhole come due together, however their first walks ended, and a cycle is one
- * turn; pigeonholes are shifted against each other, so that they do not. At least a quarter of an interval from
- * now: reading must not fill all of the time, and one tick is left out where it takes longer. Pure.
+ * Returns the ms from `now` until the next read of a stream with this interval. Short intervals are aligned to ticks of
+ * the clock, so that one cycle reads all streams of a pigeonhole; different pigeonholes have shifted ticks. The result is
+ * at least a quarter of the interval, so that a slow read skips a tick instead of reading all the time. Pure.
  */
 export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: number): number {
   if (intervalMs > longestTickMs) return intervalMs;
-  const shift = ((pigeonholeRef * 0.618) % 1) * intervalMs; // golden ratio: no two of few are close
+  const shift = ((pigeonholeRef * 0.618) % 1) * intervalMs; // golden ratio: keeps the ticks of a few pigeonholes apart
   const sinceTick = (now - shift) % intervalMs;
   const untilTick = intervalMs - sinceTick;
   return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);

@@ -4,7 +4,7 @@ import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshot, type PageScope } from '../ledger/write-changes.js';
 
-/** Lists whose items say who is anonymous among the questions. */
+/** Lists whose items decide about the anonymity of questions. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
 interface GoneRow {
@@ -17,21 +17,21 @@ interface GoneRow {
 }
 
 /**
- * Turns items into tombstones: key and revision stay, so that a reappearance goes on counting, and what they held
- * moves to the change before, for sinks that have not had it yet. The pigeonhole's row is locked.
- * @param at instant of the request that proved it; a page requested before does not bring them back
- * @returns how many there were
+ * Turns items into tombstones. Key and revision stay, so that a reappearing item continues its revisions. The payload moves
+ * to the previous change, for sinks that have not received it yet. Requires the lock on the pigeonhole's row.
+ * @param at instant of the request that proved the deletion; a page requested earlier does not restore the items
+ * @returns the number of deleted items
  */
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   let deleted = 0;
   for (let from = 0; from < keys.length; from += keysAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- slices: a hold that is confirmed may be most of a list
+    // oxlint-disable-next-line no-await-in-loop -- slices, because a confirmed hold may be most of a list
     deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
   }
   return deleted;
 }
 
-/** Items that one statement turns into tombstones. */
+/** Maximum number of items in one statement. */
 const keysAtOnce = 1000;
 
 async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
@@ -91,13 +91,13 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
-  // What it said of others' anonymity holds no more: those that the service still shows are judged when next read.
+  // Its statement about anonymity no longer applies: affected items are judged again when they are next read.
   const spokenFor = scope.list === 'sessions' ? null : range;
   if (speaksForOthers.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, spokenFor);
   return rows.length;
 }
 
-/** What belonged to a session that is gone stays as it is: its source is gone, which is no storm of deletions. */
+/** Marks the streams of deleted sessions as gone, so that their items are kept and not reported as deleted. */
 async function keepAsSourceGone(tx: Queryable, ref: number, sessionIds: readonly number[]): Promise<void> {
   await tx.query(
     `update streams set gone_at = coalesce(gone_at, clock_timestamp()), gone_since = coalesce(gone_since, clock_timestamp())

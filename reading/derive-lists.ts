@@ -6,12 +6,11 @@ import type { Collaborators } from '../work/collaborators.js';
 import type { DerivedListName } from '../work/derived-lists.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
 
-/** A turn takes so long for each list; what is left follows in the next, which then comes at once. */
+/** Maximum time per list in one cycle. The rest follows in the next cycle, which is due immediately. */
 const turnMs = 1000;
 
 /**
- * Brings the derived lists of a pigeonhole in line with what was read of it and what was imported into it, where some
- * sink wants them: slice by slice.
+ * Updates the derived lists of a pigeonhole from its read lists and imports, if a sink wants them, slice by slice.
  * @returns whether there is more to do
  */
 export async function deriveLists(

@@ -18,7 +18,7 @@ import { ApiError } from '../pigeonhole/api-error.js';
 import { askPigeonhole } from '../work/asking/ask-pigeonhole.js';
 import { PermitRefusal } from '../work/asking/permit-refusal.js';
 
-/** What discovery looks at, as the service shows it. */
+/** The fields of a pigeonhole that discovery uses. */
 export interface DiscoveredPigeonhole {
   readonly id: number;
   readonly name: string;
@@ -28,10 +28,9 @@ export interface DiscoveredPigeonhole {
 }
 
 /**
- * One turn over a workspace: its own lists are read, and the pigeonholes that match a sync for the first time are
- * taken up. Discovery only adds: one that was selected once is read whatever its status becomes, and asked for by its
- * id where the service's list shows it no more. The list is read without the service's filters: they would hide what
- * is known.
+ * Runs one cycle of a workspace: reads its own lists and selects the pigeonholes that match a sync for the first time.
+ * Discovery only adds. A selected pigeonhole is read whatever its status becomes, and requested by its id if the service's
+ * list no longer shows it. The list is read without the service's filters, which would hide selected pigeonholes.
  */
 export async function discoverWorkspace(
   to: Collaborators,
@@ -53,7 +52,7 @@ export async function discoverWorkspace(
   const hidden = await readHidden(to, workspace, signal);
   for (const id of await saveStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
   await markDiscovered(to.ledger, workspace);
-  // A sink that has looked at the records of these pigeonholes already has withheld them: it looks again.
+  // A sink may have withheld records of these pigeonholes because they were not selected: wake it to check again.
   if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
   await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(to, workspace, signal);
@@ -65,8 +64,8 @@ function sinksOf(to: Collaborators, workspace: string): string[] {
 }
 
 /**
- * Whether a sync that has selected a pigeonhole would choose it still, whatever its status: only the configuration lets
- * go of it. One that is not shown is kept where nothing speaks against its id. Pure.
+ * Whether a sync's configuration still selects a pigeonhole that it selected before, whatever its status. A pigeonhole that
+ * the service's list does not show stays selected unless its id is excluded. Pure.
  */
 export function stillChosen(choice: PigeonholeChoice, id: number, shown: DiscoveredPigeonhole | undefined): boolean {
   if ('ids' in choice) return choice.ids.includes(id);
@@ -75,7 +74,7 @@ export function stillChosen(choice: PigeonholeChoice, id: number, shown: Discove
   return choose(lasting, [shown]).length > 0;
 }
 
-/** The ids that a sync's choice takes of what the service shows. Ids that are named are taken unseen. Pure. */
+/** Returns the ids that a sync selects from the service's list. Ids named in the configuration need not be in it. Pure. */
 export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeonhole[]): number[] {
   if ('ids' in choice) return [...choice.ids];
   const name = choice.name === undefined ? undefined : new RegExp(choice.name);
@@ -90,7 +89,7 @@ export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeo
     .map(({ id }) => id);
 }
 
-/** What a stored record of the list `pigeonholes` says. */
+/** Parses a stored record of the list `pigeonholes`. */
 export function toPigeonhole(payload: string): DiscoveredPigeonhole {
   const fields = JSON.parse(payload) as Record<string, unknown>;
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
@@ -102,16 +101,15 @@ export function toPigeonhole(payload: string): DiscoveredPigeonhole {
   };
 }
 
-/** How often a pigeonhole that the service's list does not show is asked for by its id. */
+/** Intervals for requesting a pigeonhole by its id if the service's list does not show it. */
 const every = {
   ms: 60_000,
-  msWhenOver: 60 * 60_000, // it tells nothing new but that it was opened again
+  msWhenOver: 60 * 60_000, // the only news can be that it was reopened
 };
 
 /**
- * The status of selected pigeonholes that the service's list does not show (any more), each asked for by its id: what
- * is read of them, and how often, rests on it. Where the service does not answer, the status that is known stays, and
- * what its answer means for the workspace is judged where lists are read.
+ * Requests the status of selected pigeonholes that the service's list does not show, each by its id. The status decides
+ * how often they are read. If a request fails, the known status stays; the cycles that read lists handle the failure.
  */
 async function readHidden(
   to: Collaborators,
@@ -132,10 +130,10 @@ async function readHidden(
       const { status } = await askPigeonhole(to, { workspace, priority: 'idle' }, id, signal);
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {
-      if (error instanceof PermitRefusal) break; // the others would be refused as well: asked for another time
+      if (error instanceof PermitRefusal) break; // the others would be refused as well: try them in a later cycle
       if (!(error instanceof ApiError)) throw error;
       const { kind, code, requestId } = error;
-      to.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'pigeonhole cannot be asked for by its id');
+      to.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'request for a pigeonhole by its id failed');
       if (['quota', 'throttled', 'credential', 'aborted'].includes(kind)) break; // the others would fail as well
     }
   }

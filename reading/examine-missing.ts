@@ -11,19 +11,20 @@ import { reportPage } from './walk-stream.js';
 import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
-/** Requests that one turn spends on looking; the others are asked after the next sweep. */
-const mostRequests = 10;
-const mostItems = 500;
+/** Maximum number of filtered requests in one cycle; the rest follow after the next sweep. */
+const maxRequests = 10;
+const maxItems = 500;
 
 /**
- * Looks at once for what a sweep lacked, where a filter can ask for it: one answer that holds the whole filtered set
- * says whether it is gone. In a list without ids, also for rows that stood on two pages: there may be two of them.
+ * Requests the items that a sweep lacked with filters, where the list has one. One response with the whole filtered set
+ * shows whether an item was deleted. In a list without ids, also checks rows that were on two pages, since two such rows
+ * may exist.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { to, place, lease, limits } = reading;
   const list = lease.list as ListName;
-  const missing = await missingItems(to.ledger, lease, mostItems);
-  const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, mostItems);
+  const missing = await missingItems(to.ledger, lease, maxItems);
+  const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, maxItems);
   const sets = new Map<string, { set: FilteredSet; missing: string[] }>();
   for (const item of [...missing, ...doubled]) {
     const set = filteredSet(place.pigeonholeId, lease, item);
@@ -32,9 +33,9 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
     if (missing.includes(item)) group.missing.push(item.key);
     sets.set(set.name, group);
   }
-  for (const group of [...sets.values()].slice(0, mostRequests)) {
+  for (const group of [...sets.values()].slice(0, maxRequests)) {
     if (limits.halted() || limits.signal.aborted || to.stopping.aborted) return;
-    // oxlint-disable-next-line no-await-in-loop -- one request after the other: they are few, and what is live goes first
+    // oxlint-disable-next-line no-await-in-loop -- few requests, one after the other so that live reads are not delayed
     await look(reading, group);
   }
 }
@@ -52,7 +53,7 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
-  // A row that is not of the set says that the filter is ignored; one that cannot be told apart may be the missing item.
+  // A row outside the set shows that the service ignores the filter; a row without identity may be the missing item.
   const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
   const complete = !page.hasMore && isSet && seen.unidentified === 0;
   if (complete) {
@@ -82,7 +83,7 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
   await settle(reading, looked);
 }
 
-/** Kinds that are about the filter, and say nothing of the list: what was voted on may be gone itself. */
+/** Error kinds that concern the filter and not the list: the question that was voted on may be deleted itself. */
 const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
   'notFound',
   'invalidParameter',
@@ -91,7 +92,7 @@ const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
   'unsupported',
 ]);
 
-/** Undefined: the service does not take the filter, so that it can tell nothing; reading goes on without. */
+/** Requests a filtered set. Returns undefined if the service refuses the filter. */
 async function ask({ to, place, limits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
   const permit = { workspace: place.workspace, priority: 'live' } as const;
   try {
@@ -117,18 +118,18 @@ async function settle(reading: StreamReading, looked: Looked): Promise<void> {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A request whose answer holds an item, if the item exists: narrowed by something of it that never changes. */
+/** A request whose response contains an item if the item exists. It filters by a property that never changes. */
 interface FilteredSet {
-  /** Equal for items that one answer tells about. */
+  /** Equal for items that one response covers. */
   readonly name: string;
   readonly ref: ListRef;
-  /** Whether a row belongs to the set. The service ignores filters that it does not support: each row is looked at. */
+  /** Whether a row belongs to the set. Each row is checked, because the service ignores filters it does not support. */
   readonly holds: (row: Row) => boolean;
 }
 
 /**
- * The smallest set that a filter can ask for; undefined where no filter is narrow enough, or what it needs is not
- * known (whose an anonymous vote was). A session is no such filter by itself: items move between sessions. Pure.
+ * Returns the smallest filtered set that contains an item; undefined if no filter is narrow enough, or its value is not
+ * known (the attendee of an anonymous vote). A session is no such filter, because items move between sessions. Pure.
  */
 export function filteredSet(
   pigeonholeId: number,

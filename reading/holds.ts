@@ -5,13 +5,13 @@ import { deleteItems } from './delete-items.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
-/** Many small deletions within this time count as one. */
+/** Deletions within this time are added up. */
 const countedForMs = 60 * 60_000;
 
 /**
- * Deletes items that are proved to be missing, unless so many of the list's are that a person has to say so: then the
- * exact set is noted and waits. The pigeonhole's row is locked.
- * @returns how many were deleted
+ * Deletes items whose absence is proved. If they are too large a part of the list, stores the exact set as a hold, which an
+ * operator has to confirm. Requires the lock on the pigeonhole's row.
+ * @returns the number of deleted items
  */
 export async function deleteOrHold(
   tx: Queryable,
@@ -24,7 +24,7 @@ export async function deleteOrHold(
   const before = await recentDeletions(tx, scope);
   const held = await heldKeys(tx, scope);
   const items = before + held + keys.length;
-  // The list is counted only when the number alone would hold them.
+  // Counts the list only if the number of items exceeds the limit.
   if (items > limits.holdAbove.items) {
     const [row] = await tx.query<{ n: number }>(
       'select count(*)::int as n from items where ref = $1 and list = $2 and payload is not null',
@@ -75,22 +75,22 @@ async function hold(tx: Queryable, scope: PageScope, keys: readonly string[], of
   );
 }
 
-/** Deletions that wait for a person. */
+/** A set of deletions that waits for an operator's decision. */
 export interface Hold {
   readonly id: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
   readonly foundAt: Date;
-  /** Still missing; what came back meanwhile is no longer among them. */
+  /** Items that are still missing, without those that have reappeared. */
   readonly items: number;
-  /** That the list had. */
+  /** Size of the list when the hold was created. */
   readonly ofItems: number;
-  /** By session, for lists of sessions; the rest under null. */
+  /** Items by session; null for items without a session. */
   readonly sessions: readonly { readonly sessionId: number | null; readonly items: number }[];
 }
 
-/** What waits for a person's decision, oldest first. */
+/** Returns the open holds, oldest first. */
 export async function openHolds(ledger: Ledger): Promise<Hold[]> {
   const rows = await ledger.db.query<{
     id: number;
@@ -129,7 +129,7 @@ export async function openHolds(ledger: Ledger): Promise<Hold[]> {
   return [...holds.values()].filter(({ items }) => items > 0);
 }
 
-/** The keys of a hold, sorted: the exact set that a decision is about. */
+/** Returns the sorted keys of a hold. */
 export async function heldItems(ledger: Ledger, holdId: number): Promise<string[]> {
   const rows = await ledger.db.query<{ key: string }>(
     `select key from missing where hold = $1 and state = 'held' order by length(key), key`,
@@ -139,10 +139,9 @@ export async function heldItems(ledger: Ledger, holdId: number): Promise<string[
 }
 
 /**
- * Carries out a person's decision about exactly the items of a hold that are missing still. Confirmed: they are
- * deleted, but for those that were read in another form since (in another session, say): these are missing no more.
- * Rejected: they are kept, until they are seen again and go missing anew.
- * @returns how many it was about, and the sinks to be woken; undefined: no such hold is open
+ * Carries out an operator's decision about the items of a hold that are still missing. `confirmed` deletes them, except
+ * items that were read again since. `rejected` keeps them until they reappear and go missing again.
+ * @returns the number of items and the sinks to wake; undefined if no such hold is open
  */
 export async function decideHold(
   ledger: Ledger,

@@ -20,10 +20,10 @@ const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 const copyOf = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
 
 /**
- * At the end of a whole walk: what the stream holds and the walk did not show is missing, and what it did show is not.
- * Then what is proved to be missing is deleted. A row that was written by a later request than the walk's first is
- * none of its business.
- * @returns how many items were deleted
+ * Compares the stream's stored items with a complete walk: items that the walk did not show are missing, and items that it
+ * showed no longer are. Then deletes items whose absence is proved. Rows written by requests after the walk's first are
+ * left out.
+ * @returns the number of deleted items
  */
 export async function settleMissing(
   tx: Queryable,
@@ -68,21 +68,21 @@ export async function settleMissing(
   );
 }
 
-/** Drops the candidates that a walk has shown, and adds none: the end of a walk that proves nothing. */
+/** Drops missing items that a walk has shown, and adds none: for a walk that proves no deletion. */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
 }
 
-/** Not by a request of this walk, nor a later one. In the future: a clock was wrong (`seenLater`). */
+/** Last seen before this walk's first request. An instant in the future means that a clock was wrong (`seenLater`). */
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
 /**
- * Keys of what the stream holds and the walk did not show. Both sides are counted together, and what is lacking is
- * looked up: a join of the two would be one of each with each, for minutes in a long list, as long as nothing has
- * analyzed the tables. Under `useIndexOrder`, or the planner may read the items of all pigeonholes for those of one list.
- * After a first walk nothing is held that it did not write itself, and no page is opened.
+ * Returns the keys of stored items that the walk did not show. Both sides are counted together by key, and the lacking
+ * keys are looked up. A join would take minutes in a long list while the tables have no statistics, because the planner
+ * would compare each row with each. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. After
+ * a first walk there are no other stored items, and no page is read.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -107,10 +107,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 }
 
 /**
- * Deletes items that one answer, or the walks over a stream, prove to be missing there, once a second answer has
- * confirmed it. In lists whose items move, the other sessions' streams have to be walked first, and this one once more
- * after them.
- * @param at instant of the request that proved it
+ * Deletes items whose absence a response or the walks of the stream have proved, once a second response has confirmed it.
+ * In lists whose items move between sessions, the other sessions' streams have to be walked first, and then this one again.
+ * @param at instant of the request that proved the absence
  */
 export async function removeProved(
   tx: Queryable,
@@ -134,8 +133,8 @@ export async function removeProved(
 }
 
 /**
- * Items that an earlier, separate request lacked as well: long enough before this one, where they are much of what the
- * stream had. Notes for the others when that will be so.
+ * Returns the keys that an earlier, separate request lacked as well. If they are a large part of the stream, that request
+ * must be older by the configured time. Stores for the other keys when they can be confirmed.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -160,7 +159,7 @@ async function confirmedKeys(
   return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
 }
 
-/** Without those that another stream has shown since they were asked for: they are not gone, they have moved there. */
+/** Returns the keys without those that another stream has shown since: these items have moved there. */
 async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<{ key: string }>(
@@ -173,13 +172,13 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
   return rows.map(({ key }) => key);
 }
 
-/** This stream is walked again with its next read after so long: by then the others mostly were. */
+/** Time until this stream is walked again. By then the other streams have mostly been walked. */
 const walkAgainMs = 1000;
 
 /**
- * Has the other streams of the list walked, and gives back the keys for which that is still to be done. Nobody is
- * hurried twice: a stream that fails, or shows rows of other sessions, keeps the time of its next try, and this one is read when it is due, or each of
- * its walks would bring on the next for as long as another cannot be read.
+ * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. A stream that fails or
+ * shows rows of other sessions keeps its due time, and so does this stream; otherwise each of its walks would cause the
+ * next one while another stream cannot be read.
  */
 async function heldForOthers(
   tx: Queryable,
@@ -192,7 +191,7 @@ async function heldForOthers(
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
-       -- a walk that was the first to lack something may be a glitch: it does not say what stands there
+       -- the first walk that lacks an item may be a glitch of the service, so it does not count as a sweep
        select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
          and x.since >= s.swept_from) then swept_from end as swept_from
        from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
@@ -228,14 +227,14 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
   return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value, isFull: row.is_full }));
 }
 
-/** What is as new as this may stand on one server of the service and not yet on another. */
+/** An item younger than this may exist on one server of the service and not yet on another. */
 const settledAfterMs = 60_000;
 
 /**
- * Makes a stream due for the answer that confirms what its last sweep lacked: when the time to confirm is over, or
- * immediately. A stream that is read whole by each poll is also walked again immediately after its first walk that
- * lacked an item between its neighbours. Not for the sake of items that have only just appeared, which the next poll is
- * soon enough for. Each item brings on one read, so that one of which walks can tell nothing costs no more than before.
+ * Makes a stream due for the read that confirms missing items: immediately, or when the time to confirm has passed. A
+ * stream that each poll reads completely is also walked again immediately after its first walk that lacked an item between
+ * its neighbours, except for items that have only just appeared. Each item causes one read, so that an item whose absence
+ * walks cannot prove costs nothing extra.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -264,21 +263,21 @@ export async function confirmMissing(
   );
 }
 
-/** An item that may be asked for by a filter, to see at once whether it is gone. */
+/** An item that a filtered request can find, to check immediately whether it was deleted. */
 export interface MissingItem {
   readonly key: string;
   readonly sessionId: number | null;
-  /** Null where anonymous. */
+  /** Null for an anonymous item. */
   readonly attendeeId: number | null;
   /** Canonical JSON. */
   readonly payload: string;
 }
 
-/** A filtered answer that could not tell is not asked for again before that. */
+/** Minimum time between two filtered requests for the same item. */
 const lookAgainMs = 10 * 60_000;
 
-/** The missing items of a stream that were not looked for lately. */
-export async function missingItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
+/** Returns the missing items of a stream that were not requested recently. */
+export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
   const rows = await ledger.db.query<MissingRow>(
     `select m.key, i.session_id, i.attendee_id, i.payload
      from missing m cross join lateral (select session_id, attendee_id, payload from items
@@ -287,23 +286,24 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, most: num
        and (m.looked_at is null or m.looked_at < now() - $3 * interval '1 millisecond'
          or (m.looked_at < m.confirm_at and m.confirm_at <= now()))
      order by m.since, m.key limit $2`,
-    [lease.streamId, most, lookAgainMs],
+    [lease.streamId, max, lookAgainMs],
   );
   return rows.map(toMissingItem);
 }
 
-/** What a filtered answer said of missing items. */
+/** Result of a filtered request for missing items. */
 export interface Looked {
+  /** Keys of the requested items. */
   readonly asked: readonly string[];
-  /** Stand there after all. */
+  /** Keys of items that still exist. */
   readonly found: readonly string[];
-  /** Do not, in an answer that held the whole filtered set. */
+  /** Keys of items that are absent from a response with the whole filtered set. */
   readonly gone: readonly string[];
-  /** Instant of its request. */
+  /** Instant of the request. */
   readonly at: Date;
 }
 
-/** Notes what a filtered answer said, and deletes what it proves to be gone. */
+/** Stores the result of a filtered request, and deletes items whose absence it proves. */
 export async function settleLooked(
   tx: Queryable,
   lease: StreamLease,
@@ -324,10 +324,10 @@ export async function settleLooked(
 }
 
 /**
- * Items of a list without ids of which the last sweep showed more copies than the ledger holds: there are so many, or
- * one moved from a page to the next while they were read.
+ * Returns items of a list without ids of which the last sweep showed more copies than the ledger holds. Either the copies
+ * exist, or a row moved to the next page during the sweep.
  */
-export async function doubledItems(ledger: Ledger, lease: StreamLease, most: number): Promise<MissingItem[]> {
+export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
   const rows = await ledger.db.query<MissingRow>(
     `with seen as materialized (
        select split_part(u.key, '#', 1) as base, count(*) as copies
@@ -341,7 +341,7 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, most: num
          where ref = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null limit 1) c on true
      where c.held is null
      order by i.key limit $4`,
-    [lease.streamId, lease.ref, lease.list, most],
+    [lease.streamId, lease.ref, lease.list, max],
   );
   return rows.map(toMissingItem);
 }

@@ -126,7 +126,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(prepareNewItems(ledger, place, items, readingRules([]))).toBeUndefined();
   });
 
-  /** But for ids and instants, which differ between two pigeonholes and two moments. */
+  /** Returns the stored rows without ids and instants, which differ between pigeonholes and runs. */
   const everyColumn = async (): Promise<object[]> =>
     db.query(
       `select i.key, i.session_id, i.revision, i.content_hash, i.copies_hash, i.payload::text, i.rules, i.visibility,

@@ -17,30 +17,30 @@ import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
-/** Changes looked at in one transaction, and people counted anew in one. */
+/** Maximum number of changes, and of attendees, in one transaction. */
 const changesAtOnce = 200;
 const peopleAtOnce = 200;
-/** Changes of any list that one statement reads to find those of the lists that are counted. */
+/** Changes of any list that one statement searches for those of the counted lists. */
 const sequencesAtOnce = 5000;
-/** Changes of lists that are not counted pass by in one go once there are so many. */
+/** After this many changes of other lists, the position moves past them. */
 const farBehind = 1000;
-/** What is offered to all changes everyone's row: at most so often. */
+/** A new poll or question changes every attendee's row. Minimum interval between two passes for this reason. */
 const offeredEveryMs = 10 * 60_000;
 
 export interface Recount {
-  /** There is more to count. */
+  /** More attendees have to be counted. */
   readonly more: boolean;
   readonly woken: readonly string[];
 }
 
 /**
- * Counts anew who was touched by the next changes, or else the next people of a pass over everyone, and stores what is
- * other than before, with changes, in one transaction. Safe to run twice, also at once: the pigeonhole's row is locked,
- * and what is counted comes from the items that are stored at that moment.
+ * Recounts the engagement of the attendees that the next changes concern, or else of the next attendees in a pass over
+ * everyone, and stores the differences with changes in one transaction. Safe to run twice, also concurrently: the
+ * pigeonhole's row is locked, and the counts come from the items stored at that moment.
  *
- * A pass is due when an item has become anonymous, since nothing says any more whose it was; when the rule is another;
- * and when a poll has offered something new, but that no more often than every ten minutes.
- * @param sinkIds those that want the list
+ * A pass over everyone is due when an item has become anonymous, because its attendee is no longer known; when the counting
+ * rule has changed; and at most every 10 min when there are new polls or questions.
+ * @param sinkIds sinks that want the list
  */
 export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<Recount> {
   if (!(await hasWork(ledger, ref))) return { more: false, woken: [] };
@@ -72,7 +72,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
   });
 }
 
-/** Asked at every turn, so nothing is locked and nothing written when nothing is left. */
+/** Whether there is anything to count. Runs in every cycle, so it locks and writes nothing. */
 async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
   const [row] = await ledger.db.query<{ work: boolean }>(
     `select coalesce(e.rule <> $3 or e.after_attendee is not null or e.pass_due_at <= now()
@@ -88,13 +88,13 @@ async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
 
 interface ChangeRow {
   sequence: number;
-  /** Whose the item is, as far as it may be shown, or could be before it was deleted. */
+  /** The item's attendee if the identity is visible, or was visible before the item was deleted. */
   attendee_id: number | null;
   shown: boolean;
   shown_before: boolean;
 }
 
-/** `lateral`, here and below, as in `compareItems`: one look-up a row, also while no table has statistics. */
+/** Returns the next changes of counted lists. `lateral` gives one index look-up per row, also without statistics. */
 async function nextChanges(
   tx: Queryable,
   ref: number,
@@ -117,12 +117,12 @@ async function nextChanges(
   return { position, end, rows };
 }
 
-/** Whose it was is forgotten with that, so that only a pass finds the row that still counts it. */
+/** Whether an item has become anonymous. Its attendee is no longer known, so only a pass finds the row that counts it. */
 function turnedAnonymous({ shown, shown_before: shownBefore }: ChangeRow): boolean {
   return shownBefore && !shown;
 }
 
-/** @returns whether there is one that nobody had answered before */
+/** Stores the polls and questions of the next changes. @returns whether one of them is new */
 async function notePrompts(tx: Queryable, ref: number, after: number, until: number): Promise<boolean> {
   const added = await tx.query(
     `insert into engagement_prompts (ref, session_id, prompt)
@@ -154,9 +154,9 @@ async function moveOn(
   );
 }
 
-/** The next people of the pass that is under way, or of one that is due: all who did something, or are said to have. */
+/** Returns the next attendees of the pass in progress, or starts one that is due. A pass covers everyone with items. */
 async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
-  const [begun] = await tx.query<{ after_attendee: number }>(
+  const [started] = await tx.query<{ after_attendee: number }>(
     `update engagement_counts set after_attendee = 0, pass_began_at = now(), pass_due_at = null
      where ref = $1 and pass_due_at <= now() returning after_attendee`,
     [ref],
@@ -165,7 +165,7 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
     'select after_attendee from engagement_counts where ref = $1',
     [ref],
   );
-  const after = begun?.after_attendee ?? state!.after_attendee;
+  const after = started?.after_attendee ?? state!.after_attendee;
   if (after === null) return [];
   const people = await tx.query<{ attendee_id: number }>(
     `with recursive people (attendee_id, n) as (
@@ -185,7 +185,7 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   return people.map(({ attendee_id: id }) => id);
 }
 
-/** @returns whether anything was other than before */
+/** Counts and stores these attendees. @returns whether anything changed */
 async function storeCounts(
   ledger: Ledger,
   tx: Queryable,

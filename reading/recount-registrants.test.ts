@@ -22,7 +22,7 @@ async function openPlace(db: Database): Promise<{ ledger: Ledger; ref: number }>
   return { ledger, ref };
 }
 
-/** An import of so many rows, from row 2 on, that is under way. */
+/** Stages an import and sends its rows, starting at row 2. */
 async function beginSending(
   { ledger, ref }: { ledger: Ledger; ref: number },
   rows: number,
@@ -42,7 +42,7 @@ async function beginSending(
 async function send({ ledger }: { ledger: Ledger }, lease: ImportLease, count: number): Promise<number> {
   await ledger.db.query('update imports set chunk_size = $2 where number = $1', [lease.number, count]);
   const chunk = await beginChunk(ledger, lease, ({ rows }) => rows);
-  if (!('firstRow' in chunk)) throw new Error(`nothing was begun: ${chunk.kind}`);
+  if (!('firstRow' in chunk)) throw new Error(`no chunk was started: ${chunk.kind}`);
   return chunk.firstRow;
 }
 
@@ -146,7 +146,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(sizes).toEqual([499, 999, 1200, 1200]); // row 1 is the header
   });
 
-  it('is made of nothing, and does nothing, where nobody was imported', async () => {
+  it('is empty, and writes nothing, in a pigeonhole without imports', async () => {
     const place = await openPlace(databases.of(kind));
     expect(await recountRegistrants(place.ledger, place.ref, forNobody)).toEqual({
       more: false,

@@ -17,17 +17,17 @@ import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
-/** Changes of other lists pass by in one go once there are so many. */
+/** After this many changes of other lists, the position moves past them. */
 const farBehind = 1000;
 
 /**
- * Brings the list of registrants in line with the next changes of attendees, or else with the next rows that an import
- * has settled, and stores what is other than before, with changes, in one transaction. Safe to run twice, also at once:
- * the pigeonhole's row is locked, and an item is made from what is stored at that moment.
+ * Updates the list of registrants from the next changes of attendees, or else from the next rows that an import has
+ * settled, and stores the differences with changes in one transaction. Safe to run twice, also concurrently: the
+ * pigeonhole's row is locked, and the items are computed from the rows stored at that moment.
  *
- * Nothing is made while attendees were not read to their end once: who came would be told of as who did not, and as one
- * of whose consent nothing is known.
- * @param sinkIds those that want the list
+ * Waits until the list of attendees was read completely once. Otherwise registrants who attended would be reported as
+ * absent and with unknown consent.
+ * @param sinkIds sinks that want the list
  */
 export async function recountRegistrants(
   ledger: Ledger,
@@ -48,14 +48,14 @@ export async function recountRegistrants(
       streamId: 0, // of no stream: nobody reads it
       nextSequence: place.next_sequence,
     };
-    // Attendees first: what an import settles is then told with its sign-in at once.
+    // Attendees first, so that a settled import row is reported together with its sign-in.
     const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants(ledger, tx, scope, codes, rules);
     return { more: true, woken: changed ? await wakeSinks(tx, sinkIds) : [] };
   });
 }
 
-/** Asked at every turn, so nothing is locked and nothing written when nothing is left. */
+/** Whether there is anything to update. Runs in every cycle, so it locks and writes nothing. */
 async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<boolean> {
   const [row] = await ledger.db.query<{ work: boolean }>(
     `select coalesce(l.rules <> $2 or g.next_sequence - l.position > ${farBehind}
@@ -69,7 +69,7 @@ async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<bool
   return row?.work ?? false;
 }
 
-/** Under other rules than before every registrant is looked at again. */
+/** Starts a pass over all registrants if the rules have changed. */
 async function followRules(tx: Queryable, ref: number, rules: string): Promise<void> {
   const changed = await tx.query<{ ref: number }>(
     `insert into registrant_lists (ref, rules) values ($1, $2)
@@ -84,7 +84,7 @@ interface RegistrantRow {
   profile: string;
 }
 
-/** @returns whether anything was other than before */
+/** Computes and stores these registrants. @returns whether anything changed */
 async function storeRegistrants(
   ledger: Ledger,
   tx: Queryable,

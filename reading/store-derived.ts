@@ -5,7 +5,7 @@ import { deleteItems } from './delete-items.js';
 import { compareItems } from '../ledger/compare-items.js';
 import { type PageScope, writeChanges } from '../ledger/write-changes.js';
 
-/** A row that the ledger has of what is made anew. */
+/** A stored row of the items that are computed again. */
 export interface StoredRow {
   key: string;
   seen_at: Date;
@@ -16,11 +16,11 @@ export interface StoredRow {
 }
 
 /**
- * Stores what was made anew of a derived list, where it is other than before, with changes. The pigeonhole's row is
- * locked.
- * @param stored all rows of what was looked at: those that `items` has no more are deleted
- * @param rules the reading rules under which the items are made
- * @returns whether anything was other than before
+ * Stores computed items of a derived list that differ from the stored ones, with changes. Requires the lock on the
+ * pigeonhole's row.
+ * @param stored all stored rows of the computed items: rows without a computed item are deleted
+ * @param rules the reading rules under which the items were computed
+ * @returns whether anything changed
  */
 export async function storeDerived(
   ledger: Ledger,
@@ -32,7 +32,7 @@ export async function storeDerived(
     rules,
   }: { readonly items: readonly SeenItem[]; readonly stored: readonly StoredRow[]; readonly rules: string },
 ): Promise<boolean> {
-  // Not before any row was last written, whatever the clock has done since.
+  // Later than the last write of each row, even if the clock was set back since.
   const madeAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );

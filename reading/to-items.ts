@@ -6,31 +6,28 @@ import type { Consent, SeenItem } from '../ledger/seen-item.js';
 import { judgedLists } from '../ledger/visibility.js';
 import type { ListName } from '../pigeonhole/lists.js';
 
-/** Where wire types end: a page's items as the ledger takes them. */
+/** A page's items in the ledger's form. Wire types end here. */
 export interface PageItems {
   readonly items: ReadItem[];
-  /** Rows by which nothing could be told apart from another, or nested beyond reason: set aside, counted, never fatal. */
+  /** Number of rows without an identity or nested too deeply. They are set aside and counted. */
   readonly unidentified: number;
-  /**
-   * Rows of other sessions, in a stream that was asked for one: the service ignores the filter. Set aside as well; each
-   * is stored by the stream of its own session.
-   */
+  /** Number of rows of other sessions, if the service ignores the filter. The stream of their own session stores them. */
   readonly foreign: number;
 }
 
 export interface ReadItem extends SeenItem {
-  /** When the item came to be, epoch ms; undefined when its row does not say. */
+  /** Creation instant, epoch ms; undefined if the row has none. */
   readonly at: number | undefined;
 }
 
 interface ListShape {
-  /** Where the id stands that the service gave; null: the list has none. */
+  /** Reads the service's id from a row; null if the list has no ids. */
   readonly id: ((fields: Fields) => unknown) | null;
-  /** A list with a flag of its own; its anonymous rows lose their person here. */
+  /** The rows have their own anonymity flag; identities are removed from anonymous rows here. */
   readonly flagged?: true;
 }
 
-/** Levels of nesting in a row. The service's have four; what walks a row of thousands would run out of stack. */
+/** Maximum nesting of a row. The service's rows have four levels; thousands would overflow the stack. */
 const deepestRow = 100;
 
 const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'];
@@ -64,7 +61,7 @@ export interface ToItemsOptions {
   readonly hash: KeyedHash;
 }
 
-/** Pure but for the keyed hash. Wholly identical rows without an id count as often as they stand on this page. */
+/** Converts a page's rows to items. Identical rows without an id become copies with numbered keys. Pure. */
 export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageItems {
   const copies = new Map<string, number>();
   const items: ReadItem[] = [];
@@ -82,7 +79,7 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
   return { items, unidentified, foreign };
 }
 
-/** A row without a session is kept: nothing says that it is another one's. It names nobody then. */
+/** Whether a row belongs to another session. A row without a session is kept, without an identity. */
 function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
   const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
   return own !== null && own !== sessionId;
@@ -99,7 +96,7 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
     const value = id(row);
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
-  // A vote: who, when, on what. Its texts are copies, and may change without it being another vote.
+  // A vote is identified by attendee, instant and question. Its texts are copies and may change.
   const stable = [row['attendeeId'], row['createdAt'], object(row['session'])?.['id'], object(row['question'])?.['id']];
   if (stable[1] === undefined || stable[3] === undefined) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
@@ -112,7 +109,7 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const { list, drop } = options;
   const { flagged } = shapes[list];
   const attendee = object(row['attendee']);
-  // A judged list has no flag by the specification. Were one to appear, it counts.
+  // By the specification a judged list has no flag. If one appears, it counts.
   const saysAnonymous = judgedLists.has(list) && (row['anonymous'] === true || attendee?.['anonymous'] === true);
   const judged = judgedLists.has(list) && !saysAnonymous;
   // Fails closed: without the flag's plain "false" the row is anonymous.
@@ -135,8 +132,8 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
 }
 
 /**
- * Four states. Not known: the pigeonhole does not ask (no column). Not asked: it does, but this profile came without
- * an answer (N/A for pre-created profiles and SSO). Source: service-facts, "Consent".
+ * Returns the consent state. `not-known`: the pigeonhole does not ask for consent (no column). `not-asked`: it does, but
+ * this attendee has not answered (N/A for pre-created profiles and SSO).
  */
 function consentOf(value: unknown): Consent {
   const consent = object(value);
