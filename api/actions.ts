@@ -15,7 +15,7 @@ export const doneSchema = z
   .openapi('Done');
 export type Done = z.infer<typeof doneSchema>;
 
-const nothingToReadAtSink = 'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID';
+const nothingToReadAtSink = 'a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID';
 
 const actionRoute = createRoute({
   method: 'post',

@@ -194,7 +194,7 @@ describe('an action', () => {
     const { api, actions } = await serving();
     const answer = await askToAct(api, '{"do":"poll-now","kind":"sink","name":"hooks"}');
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('there is nothing to read at a sink');
+    expect(answer.text).toContain('a sink is not read');
     expect(actions).toEqual([]);
   });
 

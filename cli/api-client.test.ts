@@ -17,7 +17,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-describe('a command that asks a running pigeonpost', () => {
+describe('a command that contacts a running pigeonpost', () => {
   it.each([
     [404, ExitCode.NotFound],
     [503, ExitCode.Unreachable],
@@ -30,7 +30,7 @@ describe('a command that asks a running pigeonpost', () => {
     ).rejects.toMatchObject({ exitCode, message: 'the sentence' });
   });
 
-  it('is told that pigeonpost is starting, with the exit code of what cannot be reached', async () => {
+  it('reports that pigeonpost is starting, with the exit code for an unreachable server', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0 });
     await expect(
       apiClient(() => Promise.resolve({ url: api.url, token: undefined })).status({ counts: false }),

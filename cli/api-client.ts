@@ -83,7 +83,7 @@ export interface ItemsQuery {
   readonly list: string;
   readonly limit: number;
   readonly session?: string | undefined;
-  /** `next` of the part before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
   readonly personal: boolean;
 }
@@ -97,7 +97,7 @@ export function addressOf(config: InstanceConfig): FindAddress {
   return () => (found ??= findInstance(config));
 }
 
-/** A client of the API that this configuration's `start` serves. */
+/** Creates a client of the API that `start` serves for this configuration. */
 export function apiClientFor(config: InstanceConfig): ApiClient {
   return apiClient(addressOf(config));
 }
@@ -105,7 +105,7 @@ export function apiClientFor(config: InstanceConfig): ApiClient {
 /** `start` responds with 503 until it serves, so that status counts as unreachable. */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
-  if (status === 422) return ExitCode.WrongUse; // a file that cannot be used
+  if (status === 422) return ExitCode.WrongUse; // an unusable file
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
 }
 

@@ -16,14 +16,14 @@ export interface Output {
   line(text: string): void;
   /** Progress and problems: standard error. */
   note(text: string): void;
-  /** Standard output as it is, for a block that is redrawn in place. Only where `terminal` is true. */
+  /** Writes to standard output unchanged, for a block that is redrawn in place. Only if `terminal` is true. */
   draw(text: string): void;
   /** Standard output is a terminal, so that a block can be redrawn in place. */
   readonly terminal: boolean;
   /** The terminal shows colours and NO_COLOR is not set. */
   readonly colours: boolean;
-  /** Present width of the terminal, which can be resized; 80 if there is none. */
+  /** Current width of the terminal, which can be resized; 80 if there is none. */
   readonly columns: number;
-  /** As `columns`; 24 where there is none. */
+  /** Current height of the terminal; 24 if there is none. */
   readonly rows: number;
 }

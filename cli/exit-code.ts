@@ -2,7 +2,7 @@
 export const ExitCode = {
   Done: 0,
   Failed: 1,
-  /** Wrong use, or a configuration that cannot be used. */
+  /** Wrong usage, or an invalid configuration. */
   WrongUse: 2,
   /** The service, the store or Temporal cannot be reached. */
   Unreachable: 3,
@@ -13,7 +13,7 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** Ends a command with a sentence on standard error and this exit code. */
+/** Ends a command with a message on standard error and an exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 

@@ -31,7 +31,7 @@ function run(...args: string[]): { status: number | null; stdout: string; stderr
   return { status: done.status, stdout: done.stdout, stderr: done.stderr };
 }
 
-describe('pigeonpost used wrongly', () => {
+describe('wrong usage of pigeonpost', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['nonsense'], /unknown command 'nonsense'/],
     ['an unknown option', ['status', '--nonsense'], /unknown option '--nonsense'/],
@@ -49,7 +49,7 @@ describe('pigeonpost used wrongly', () => {
     [
       'reading a sink',
       ['poll-now', 'sink:archive', '--config', 'good.yaml'],
-      /there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE\/ID/,
+      /a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE\/ID/,
     ],
     [
       'a sweep of a list that is none',
@@ -61,32 +61,28 @@ describe('pigeonpost used wrongly', () => {
       ['fields', 'atendees', '--config', 'good.yaml'],
       /"atendees" is no list: did you mean "attendees"\?/,
     ],
-    [
-      'a replay to nobody',
-      ['replay', '--config', 'good.yaml'],
-      /a replay goes to one sink, or with --all to every one/,
-    ],
+    ['a replay to nobody', ['replay', '--config', 'good.yaml'], /give the name of a sink, or --all for every sink/],
     [
       'a replay from no time',
       ['replay', 'archive', '--from', 'noon', '--config', 'good.yaml'],
-      /--from is "noon": write a day/,
+      /--from is "noon": give a day/,
     ],
     [
       'a replay of a pigeonhole without its workspace',
       ['replay', 'archive', '--pigeonhole', '101', '--config', 'good.yaml'],
-      /--pigeonhole is "101": write WORKSPACE\/ID/,
+      /--pigeonhole is "101": give WORKSPACE\/ID/,
     ],
     ['an import into nowhere', ['import', 'note.txt', '--config', 'good.yaml'], /add --pigeonhole ID/],
     [
       'an import of a file that is missing',
       ['import', 'missing.csv', '--pigeonhole', '1', '--config', 'good.yaml'],
-      /missing\.csv: there is no such file/,
+      /missing\.csv: the file does not exist/,
     ],
     ['an import of a folder', ['import', '.', '--pigeonhole', '1', '--config', 'good.yaml'], /\. is no file: name one/],
     [
       'a report in the place of what is imported',
       ['import', 'note.txt', '--pigeonhole', '1', '--report', './note.txt', '--config', 'good.yaml'],
-      /--report names the file that is imported/,
+      /--report is the imported file itself/,
     ],
     [
       'a canary of no size',
@@ -100,7 +96,7 @@ describe('pigeonpost used wrongly', () => {
       ['demo', '--attendees', 'many'],
       /--attendees is "many": give a whole number from 1 to 1000000/,
     ],
-    ['a demo in a folder of other files', ['demo', '--folder', '.'], /holds other files/],
+    ['a demo in a folder of other files', ['demo', '--folder', '.'], /contains files/],
     ['an option that the sandbox does not know', ['sandbox', '--nonsense'], /unknown option '--nonsense'/],
   ])('ends with 2 for %s, and says what is wrong on standard error alone', (_, args, sentence) => {
     const { status, stdout, stderr } = run(...args);
@@ -125,7 +121,7 @@ describe('pigeonpost', () => {
     expect(run(...args.filter(Boolean))).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('loads no part of Temporal, of the store or of a server before a command needs it', () => {
+  it('does not load Temporal, the store or a server before a command needs them', () => {
     const loaded = `Object.keys(require.cache).filter((file) => file.includes('node_modules') && !file.includes('commander'))`;
     const script = `require('./run-command-line.js'); process.stdout.write(${loaded}.join('\\n'))`;
     const cwd = join(command, '..');

@@ -21,11 +21,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 interface Installation {
   readonly config: InstanceConfig;
   readonly ledger: string;
-  /** The token that it has made for itself. */
+  /** The generated token. */
   readonly token: string;
 }
 
-/** A folder with a configuration, and the token that its first start has left there. */
+/** Creates a folder with a configuration and the token that its first start generated. */
 function installation(name: string, more: Partial<InstanceConfig['server']> = {}): Installation {
   const store = join(folder, name, 'data');
   mkdirSync(store, { recursive: true });
@@ -56,7 +56,7 @@ async function serve({ config, ledger, token }: Installation, named?: { id: stri
   return Number(new URL(api.url).port);
 }
 
-/** What its process has left in the data folder. */
+/** Writes the file that its process leaves in the data folder. */
 function noted({ config, ledger }: Installation, port: number): void {
   const file = join((config.store as { folder: string }).folder, 'api.instance');
   writeFileSync(file, JSON.stringify({ url: `http://127.0.0.1:${port}`, ledger, pid: 1 }));
@@ -67,7 +67,7 @@ const at = (config: InstanceConfig, port: number): InstanceConfig => ({
   server: { ...config.server, port },
 });
 
-/** A program that answers every request with this. @returns its port, and the headers that it was sent */
+/** Starts a program that answers every request with a body. @returns its port, and the headers it received */
 async function otherProgram(answer: string): Promise<{ port: number; sent: IncomingMessage['headers'][] }> {
   const sent: IncomingMessage['headers'][] = [];
   const server: Server = createServer((request, response) => {
@@ -90,15 +90,15 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('a command looks for the pigeonpost of its configuration', () => {
-  it('and finds it where it has noted that it listens, whatever the file says by now', async () => {
+describe('a command searches for the pigeonpost of its configuration', () => {
+  it('and finds it at the address it recorded, even if the file names another by now', async () => {
     const own = installation('moved');
     const port = await serve(own);
     noted(own, port);
     expect(await findInstance(own.config)).toEqual({ url: `http://127.0.0.1:${port}`, token: own.token });
   });
 
-  it('and finds it where the file says, when what was noted is of a process that was killed', async () => {
+  it('and finds it at the configured address if the recorded one is of a killed process', async () => {
     const own = installation('killed');
     const port = await serve(own);
     noted(own, await closedPort());
@@ -117,12 +117,12 @@ describe('a command looks for the pigeonpost of its configuration', () => {
     await expect(findInstance(at(own.config, port))).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
-        /^another pigeonpost answers at http:\S+, not the one of .+pigeonpost\.yaml, and nothing/,
+        /^the pigeonpost at http:\S+ belongs to another configuration, not to .+pigeonpost\.yaml, so nothing/,
       ),
     });
   });
 
-  it('although several share one server.token: by the store', async () => {
+  it('and identifies it by its store if several share one server.token', async () => {
     const token = new Secret('one-token-for-staging-and-production');
     const other = installation('staging', { token });
     const port = await serve(other);
@@ -131,7 +131,7 @@ describe('a command looks for the pigeonpost of its configuration', () => {
     expect(await findInstance(at(other.config, port))).toMatchObject({ token: token.reveal() });
   });
 
-  it('and sends no token to another program, or to one that only pretends', async () => {
+  it('and sends no token to another program, or to one that imitates pigeonpost', async () => {
     const own = installation('impersonated');
     const answer = { pigeonpost: '1.0.0', ledger: own.ledger, proof: 'a', store: 'b', file: 'c' };
     for (const text of ['hello', '{}', JSON.stringify(answer)]) {
@@ -141,7 +141,7 @@ describe('a command looks for the pigeonpost of its configuration', () => {
     }
   });
 
-  it('with a named token in its own configuration', async () => {
+  it('and accepts a named token in its own configuration', async () => {
     const named = makeToken();
     const own = installation('named', { token: new Secret(named.text) });
     const port = await serve({ ...own, config: { ...own.config, server: { host: '127.0.0.1', port: 0 } } }, named);
@@ -149,8 +149,8 @@ describe('a command looks for the pigeonpost of its configuration', () => {
   });
 });
 
-describe('an address that is given on purpose', () => {
-  it('is used when the pigeonpost there knows the token, and else refused before the token is sent', async () => {
+describe('an address given with --url', () => {
+  it('is used if the pigeonpost there knows the token, and otherwise refused before the token is sent', async () => {
     const other = installation('elsewhere');
     const url = `http://127.0.0.1:${await serve(other)}`;
     expect(await checkGiven({ url, token: other.token })).toEqual({ url, token: other.token });

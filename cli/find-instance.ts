@@ -16,7 +16,7 @@ export interface ApiAddress {
 /** The settings that identify a running process. */
 export type InstanceConfig = Pick<ClientConfig, 'file' | 'folder' | 'store' | 'server'>;
 
-/** An address that was given on purpose, in the place of a configuration's. */
+/** An address given with `--url`, instead of the configuration's. */
 export interface GivenAddress {
   readonly url: string;
   readonly token: string;
@@ -25,16 +25,17 @@ export interface GivenAddress {
 const withinMs = 10_000;
 
 /**
- * Finds the running pigeonpost of a configuration, and makes sure that it is that one before it is sent anything: several may
- * run on one machine, and another program may listen on the port of one that has ended.
- * @throws {CommandError} exit 3 when nothing answers, or another pigeonpost or program does; 1 when the token is not accepted
+ * Finds the running pigeonpost of a configuration and verifies its identity before anything is sent: several may run on
+ * one machine, and another program may listen on the port of one that has ended.
+ * @throws {CommandError} exit 3 if nothing answers, or another pigeonpost or program does; 1 if the token is not
+ * accepted
  */
 export async function findInstance(config: InstanceConfig): Promise<ApiAddress> {
   const noted = readInstanceFile(config);
   const configured = configuredUrl(config);
   const token = config.server.token?.reveal() ?? readLocalToken(config);
   if (noted !== undefined && noted.url !== configured) {
-    // After a kill the file is of a process that has ended, and the next one may listen where the configuration says.
+    // After a kill, the file describes a process that has ended; the next one may listen at the configured address.
     const found = await ask(noted.url, token).catch(() => undefined);
     if (found !== undefined && (await isOwn(found, { noted, config, token }))) return { url: noted.url, token };
   }
@@ -43,11 +44,11 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
   if (noted?.ledger === found.answer.ledger) throw tokenRefused(configured);
   throw new CommandError(
     ExitCode.Unreachable,
-    `another pigeonpost answers at ${configured}, not the one of ${config.file}, and nothing was asked of it. Start this one ("pigeonpost start", with a server.port of its own), or add --url ${configured} to mean the other`,
+    `the pigeonpost at ${configured} belongs to another configuration, not to ${config.file}, so nothing was sent to it. Start this one ("pigeonpost start", with its own server.port), or add --url ${configured} to use the other one`,
   );
 }
 
-/** Makes sure that a pigeonpost which knows the token answers there. @throws {CommandError} as findInstance */
+/** Verifies that a pigeonpost that knows the token answers at this address. @throws {CommandError} as `findInstance` */
 export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
   const { hashToken, isSameProof, prove } = await import('../worker/instance-words.js'); // loads the API's modules
   const { answer, challenge } = await ask(url, token);
@@ -97,7 +98,7 @@ async function ask(url: string, token: string | undefined): Promise<Found> {
   if (response.status === 503 && isProblem(answer)) throw new CommandError(ExitCode.Unreachable, answer.detail);
   throw new CommandError(
     ExitCode.Unreachable,
-    `another program than pigeonpost, or another version of it, answers at ${url}: end it, or choose another server.port and start pigeonpost`,
+    `the program at ${url} is not this version of pigeonpost: stop it, or set another server.port and start pigeonpost`,
   );
 }
 
@@ -111,7 +112,7 @@ async function isOwn(
   const is = (statement: 'ledger' | 'store' | 'file', value: string): boolean =>
     isSameProof(answer[statement === 'ledger' ? 'proof' : statement], prove(key, challenge, statement, value));
   if (!is('ledger', answer.ledger)) return false;
-  // The token that an installation makes for itself is its own; one of the configuration may be shared by several.
+  // A generated token identifies one installation; a configured token may be shared by several.
   if (noted !== undefined || config.server.token === undefined) return true;
   const { store, file } = config;
   return store.kind === 'unknown' ? is('file', realPath(file)) : is('store', storeName(store));
@@ -120,7 +121,7 @@ async function isOwn(
 function tokenRefused(url: string): CommandError {
   return new CommandError(
     ExitCode.Failed,
-    `the pigeonpost at ${url} does not know this token: it was revoked, or is the token of another one`,
+    `the pigeonpost at ${url} does not know this token: it was revoked, has expired, or belongs to another pigeonpost`,
   );
 }
 

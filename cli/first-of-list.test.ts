@@ -1,6 +1,6 @@
 import { firstOfList, type PartAsked } from './first-of-list.js';
 
-/** A list of so many numbers, as the API gives it, and what was asked of it. */
+/** A list of `n` numbers that is read page by page, and the requests it received. */
 function listOf(length: number) {
   const asked: PartAsked[] = [];
   const ask = async (part: PartAsked) => {
@@ -13,7 +13,7 @@ function listOf(length: number) {
   return { ask, asked };
 }
 
-describe('the first of a long list', () => {
+describe('the first items of a long list', () => {
   it.each([
     ['a list that is shorter than the limit', 3, 10, { count: 3, more: false, parts: 1 }],
     ['a list that is just as long', 10, 10, { count: 10, more: false, parts: 1 }],

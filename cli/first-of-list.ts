@@ -1,13 +1,13 @@
-/** A part of a long list of the API. */
+/** A page of a long list of the API. */
 export interface Part<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
 }
 
-/** Request for one part. */
+/** Request for one page. */
 export interface PartAsked {
   readonly limit: number;
-  /** `next` of the part before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export function partQuery({ limit, after }: PartAsked): string {
 /** Maximum page size of the API. */
 const maxPageSize = 500;
 
-/** The first `limit` items of a long list, in as many parts as that takes, and whether there are more. */
+/** Reads the first `limit` items of a list, page by page, and returns whether there are more. */
 export async function firstOfList<Item>(
   limit: number,
   ask: (part: PartAsked) => Promise<Part<Item>>,
@@ -26,7 +26,7 @@ export async function firstOfList<Item>(
   const items: Item[] = [];
   let after: string | null | undefined;
   while (items.length < limit && after !== null) {
-    // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
+    // oxlint-disable-next-line no-await-in-loop -- each page names the next
     const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, maxPageSize), after });
     items.push(...part.items);
     after = part.next;
@@ -35,4 +35,4 @@ export async function firstOfList<Item>(
 }
 
 /** Printed if the list has more items than were requested. */
-export const thereIsMore = 'there is more: --limit shows it';
+export const thereIsMore = 'there are more: raise --limit to show them';

@@ -31,7 +31,7 @@ const hindered = (
   objects: readonly EventObjectView[] = [],
 ): EventView => view(objects, { hindrance: { kind: 'wait', why, detail: 'it says why' }, nextInMs });
 
-/** Answers with these in turn, and keeps what was asked, noted and waited for. */
+/** Returns the answers one after another, and records requests, notes and waits. */
 function stage(...views: EventView[]) {
   const [skips, notes, waits]: [string[][], string[], number[]] = [[], [], []];
   const left = [...views];
@@ -49,7 +49,7 @@ function stage(...views: EventView[]) {
 }
 
 describe('following the creation of an event', () => {
-  it('asks until nothing is left, and knows at the end what was created on the way', async () => {
+  it('repeats the request until nothing is left, and reports everything that was created', async () => {
     const { turn, out, wait, notes, waits } = stage(
       view([object('pigeonhole', 'created', 101), object('a', 'create')], { nextInMs: 0 }),
       view([object('pigeonhole', 'exists', 101), object('a', 'created', 5001)]),
@@ -60,7 +60,7 @@ describe('following the creation of an event', () => {
     expect(waits).toEqual([]);
   });
 
-  it('does not have sent again what was refused, and tells it at the end', async () => {
+  it('does not send refused objects again, and reports them at the end', async () => {
     const { turn, out, wait, skips } = stage(
       view([object('a', 'refused'), object('b', 'create')], { nextInMs: 0 }),
       view([object('a', 'create'), object('b', 'created', 2)]),
@@ -70,7 +70,7 @@ describe('following the creation of an event', () => {
     expect(end.objects.map(({ state }) => state)).toEqual(['refused', 'created']);
   });
 
-  it('waits for the look-up of a lost answer, says so once, and counts what it finds as created', async () => {
+  it('waits for the lookup of a lost answer, says so once, and counts found objects as created', async () => {
     const { turn, out, wait, notes, waits } = stage(
       view([object('a', 'unknown')], { nextInMs: 60_000 }),
       view([object('a', 'unknown')], { nextInMs: 400 }),
@@ -78,16 +78,19 @@ describe('following the creation of an event', () => {
     );
     const end = await followEvent(turn, out, wait);
     expect(waits).toEqual([60_000, 400]);
-    expect(notes).toEqual([expect.stringMatching(/^no answer came about a: looked up in 60 s/), 'a was found, id 5']);
+    expect(notes).toEqual([
+      expect.stringMatching(/^the answer about a was lost: pigeonpost looks it up in 60 s/),
+      'a was found, id 5',
+    ]);
     expect(end.objects[0]).toMatchObject({ state: 'created', id: 5 });
   });
 
-  it('does not claim to have created what an earlier command has sent', async () => {
+  it('does not report objects of an earlier command as created', async () => {
     const { turn, out, wait } = stage(view([object('a', 'claim', 5), object('b', 'exists', 6)]));
     expect((await followEvent(turn, out, wait)).objects.map(({ state }) => state)).toEqual(['claim', 'exists']);
   });
 
-  it('keeps what was created before the quota ended', async () => {
+  it('reports objects that were created before the quota was used up', async () => {
     const { turn, out, wait, notes, waits } = stage(
       hindered('quota', 7_200_000, [object('a', 'created', 1), object('b', 'create')]),
       hindered('quota', 30_000),
@@ -101,7 +104,7 @@ describe('following the creation of an event', () => {
     ]);
   });
 
-  it('gives up a service that cannot be reached, and shows how far it came', async () => {
+  it('gives up if the service cannot be reached, and shows the progress so far', async () => {
     const { turn, out, wait, waits } = stage(
       hindered('unreachable', 2000, [object('a', 'created', 1), object('b', 'create')]),
       ...Array.from({ length: 4 }, () => hindered('unreachable', 2000)),
@@ -115,7 +118,7 @@ describe('following the creation of an event', () => {
   });
 });
 
-it('a plan is asked for until the service answers again', async () => {
+it('a plan is requested until the service answers again', async () => {
   const { turn, out, wait } = stage(
     hindered('unreachable', 2000),
     hindered('quota', 1000),

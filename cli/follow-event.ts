@@ -7,14 +7,14 @@ export type Wait = (ms: number) => Promise<unknown>;
 
 /** The command gives up after this number of consecutive failures to reach the service. */
 const maxFailures = 5;
-/** A wait for the quota can end early, because its plan can change. */
+/** Maximum wait before the next request: a wait for the quota can end early. */
 const maxWaitMs = 60_000;
 
 const comeBack = 'Ctrl-C is safe: the same command continues where this one stopped';
 
 /**
- * Asks until nothing passing is in the way, or the service cannot be reached for long.
- * @param onView sees every answer, also those after which is asked again: something may have been done before
+ * Repeats a request until no temporary obstacle is left, or the service could not be reached for too long.
+ * @param onView receives every answer, including those that lead to a retry: objects may have been created before
  */
 export async function untilAnswered(
   ask: () => Promise<EventView>,
@@ -24,7 +24,7 @@ export async function untilAnswered(
 ): Promise<EventView> {
   let told: string | null = null;
   for (let failures = 0; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    // oxlint-disable-next-line no-await-in-loop -- strictly one after another
     const view = await ask();
     onView(view);
     const { hindrance, nextInMs } = view;
@@ -44,11 +44,11 @@ function waitWords(why: string, waitMs: number): string {
     case 'quota':
       return `the request quota is used up: the command continues in ${span}`;
     case 'unreachable':
-      return 'the service cannot be reached: the command tries again';
+      return 'the service cannot be reached: retrying';
     case 'throttled':
-      return `the service asks to wait: the command continues in ${span}`;
+      return `the service requested a wait: the command continues in ${span}`;
     default:
-      return 'the running pigeonpost is stopping: the command tries again';
+      return 'the running pigeonpost is stopping: retrying';
   }
 }
 
@@ -64,7 +64,7 @@ export async function followEvent(
 ): Promise<EventView> {
   const progress = new EventProgress(out);
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    // oxlint-disable-next-line no-await-in-loop -- strictly one after another
     const view = await untilAnswered(
       () => runCycle(progress.refused),
       out,
@@ -89,7 +89,10 @@ class EventProgress {
     return [...this.#settled.values()].filter(({ state }) => state === 'refused').map(({ key }) => key);
   }
 
-  /** The objects with their results: a cycle sees what exists, but not that an earlier cycle created it. */
+  /**
+   * Returns the objects with their results. A cycle sees that an object exists, but not that an earlier cycle created
+   * it.
+   */
   get objects(): EventObjectView[] {
     return this.#last.map((object) => {
       const end = this.#settled.get(object.key);
@@ -104,7 +107,7 @@ class EventProgress {
     for (const object of objects) {
       const { key, state, id } = object;
       if (state === 'created' || state === 'refused') this.#settled.set(key, object);
-      // sent by this very command, and found
+      // sent by this command, and found by the lookup
       if (state === 'claim' && this.#lost.has(key)) this.#settled.set(key, { ...object, state: 'created' });
       if (state === 'created') this.out.note(`${key} is created, id ${id}`);
       if (state === 'claim') this.out.note(`${key} was found, id ${id}`);
@@ -115,7 +118,7 @@ class EventProgress {
     const span = spanInWords(Math.ceil((nextInMs ?? 0) / 1000));
     const when = nextInMs === 0 ? 'later' : `in ${span}`;
     this.out.note(
-      `no answer came about ${news.join(', ')}: looked up ${when}, before anything is sent again (${comeBack})`,
+      `the answer about ${news.join(', ')} was lost: pigeonpost looks it up ${when}, before it sends anything again (${comeBack})`,
     );
   }
 }

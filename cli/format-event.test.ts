@@ -38,8 +38,8 @@ const view = (objects: readonly EventObjectView[], facts: Partial<EventView> = {
   ...facts,
 });
 
-describe('an event for a person', () => {
-  it('is what would be created, with times where it takes place', () => {
+describe('the text of an event', () => {
+  it('lists objects to create, with times in the time zone of the event', () => {
     const shown = view(
       [pigeonhole, session('opening', {}), session('words', { fields: { name: 'Words', type: 'break' } })],
       {
@@ -58,7 +58,7 @@ describe('an event for a person', () => {
     expect(questionOf(shown)).toBe('Create these 3?');
   });
 
-  it('names what a person has to decide, and how', () => {
+  it('names the decisions of the operator, and the options for them', () => {
     const candidates = [
       { id: 5001, name: 'Talk', startDate: '2026-11-21T09:00:00+01:00', endDate: null, status: null },
       { id: 5011, name: 'Talk', startDate: '2026-11-21', endDate: '2026-11-22', status: 'ended' },
@@ -67,17 +67,17 @@ describe('an event for a person', () => {
       formatEvent(view([session('a', { state: 'undecided', candidates }), session('b', { state: 'gone' })]), 'plan'),
     ).toEqual([
       'event summit in workspace acme',
-      '  a  looks like one that exists',
+      '  a  similar to an existing object',
       '       5001 "Talk", 2026-11-21 09:00',
       '       5011 "Talk", 2026-11-21 to 2026-11-22, ended',
-      '       is it one of these? --use a=5001 takes it, --new a creates another',
+      '       to use an existing one, add --use a=5001; to create another, add --new a',
       '  b  was created before, and was deleted in the service',
-      '       --new b creates it again',
+      '       to create it again, add --new b',
       '2 for you to decide',
     ]);
   });
 
-  it('is what became of it', () => {
+  it('lists the result of each object', () => {
     const objects = [
       { ...pigeonhole, state: 'created', id: 113, passcode: 'ABC123' } as const,
       session('a', { state: 'refused', problems: ['event.yaml:9: sessions[0].type: is wrong'], requestId: 'r-1' }),
@@ -97,15 +97,15 @@ describe('an event for a person', () => {
       '                event.yaml:9: sessions[0].type: is wrong',
       '  b           exists, id 5',
       '                event.yaml:10: sessions[1].location: is "X" here and "Y" at the service',
-      '                the service takes no changes by its API: make them in its dashboard, or in the file',
-      '  c           sent, and no answer came: it is looked up before anything is sent again',
+      "                the service's API cannot change it: edit it in the service's dashboard, or correct the file",
+      '  c           sent, but the answer was lost: it is looked up before anything is sent again',
       '  d           waits for its pigeonhole',
       '  e           not created: "Talk", qna, 2026-11-21 09:00 to 10:30',
-      '1 created, 1 not created, 1 there already, 1 refused, 1 to be looked up, 1 waiting for the pigeonhole',
+      '1 created, 1 not created, 1 there already, 1 refused, 1 to look up, 1 waiting for the pigeonhole',
     ]);
   });
 
-  it('holds nothing that a terminal obeys', () => {
+  it('contains no control characters', () => {
     const lines = formatEvent(view([session('a', { fields: { name: 'Talk\u001b[2J\n', type: 'qna' } })]), 'plan');
     expect(lines.join('')).not.toMatch(/\p{Cc}/u);
   });

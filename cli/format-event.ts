@@ -11,7 +11,7 @@ export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
     ...view.warnings.map((line) => `note: ${line}`),
     ...view.problems.map((line) => `PROBLEM: ${line}`),
   ];
-  // Texts of the file and of the service could hold what a terminal obeys.
+  // Texts of the file and of the service may contain control characters.
   return lines.map((line) => shownInLine(line));
 }
 
@@ -28,12 +28,15 @@ function objectLines(object: EventObjectView, view: EventView, at: 'plan' | 'end
     ...problems,
     ...(differences.length === 0
       ? []
-      : [...differences, 'the service takes no changes by its API: make them in its dashboard, or in the file']),
+      : [
+          ...differences,
+          "the service's API cannot change it: edit it in the service's dashboard, or correct the file",
+        ]),
     ...candidates.map((candidate) => candidateWords(candidate, view)),
     ...(state === 'undecided'
-      ? [`is it one of these? --use ${key}=${candidates[0]?.id ?? 'ID'} takes it, --new ${key} creates another`]
+      ? [`to use an existing one, add --use ${key}=${candidates[0]?.id ?? 'ID'}; to create another, add --new ${key}`]
       : []),
-    ...(state === 'gone' ? [`--new ${key} creates it again`] : []),
+    ...(state === 'gone' ? [`to create it again, add --new ${key}`] : []),
   ];
   return [head, ...below.map((line) => `  ${' '.repeat(width)}    ${line}`)];
 }
@@ -47,11 +50,11 @@ function stateWords({ state, id, requestId }: EventObjectView, at: 'plan' | 'end
     case 'exists':
       return `exists, id ${id}`;
     case 'claim':
-      return at === 'plan' ? `exists, id ${id}, and is taken for it` : `exists, id ${id}`;
+      return at === 'plan' ? `exists, id ${id}, and will be used` : `exists, id ${id}`;
     case 'unknown':
-      return 'sent, and no answer came: it is looked up before anything is sent again';
+      return 'sent, but the answer was lost: it is looked up before anything is sent again';
     case 'undecided':
-      return 'looks like one that exists';
+      return 'similar to an existing object';
     case 'gone':
       return 'was created before, and was deleted in the service';
     case 'held':
@@ -59,7 +62,7 @@ function stateWords({ state, id, requestId }: EventObjectView, at: 'plan' | 'end
     case 'refused':
       return `refused by the service${requestId === null ? '' : ` (request ${requestId})`}`;
     case 'impossible':
-      return 'cannot be what --use says';
+      return 'does not match the object of --use';
   }
 }
 
@@ -82,7 +85,7 @@ function candidateWords({ id, name, startDate, endDate, status }: CandidateView,
   return [`${id} "${name ?? ''}"`, ...parts].join(', ');
 }
 
-/** `2026-11-21 09:00 to 10:00`, in the pigeonhole's time zone; days as they are. */
+/** `2026-11-21 09:00 to 10:00`, in the pigeonhole's time zone; days unchanged. */
 function spanWords(from: string, to: string, { timezone }: EventView): string[] {
   const [start, end] = [localTime(from, timezone), localTime(to, timezone)];
   if (start === '') return [];
@@ -95,7 +98,7 @@ function localTime(text: string, timezone: string): string {
   if (!text.includes('T')) return text;
   const at = Date.parse(text);
   if (Number.isNaN(at)) return text;
-  // Swedish writes a date and a time as ISO 8601 does, with a blank between
+  // The Swedish format is ISO 8601 with a space between date and time.
   return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' }).format(at);
 }
 
@@ -109,7 +112,7 @@ function summary({ objects }: EventView, at: 'plan' | 'end'): string[] {
     [['create'], at === 'plan' ? 'to be created' : 'not created'],
     [['exists', 'claim'], 'there already'],
     [['refused'], 'refused'],
-    [['unknown'], 'to be looked up'],
+    [['unknown'], 'to look up'],
     [['undecided', 'gone', 'impossible'], 'for you to decide'],
     [['held'], 'waiting for the pigeonhole'],
   ];

@@ -3,7 +3,7 @@ import { inWords, spanInWords } from './format-values.js';
 const now = new Date('2026-11-21T09:30:00.000Z');
 const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
 
-describe('an instant in words', () => {
+describe('a formatted instant', () => {
   it.each([
     [0, 'just now'],
     [0.4, 'just now'],
@@ -25,8 +25,8 @@ describe('an instant in words', () => {
   });
 });
 
-describe('a span in words', () => {
-  it('is told in whole units', () => {
+describe('a formatted span', () => {
+  it('has whole units', () => {
     expect([0, 59.4, 200, 10_000, 500_000].map(spanInWords)).toEqual(['0 s', '59 s', '3 min', '3 h', '6 d']);
   });
 });

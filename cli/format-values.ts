@@ -1,4 +1,4 @@
-/** 12,345: a number that a person reads at a glance. */
+/** "12,345". */
 export function grouped(n: number): string {
   return n.toLocaleString('en-US');
 }
@@ -16,7 +16,7 @@ const minuteS = 60;
 const hourS = 60 * minuteS;
 const dayS = 24 * hourS;
 
-/** "12 s ago", "in 3 min", "just now": an instant as a person says it, in the unit that leaves at least two of them. */
+/** "12 s ago", "in 3 min", "just now": uses the largest unit of which there are at least two. */
 export function inWords(at: Date, now: Date): string {
   const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
   if (seconds === 0) return 'just now';
@@ -35,10 +35,10 @@ export function spanInWords(seconds: number): string {
 const words: Readonly<Record<string, string>> = {
   'consent-refused': 'consent refused',
   'consent-not-asked': 'consent not asked',
-  'consent-not-known': 'consent not known',
-  'list-not-wanted': 'a list that it is sent no more',
-  condition: 'left out by its condition',
-  'not-selected': 'pigeonholes that no sync of this sink selects',
+  'consent-not-known': 'consent unknown',
+  'list-not-wanted': 'a list that the sink no longer receives',
+  condition: 'excluded by its condition',
+  'not-selected': 'a pigeonhole that no sync of this sink selects',
   'no-match': 'no value to match by',
   'no-email': 'no e-mail address',
   'no-key': 'no key and no e-mail address to match by',
@@ -48,10 +48,10 @@ const words: Readonly<Record<string, string>> = {
   'no-actor': 'no actor',
   'no-text': 'no text',
   'no-attendance': 'no attendance',
-  unchanged: 'the destination has it already',
+  unchanged: 'already up to date at the destination',
 };
 
-/** Returns a reason of withholding in words. */
+/** Returns the text for a reason to withhold a change. */
 export function reasonWords(reason: string): string {
   return words[reason] ?? reason;
 }

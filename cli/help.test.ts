@@ -7,7 +7,7 @@ function programOf(columns: number): Command {
   return createProgram({ ...nothing, terminal: false, colours: false, columns, rows: 24 }, () => undefined);
 }
 
-/** Every command that does something, by what is typed. */
+/** Every command that can be run, by its full name. */
 function leavesOf(program: Command, path: readonly string[] = []): { path: string; command: Command }[] {
   return program.commands.flatMap((command) => {
     const own = [...path, command.name()];
@@ -27,7 +27,7 @@ function helpOf(command: Command, columns: number): string {
   return text;
 }
 
-/** Commands that run until a signal, whose output no program reads, or that write a file; `person --export` prints JSON. */
+/** Commands that run until a signal, have no output for programs, or write a file; `person --export` prints JSON. */
 const withoutJson = [
   'start',
   'worker',
@@ -47,19 +47,19 @@ const withoutExample = ['sandbox', 'complete'];
 describe('every command', () => {
   const leaves = leavesOf(programOf(80));
 
-  it('prints one JSON document when a program reads it', () => {
+  it('has an option to print one JSON document', () => {
     const without = leaves.filter(({ command }) => !command.options.some(({ long }) => long === '--json'));
     expect(without.map(({ path }) => path).toSorted()).toEqual(withoutJson.toSorted());
   });
 
-  it('shows in its help how it is typed', () => {
+  it('has an example in its help', () => {
     const without = leaves.filter(
       ({ path, command }) => !helpOf(command, 80).includes(`\n  pigeonpost ${path.split(' ')[0]}`),
     );
     expect(without.map(({ path }) => path).toSorted()).toEqual(withoutExample.toSorted());
   });
 
-  it('is under a heading of the help', () => {
+  it('is listed under a heading of the help', () => {
     const visible = programOf(80).commands.filter((command) => command.name() !== 'complete');
     expect(visible.filter((command) => command.helpGroup() === '').map((each) => each.name())).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe('every command', () => {
 
 describe('the help', () => {
   it.each([60, 160])(
-    'is never wider than a terminal of %i columns, but for examples, which can be copied',
+    'is never wider than a terminal of %i columns, except for examples, which can be copied',
     (columns) => {
       const program = programOf(columns);
       const wide = [program, ...leavesOf(program).map(({ command }) => command)].flatMap((command) =>

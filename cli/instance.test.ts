@@ -23,7 +23,7 @@ describe('a command that contacts no running pigeonpost', () => {
     );
   });
 
-  it('refuses --token likewise', async () => {
+  it('refuses --token as well', async () => {
     await expect(run('--token', 'x', 'start')).rejects.toThrow(
       '"start" contacts no running pigeonpost: remove --token',
     );

@@ -4,19 +4,19 @@ import type { Context } from './context.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { checkGiven } from './find-instance.js';
 
-/** The running pigeonpost that a command is about. */
+/** The running pigeonpost that a command contacts. */
 export interface Instance {
-  /** Configuration at `--config`; undefined where `--url` names another instance and there may be no file. */
+  /** Configuration at `--config`; undefined with `--url`, where there may be no file. */
   readonly config: ClientConfig | undefined;
   readonly address: FindAddress;
   readonly client: ApiClient;
-  /** Names in the configuration; none where it is not known. */
+  /** Names in the configuration; empty if it is unknown. */
   readonly workspaces: readonly string[];
 }
 
 /**
- * The instance of the file at `--config`, or the one at `--url`. Sends nothing yet.
- * @throws {ConfigError} for a file that cannot be used; {CommandError} for an address that cannot be used
+ * Returns the instance of the file at `--config`, or the one at `--url`. Sends nothing.
+ * @throws {ConfigError} for an invalid file; {CommandError} for an invalid address
  */
 export async function instanceOf(context: Context): Promise<Instance> {
   const { loadCommandConfig } = await import('../operations/load-process-config.js');
@@ -31,24 +31,24 @@ export async function instanceOf(context: Context): Promise<Instance> {
   return { config, address, client: apiClient(address), workspaces: config.workspaces };
 }
 
-/** The client of `instanceOf`. */
+/** Returns the client of `instanceOf`. */
 export async function clientOf(context: Context): Promise<ApiClient> {
   return (await instanceOf(context)).client;
 }
 
-/** `--url`, with the token of `--token` or PIGEONPOST_TOKEN. Other accounts of the machine can read a command line. */
+/** Returns `--url` with the token of PIGEONPOST_TOKEN or `--token`, which other accounts of the machine can read. */
 async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
   const { tokenOfEnvironment } = await import('../operations/load-process-config.js');
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
-    throw new CommandError(ExitCode.WrongUse, '--url is no address: write one such as http://127.0.0.1:8088');
+    throw new CommandError(ExitCode.WrongUse, '--url is not an address: give one such as http://127.0.0.1:8088');
   }
   const token = given ?? tokenOfEnvironment();
   if (token === '') {
     throw new CommandError(
       ExitCode.WrongUse,
-      '--url needs a token of that pigeonpost: set PIGEONPOST_TOKEN, or add --token TOKEN',
+      '--url needs a token of the pigeonpost at this address: set PIGEONPOST_TOKEN, or add --token TOKEN',
     );
   }
   return { url: url.replace(/\/+$/, ''), token };

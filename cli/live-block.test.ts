@@ -1,6 +1,6 @@
 import { LiveBlock } from './live-block.js';
 
-/** As much of a terminal as a block needs: a grid of lines and a cursor, and what a write leaves visible in between. */
+/** A minimal terminal: a grid of lines, a cursor, and the state after each write. */
 class Terminal {
   columns = 20;
   rows = 6;
@@ -10,14 +10,14 @@ class Terminal {
 
   readonly draw = (text: string): void => {
     this.writes += 1;
-    // oxlint-disable-next-line no-control-regex -- escape sequences are what a terminal obeys
+    // oxlint-disable-next-line no-control-regex -- matches escape sequences
     for (const [, escape, count, command, line] of text.matchAll(/(\u001b\[)(\d*)([A-Z])\r?|([^\u001b\n]*\n?)/g)) {
       if (escape !== undefined) this.#obey(command!, Number(count || 1));
       else if (line) this.#print(line);
     }
   };
 
-  /** A person types Enter: the terminal shows it by moving the cursor. */
+  /** The user presses Enter: the terminal moves the cursor. */
   enter(): void {
     this.#print('\n');
   }
@@ -41,7 +41,7 @@ class Terminal {
 }
 
 describe('a block on a terminal', () => {
-  it('takes the place of the one before, also when it is shorter or longer', () => {
+  it('replaces the previous one, also if it is shorter or longer', () => {
     const terminal = new Terminal();
     const block = new LiveBlock(terminal);
     block.show(['one', 'two', 'three']);
@@ -51,7 +51,7 @@ describe('a block on a terminal', () => {
     expect(terminal.shown).toEqual(['five', 'six']);
   });
 
-  it('is drawn by one write, so that nothing half drawn is seen', () => {
+  it('is drawn with one write, so that no partial block is visible', () => {
     const terminal = new Terminal();
     const block = new LiveBlock(terminal);
     block.show(['one', 'two']);
@@ -59,7 +59,7 @@ describe('a block on a terminal', () => {
     expect(terminal.writes).toBe(2);
   });
 
-  it('leaves no stale line when a person types Enter, where it has the screen to itself', () => {
+  it('leaves no old line after Enter if it uses the whole screen', () => {
     const terminal = new Terminal();
     terminal.draw('$ pigeonpost start\n');
     const block = new LiveBlock(terminal, { hasScreen: true });
@@ -70,7 +70,7 @@ describe('a block on a terminal', () => {
     expect(terminal.shown).toEqual(['$ pigeonpost start', 'three', 'four']);
   });
 
-  it('begins on a cleared screen when the window was resized', () => {
+  it('starts on a cleared screen after the window is resized', () => {
     const terminal = new Terminal();
     const block = new LiveBlock(terminal);
     block.show(['one', 'two']);

@@ -13,8 +13,8 @@ const clearToLineEnd = '\u001b[K';
 const clearBelow = '\u001b[J';
 
 /**
- * A block of lines that is redrawn in place. Each time is one write, in which every line is overwritten and only what
- * is left of the old one cleared, so that nothing flickers.
+ * A block of lines that is redrawn in place. Each redraw is one write that overwrites every line and clears only the
+ * rest of old lines, so that nothing flickers.
  */
 export class LiveBlock {
   readonly #out: BlockOutput;
@@ -24,8 +24,8 @@ export class LiveBlock {
   #columns: number;
 
   /**
-   * @param options.hasScreen the block has the screen to itself, from the top: what was there moves into the scrollback. An
-   * Enter that a person types then moves the cursor, but not the place where the block is drawn.
+   * @param options.hasScreen the block uses the whole screen from the top, and older output moves into the scrollback.
+   * If the user presses Enter, the cursor moves, but the block is still drawn at the same position.
    */
   constructor(out: BlockOutput, { hasScreen = false }: { readonly hasScreen?: boolean } = {}) {
     this.#out = out;
@@ -33,7 +33,7 @@ export class LiveBlock {
     this.#columns = out.columns;
   }
 
-  /** @param lines each no wider than the terminal, and together not higher */
+  /** @param lines no wider than the terminal, and no more than fit on it */
   show(lines: readonly string[]): void {
     const { columns } = this.#out;
     // A resized terminal has wrapped the old lines again, so their position is unknown.

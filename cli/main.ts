@@ -3,7 +3,7 @@ import { boundHeap, keepVerifying } from '../worker/prepare-process.js';
 import { ExitCode } from './exit-code.js';
 import { holdSignals } from './until-stopped.js';
 
-/** The command `pigeonpost`. Bounds its memory and holds on to signals before the command line, which takes a moment, is even loaded. */
+/** Runs `pigeonpost`. Limits its memory and holds signals before it loads the command line, which takes a moment. */
 async function main(): Promise<void> {
   boundHeap();
   holdSignals();
@@ -14,7 +14,7 @@ async function main(): Promise<void> {
 
 main().then(
   () => {
-    // Nothing may keep a finished command alive: a socket in keep-alive, a native thread.
+    // Keep-alive sockets and native threads must not keep a finished command alive.
     if (process.exitCode !== undefined) process.stdout.write('', () => process.exit());
   },
   (error: unknown) => {

@@ -8,12 +8,12 @@ export function operatorName(): string | undefined {
   try {
     return userInfo().username || undefined;
   } catch {
-    return undefined; // a user id without an entry, as in many containers
+    return undefined; // a user ID without an account entry, as in many containers
   }
 }
 
 /**
- * Asks the operator to confirm at the terminal. Every answer but "y" and "yes" is a no, and so is Ctrl-C.
+ * Asks the operator to confirm at the terminal. Every answer except "y" and "yes" declines, and so does Ctrl-C.
  * @throws {CommandError} exit 2 if there is no terminal
  */
 export async function confirm(question: string): Promise<boolean> {

@@ -8,9 +8,9 @@ describe('a pigeonhole on the command line', () => {
     expect(await parseFullPigeonhole(word, workspaces)).toEqual(place);
   });
 
-  it('needs its workspace if there are several', async () => {
+  it('needs a workspace if there are several', async () => {
     await expect(parseFullPigeonhole('101', ['acme', 'other'])).rejects.toThrow(
-      'write WORKSPACE/101; the workspaces are acme, other',
+      'give WORKSPACE/101; the workspaces are acme, other',
     );
   });
 });

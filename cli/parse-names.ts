@@ -21,7 +21,10 @@ export async function parseServiceList(
   throw new CommandError(ExitCode.WrongUse, found.problem);
 }
 
-/** Parses the name of a list, including the lists that pigeonpost derives. @throws {CommandError} if there is no such list */
+/**
+ * Parses the name of a list, including the lists that pigeonpost derives.
+ * @throws {CommandError} if there is no such list
+ */
 export async function parseList(
   word: string,
 ): Promise<Extract<ReturnType<Words['anyListNamed']>, { list: string }>['list']> {
@@ -36,10 +39,7 @@ export async function parsePigeonhole(word: string): Promise<{ readonly id: stri
   const [, workspace, id] = /^(?:pigeonhole:)?(?:([a-z0-9][a-z0-9-]{0,62})\/)?(\d{1,15})$/.exec(word) ?? [];
   if (id === undefined) {
     const { shownWord } = await import('../operations/command-words.js');
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `"${shownWord(word)}" is not a pigeonhole: write its ID, or WORKSPACE/ID`,
-    );
+    throw new CommandError(ExitCode.WrongUse, `"${shownWord(word)}" is not a pigeonhole: give its ID, or WORKSPACE/ID`);
   }
   return workspace === undefined ? { id } : { id, workspace };
 }
@@ -55,7 +55,7 @@ export async function parseFullPigeonhole(
   const { id, workspace = workspaces.length === 1 ? workspaces[0] : undefined } = await parsePigeonhole(word);
   if (workspace !== undefined) return { workspace, id };
   const known = workspaces.length === 0 ? '' : `; the workspaces are ${workspaces.join(', ')}`;
-  throw new CommandError(ExitCode.WrongUse, `"${id}" names no workspace: write WORKSPACE/${id}${known}`);
+  throw new CommandError(ExitCode.WrongUse, `"${id}" names no workspace: give WORKSPACE/${id}${known}`);
 }
 
 export interface KnownNames {

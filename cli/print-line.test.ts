@@ -6,14 +6,14 @@ function printed(text: string, terminal: boolean): string[] {
   return lines;
 }
 
-describe('a line that is printed', () => {
+describe('a printed line', () => {
   const long = '  sink crm:  working, nothing to go';
 
-  it('is broken between words on a terminal that is narrower, and goes on further in', () => {
+  it('is wrapped between words on a narrow terminal, with an indented continuation', () => {
     expect(printed(long, true)).toEqual(['  sink crm: working,', '      nothing to go']);
   });
 
-  it('stays as it is where it has room, and where another program reads it', () => {
+  it('is unchanged if it fits, and for other programs', () => {
     expect(printed('a  table  row', true)).toEqual(['a  table  row']);
     expect(printed(long, false)).toEqual([long]);
   });
@@ -27,7 +27,7 @@ describe('a text beside a label', () => {
     return lines;
   };
 
-  it('keeps its column on every line of a terminal', () => {
+  it('stays in its column on every line of a terminal', () => {
     expect(labelled(true, false)).toEqual([
       'PROBLEM sink crm: the token is',
       '        refused, so nothing is',

@@ -2,8 +2,8 @@ import type { Output } from './context.js';
 import { paint, type Style, widthOf, wrapText } from './text-line.js';
 
 /**
- * Prints a line as it is, for other programs; on a terminal that is narrower broken between words, what follows standing
- * a little further in, where the terminal itself would break it anywhere.
+ * Prints a line. On a terminal that is narrower than the line, wraps it between words and indents the continuation;
+ * output for other programs stays on one line.
  */
 export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, text: string): void {
   const { terminal, columns } = out;
@@ -15,8 +15,7 @@ export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, te
 const labelWidth = 8;
 
 /**
- * Prints a label in a column of its own and a text beside it. On a terminal the text is broken between words and stays in
- * its column.
+ * Prints a label and a text in two columns. On a terminal, the text is wrapped between words within its column.
  */
 export function printLabelled(
   out: Pick<Output, 'line' | 'terminal' | 'columns' | 'colours'>,

@@ -5,7 +5,10 @@ import { LiveBlock } from './live-block.js';
 import { paint } from './text-line.js';
 import { outputTo } from './process-output.js';
 
-/** What an attendee can write: C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi, line ends. */
+/**
+ * Text of an attendee with C0 and C1 controls (a CSI and an OSC of one character each), DEL, bidi controls and line
+ * ends.
+ */
 const hostile = '\u001b[2Jname\u009b31m\u009d0;title\u009c\u007f\u0007\u202eevil\u2066\u2028\u0085\u200f end';
 const obeyed = /[^\P{Cc}\n]|[\p{Bidi_Control}\u2028\u2029]/u;
 
@@ -57,14 +60,14 @@ describe.each([
     expect(printed()).not.toMatch(obeyed);
   });
 
-  it('is the same JSON for a program', () => {
+  it('parses to the same JSON for a program', () => {
     const { out, printed } = output(terminal);
     out.line(JSON.stringify({ data: hostile }));
     expect(printed()).not.toMatch(obeyed);
     expect(JSON.parse(printed())).toEqual({ data: hostile });
   });
 
-  it('keeps tabs, line ends and letters of every script', () => {
+  it('keeps tabs, line ends and letters of all scripts', () => {
     const { out, printed } = output(terminal);
     out.line('a\tb\nשלום 世界 👩‍💻');
     expect(printed()).toBe('a\tb\nשלום 世界 👩‍💻\n');
@@ -78,14 +81,14 @@ describe('a colour', () => {
     expect(printed()).toBe('\u001b[32mready\u001b[39m\n');
   });
 
-  it('that hides what follows is not', () => {
+  it('that hides the following text is not', () => {
     const { out, printed } = output(true);
     out.line('\u001b[8mhidden\u001b[1;31m');
     expect(printed()).not.toContain('\u001b');
   });
 });
 
-it('a block that is redrawn passes on no more than its own cursor movements and colours', () => {
+it('a redrawn block contains no escape sequences except its own cursor movements and colours', () => {
   let drawn = '';
   const block = new LiveBlock({ draw: (text) => (drawn += text), columns: 80, rows: 24 });
   block.show([hostile]);

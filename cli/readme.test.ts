@@ -14,7 +14,7 @@ const operations = readFileSync(join(__dirname, '../docs/operations.md'), 'utf8'
 
 const shownYaml = /```yaml\n([^]*?)```/.exec(readme)![1]!.replaceAll(/^ {3}/gm, '');
 
-/** Loads a configuration from a folder of its own, with the variables that the README's names. */
+/** Loads a configuration from its own folder, with the variables that the README names. */
 async function load(yaml: string, variables: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'readme-'));
   try {
@@ -30,19 +30,19 @@ async function load(yaml: string, variables: Record<string, string> = {}) {
 }
 
 describe('the README', () => {
-  it('shows a configuration that can be used as it stands', async () => {
+  it('shows a valid configuration', async () => {
     const config = await load(shownYaml);
     expect(Object.keys(config.sinks)).toEqual(['archive', 'hooks']);
     expect(config.warnings).toEqual([]);
   });
 
-  it('says how single pigeonholes are named in place of the two lines', async () => {
+  it('shows how to name single pigeonholes instead', async () => {
     const [lines, ids] = / +pigeonholes:\n.*"(pigeonholes: \[.*\])".*\n/.exec(shownYaml)!;
     const { syncs } = await load(shownYaml.replace(lines, `    ${ids}\n`));
     expect(syncs['conferences']?.pigeonholes).toEqual({ ids: [101, 102] });
   });
 
-  it('shows a configuration that the variables of docker-compose.yml move to its servers', async () => {
+  it('shows a configuration that the variables of docker-compose.yml point to its servers', async () => {
     const compose = readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8');
     const [, variables] = /^# +export (.*)$/m.exec(compose)!;
     const { store, temporal } = await load(
@@ -53,7 +53,7 @@ describe('the README', () => {
     expect(temporal.address).toBe('127.0.0.1:7233');
   });
 
-  it('links to files that are there', () => {
+  it('links to existing files', () => {
     const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!);
     expect(links.length).toBeGreaterThan(3);
     for (const path of links) expect(() => readFileSync(join(__dirname, '..', path))).not.toThrow();

@@ -106,14 +106,14 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     .option('--config <file>', 'configuration file', './pigeonpost.yaml')
     .option('--url <address>', 'address of a running pigeonpost, instead of the one of the configuration')
     .option('--token <token>', 'API token for --url; prefer PIGEONPOST_TOKEN, which other accounts cannot read')
-    .option('--debug', 'stack trace of an unexpected error')
+    .option('--debug', 'show the stack trace of an unexpected error')
     .showHelpAfterError('(run pigeonpost --help for a list of commands)')
     .configureHelp({
-      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // removed where there are no colours
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // commander removes it without colours
       minWidthToWrap: 20,
       optionDescription(option) {
         const isUnset = option.defaultValue === false || isEmptyArray(option.defaultValue);
-        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" says nothing
+        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" is of no use
       },
     })
     .addHelpCommand(new Command('help').argument('[command]').description('Show how to use a command'))
@@ -132,7 +132,7 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     finish(await command({ config, url, token, debug: debug === true, out }));
   };
   for (const [heading, commands] of commandGroups) {
-    program.commandsGroup(`${heading}:`); // also that of `help`, which commander adds last
+    program.commandsGroup(`${heading}:`); // `help`, which commander adds last, gets the last heading
     for (const add of commands) add(program, run);
   }
   for (const command of program.commands) pointToOwnHelp(command, 'pigeonpost');
@@ -158,7 +158,7 @@ function pathOf(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
-/** After wrong usage, an error names the help of the command that was used. */
+/** Makes an error about wrong usage point to the help of the command. */
 function pointToOwnHelp(command: Command, parent: string): void {
   const name = `${parent} ${command.name()}`;
   command.showHelpAfterError(`(run ${name} --help for its usage)`);
@@ -185,7 +185,8 @@ function reportError(error: unknown, debug: boolean, out: Output): ExitCode {
   const isExpected = error instanceof CommandError || kind !== undefined;
   out.note(`pigeonpost: ${error instanceof Error ? error.message : String(error)}`);
   if (debug && error instanceof Error) out.note(error.stack ?? '');
-  else if (!isExpected) out.note('this error is unexpected: run "pigeonpost --debug …" again to see its stack trace');
+  else if (!isExpected)
+    out.note('this error is unexpected: run the command again with "pigeonpost --debug …" to see its stack trace');
   if (error instanceof CommandError) return error.exitCode;
   switch (kind) {
     case 'configuration':

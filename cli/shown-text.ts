@@ -1,16 +1,15 @@
 /**
- * Characters that a terminal obeys, or that turn the order of letters around: C0 and C1 controls, DEL, bidirectional
- * controls, and separators that end a line.
+ * Characters that control a terminal or change the order of letters: C0 and C1 controls, DEL, bidirectional controls,
+ * and line and paragraph separators.
  */
 const unsafe = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** The colours and weights that this program prints itself: with them nothing can be hidden or moved. */
+/** Colours and weights that this program prints. They cannot hide or move text. */
 const ownStyle = /^\u001b\[(?:1|2|22|31|32|33|39)m/;
 
 /**
- * Returns a text as it may reach a terminal. What the audience, a vendor or a file wrote can hold any character. Each that
- * a terminal would obey becomes an escape such as `\u009b`, which says what it was and which JSON reads as the same text.
- * Line ends and tabs stay.
+ * Returns a text that is safe for a terminal. Texts of attendees, vendors and files may contain any character. Replaces
+ * control characters by escapes such as `\u009b`, which JSON parses to the same text. Line ends and tabs stay.
  */
 export function shownText(text: string, { colours }: { readonly colours: boolean }): string {
   return text.replace(unsafe, (character, position: number) => {
@@ -21,12 +20,12 @@ export function shownText(text: string, { colours }: { readonly colours: boolean
   });
 }
 
-/** More marks than any language puts on one letter: a stack of them paints over the lines above and below. */
+/** More combining marks than any language puts on a letter: a stack of them would cover the lines above and below. */
 const stackedMarks = /(\p{M}{4})\p{M}+/gu;
 
 /**
- * Returns a text for a line that is drawn in place: as wide as it was, with blanks for what a terminal would obey, and
- * a replacement character for half a surrogate pair.
+ * Returns a text of the same width for a line that is drawn in place: control characters become spaces, lone surrogates
+ * become replacement characters.
  */
 export function shownInLine(text: string): string {
   return text

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../test/until.js';
 
-/** A server that takes connections and never answers: what waits for it is under way, and stays so. */
+/** A server that accepts connections and never answers, so that a command keeps waiting. */
 let silent: Server;
 let silentPort: number;
 const connections: Socket[] = [];
@@ -40,7 +40,7 @@ function run(...args: string[]): Running {
   return spawned([join(__dirname, '../dist/cli/main.js'), ...args]);
 }
 
-/** Loads no command line before it is let go on: so a signal comes while it loads, however slow either of us is. */
+/** Blocks the loading of the command line until the test continues it, so that a signal always arrives in between. */
 function runHeld(...args: string[]): Running & { goOn: () => void } {
   const [hold, go] = [join(folder, 'hold.cjs'), mkdtempSync(join(folder, 'go-'))];
   writeFileSync(
@@ -62,14 +62,14 @@ function spawned(args: readonly string[], more: Readonly<Record<string, string>>
   return { child, ended: new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal }))) };
 }
 
-/** The kernel's own table says which signals a process catches; Node by itself leaves SIGHUP alone. */
+/** Reads from /proc which signals a process catches; Node does not catch SIGHUP by default. */
 function catchesHangUp(pid: number): boolean {
   const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return caught !== null && (BigInt(`0x${caught[1]!}`) & 1n) === 1n;
 }
 
-describe('a signal that comes while a command is still being loaded', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('has "start" end in order: %s', async (signal) => {
+describe('a signal that arrives while a command is being loaded', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('makes "start" stop in order: %s', async (signal) => {
     const { child, ended, goOn } = runHeld('start');
     await until('the signal would be caught', () => catchesHangUp(child.pid!));
     child.kill(signal);
@@ -77,7 +77,7 @@ describe('a signal that comes while a command is still being loaded', () => {
     expect(await ended).toEqual({ code: 0, signal: null });
   });
 
-  it('ends at once what ends by itself', async () => {
+  it('ends a short command immediately', async () => {
     const { child, ended, goOn } = runHeld('status');
     await until('the signal would be caught', () => catchesHangUp(child.pid!));
     child.kill('SIGTERM');
@@ -86,8 +86,8 @@ describe('a signal that comes while a command is still being loaded', () => {
   });
 });
 
-describe('a signal to a command that ends by itself', () => {
-  it('ends it at once, also while it waits for an answer', async () => {
+describe('a signal to a short command', () => {
+  it('ends it immediately, also while it waits for a response', async () => {
     const before = connections.length;
     const { child, ended } = run('status');
     await until('it has asked', () => connections.length > before);
@@ -99,7 +99,7 @@ describe('a signal to a command that ends by itself', () => {
 const main = join(__dirname, '../dist/cli/main.js');
 
 describe('the command line', () => {
-  it('goes on checking certificates where another tool has switched that off, and says so', () => {
+  it('checks certificates even if the environment disables that, and says so', () => {
     const run = (environment: NodeJS.ProcessEnv) =>
       spawnSync(process.execPath, [main, '--version'], { encoding: 'utf8', env: { ...process.env, ...environment } });
     expect(run({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject({

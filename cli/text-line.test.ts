@@ -2,7 +2,7 @@ import { renderLine, span, keepEnd, widthOf, cell, cutToWidth, wrapText } from '
 
 const plain = (columns: number) => ({ columns, colours: false });
 
-describe('a line that is rendered', () => {
+describe('a rendered line', () => {
   it.each([
     [8, 'one two'],
     [7, 'one two'],
@@ -14,11 +14,11 @@ describe('a line that is rendered', () => {
     expect(renderLine([span('one '), span('two')], plain(columns))).toBe(text);
   });
 
-  it('shows that something follows where a piece ends at the edge', () => {
+  it('ends with an ellipsis if a piece ends at the edge and more follows', () => {
     expect(renderLine([span('one'), span('two')], plain(3))).toBe('on…');
   });
 
-  it.each([[20], [11], [10], [9], [4]])('is never wider than %d columns, whatever its texts are', (columns) => {
+  it.each([[20], [11], [10], [9], [4]])('is never wider than %d columns, whatever its texts', (columns) => {
     const line = [span('東京🎉'), span('\u001b[2J\u202egnp'), span(' e\u0301\ud83d end')];
     const rendered = renderLine(line, plain(columns));
     expect(widthOf(rendered)).toBeLessThanOrEqual(columns);
@@ -32,8 +32,8 @@ describe('a line that is rendered', () => {
   });
 });
 
-describe('a text whose end is kept', () => {
-  it('loses its beginning only when it is too long', () => {
+describe('a text cut at its beginning', () => {
+  it('is cut only if it is too long', () => {
     expect([keepEnd('abcdef', 6), keepEnd('abcdef', 5), keepEnd('abcdef', 1)]).toEqual(['abcdef', '…cdef', '…']);
   });
 });
@@ -53,7 +53,7 @@ describe('the width of a text on a terminal', () => {
   });
 });
 
-describe('a text that is cut', () => {
+describe('a text cut at its end', () => {
   it.each([
     ['東京カンファレンス', 6, '東京…'],
     ['東京カンファレンス', 5, '東京…'],
@@ -68,11 +68,11 @@ describe('a text that is cut', () => {
     expect(cutToWidth('🎉🎉🎉', 4)).toBe('🎉…');
   });
 
-  it('keeps its end where the end says most', () => {
+  it('is cut at its beginning on request', () => {
     expect(keepEnd('/日本/東京', 6)).toBe('…/東京');
   });
 
-  it('fills a cell to the same width, whatever its characters are', () => {
+  it('fills a cell to the same width, whatever its characters', () => {
     expect(['Summit', '東京カンファレンス', 'e\u0301'].map((text) => widthOf(cell(text, 8)))).toEqual([8, 8, 8]);
   });
 });

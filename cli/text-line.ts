@@ -3,7 +3,7 @@ import { shownInLine } from './shown-text.js';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
-/** A piece of a line, and how it looks where there are colours. */
+/** A piece of a line with its colour. */
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
@@ -15,7 +15,7 @@ export function span(text: string, style?: Style): Span {
   return { text, style };
 }
 
-/** Returns a line as it is printed: never wider than `columns`, with an ellipsis where something is missing. Pure. */
+/** Renders a line: never wider than `columns`, with an ellipsis where text was cut. Pure. */
 export function renderLine(line: TextLine, { columns, colours }: { columns: number; colours: boolean }): string {
   const spans = line.map(({ text, style }) => ({ text: shownInLine(text), style }));
   const isCut = spans.reduce((width, { text }) => width + widthOf(text), 0) > columns;
@@ -31,19 +31,19 @@ export function renderLine(line: TextLine, { columns, colours }: { columns: numb
   return rendered.trimEnd();
 }
 
-/** A text in a colour where there are colours, else as it is. */
+/** Returns a text in a colour, or unchanged without colours. */
 export function paint(text: string, style: Style | undefined, colours: boolean): string {
   return colours && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
 }
 
 /**
- * A character that a terminal draws two columns wide: East Asian Wide and Fullwidth of Unicode Standard Annex 11, and
- * characters that are emoji by default.
+ * Characters that a terminal draws two columns wide: East Asian Wide and Fullwidth of Unicode Standard Annex 11, and
+ * characters with an emoji presentation by default.
  */
 const wide =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 
-/** Combining marks and invisible format characters, which take no column of their own. */
+/** Combining marks and invisible format characters, which take no column. */
 const zero = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 const plain = /^[\u0020-\u007e]*$/;
@@ -61,12 +61,12 @@ function widthOfCharacter(character: string): number {
   return wide.test(character) ? 2 : 1;
 }
 
-/** Returns the beginning of a text that fits into `columns`, with an ellipsis as its last character where it was cut. */
+/** Returns the beginning of a text that fits into `columns`, with an ellipsis as its last character if it was cut. */
 export function cutToWidth(text: string, columns: number): string {
   return widthOf(text) <= columns ? text : cutBefore(text, columns);
 }
 
-/** As `cutToWidth` for a text that is followed by more: it ends with an ellipsis also where it fits exactly. */
+/** Works like `cutToWidth` for a text that is followed by more: ends with an ellipsis even if it fits exactly. */
 function cutBefore(text: string, columns: number): string {
   if (columns <= 0) return '';
   let room = columns - 1;
@@ -79,7 +79,7 @@ function cutBefore(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Returns the end of a text that fits into `columns`: of a path or an address the end says most. */
+/** Returns the end of a text that fits into `columns`, for paths and addresses. */
 export function keepEnd(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let room = columns - 1;
@@ -92,16 +92,16 @@ export function keepEnd(text: string, columns: number): string {
   return `…${kept}`;
 }
 
-/** Returns a cell of a table: cut to `columns`, then filled with blanks on the right. */
+/** Returns a cell of a table: cut to `columns`, then padded with spaces on the right. */
 export function cell(text: string, columns: number): string {
   const cut = cutToWidth(text, columns);
   return `${cut}${' '.repeat(Math.max(0, columns - widthOf(cut)))}`;
 }
 
 /**
- * A text as lines of at most `columns`, broken between words: the first begins with `lead`, the others with as many
- * blanks, or `indent` of them. A word that is longer than a line stands whole on its own. What a terminal would
- * obey is a blank. Pure.
+ * Wraps a text into lines of at most `columns`, between words. The first line starts with `lead`, the others with
+ * spaces of the same width, or `indent` spaces. A word longer than a line gets its own line. Control characters become
+ * spaces. Pure.
  */
 export function wrapText(
   text: string,
@@ -125,8 +125,8 @@ export function wrapText(
 }
 
 /**
- * Facts behind a label, separated by commas, broken between two of them where a line is full; later lines stand below
- * the first fact, or a little in where the label takes a third of the room. None for no facts. Pure.
+ * Wraps facts after a label, separated by commas. Later lines are indented to the first fact, or a little if the label
+ * takes a third of the width. Returns no lines without facts. Pure.
  */
 export function wrapFacts(label: string, facts: readonly string[], columns: number, style?: Style): TextLine[] {
   const indent = label.length > columns / 3 ? 4 : label.length;

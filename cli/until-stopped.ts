@@ -1,6 +1,6 @@
 import { ExitCode } from './exit-code.js';
 
-/** npm passes a Ctrl-C on that its child has had already: within this time, two are one. */
+/** npm forwards a Ctrl-C that its child has already received: two signals within this time count as one. */
 const sameSignalMs = 1000;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -19,15 +19,15 @@ function onSignal(signal: NodeJS.Signals): void {
   stop();
 }
 
-/** As if nobody had listened. */
+/** Ends the process as if there were no listener. */
 function dieOf(signal: NodeJS.Signals): void {
   for (const each of signals) process.off(each, onSignal);
   process.kill(process.pid, signal);
 }
 
 /**
- * Keeps signals for `untilStopped` instead of ending this process immediately: loading a command takes a moment, in
- * which a supervisor may stop it. Call it first.
+ * Holds signals for `untilStopped` instead of ending this process immediately: a supervisor may stop it while a command
+ * is loaded. Call it first.
  */
 export function holdSignals(): void {
   for (const signal of signals) process.on(signal, onSignal);
@@ -43,9 +43,9 @@ export function releaseSignals(): void {
 }
 
 /**
- * Resolves when a person or a supervisor asks this process to end (Ctrl-C, SIGTERM, a closed terminal), or has asked
- * since `holdSignals`. The command then stops in order. A second signal, later, ends
- * it immediately: its child processes have guards, and the store loses nothing.
+ * Resolves when a signal requests the end of this process (Ctrl-C, SIGTERM, a closed terminal), or has done so since
+ * `holdSignals`. The command then stops in order. A second signal ends it immediately: its child processes have guards,
+ * and the store loses nothing.
  */
 export function untilStopped(): Promise<void> {
   return stopped;

@@ -1,9 +1,9 @@
-/** Nothing is shown of what is done sooner. */
+/** Delay before anything is shown. */
 const shownAfterMs = 1000;
 
 /**
- * Does something that may take long, and shows meanwhile, on a terminal, what it is and for how many seconds; the line is
- * gone when it is done. Standard output stays for the result.
+ * Waits for work that may take long. Meanwhile, shows its name and the seconds so far on a terminal, and removes the
+ * line at the end. Standard output is reserved for the result.
  */
 export async function whileWaiting<Result>(
   what: string,

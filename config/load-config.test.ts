@@ -123,7 +123,7 @@ describe('a file that cannot be read as configuration', () => {
       expect(error).toBeInstanceOf(ConfigError);
       expect(error).toMatchObject({
         kind: 'missing',
-        message: `${file}: there is no such file; "pigeonpost init" writes one, or name another with --config`,
+        message: `${file}: the file does not exist: write one with "pigeonpost init", or give another path with --config`,
       });
     });
 

@@ -99,7 +99,7 @@ export async function readConfigFile(absoluteFile: string, shownFile: string): P
       throw fileError(
         'missing',
         shownFile,
-        'there is no such file; "pigeonpost init" writes one, or name another with --config',
+        'the file does not exist: write one with "pigeonpost init", or give another path with --config',
         cause,
       );
     }

@@ -20,7 +20,7 @@ export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
 /** Name of each outcome, and what to do about it. */
 export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
-  confirmed: { name: 'created, confirmed by a lookup', todo: null },
+  confirmed: { name: 'created, confirmed after a lost answer', todo: null },
   existing: { name: 'already registered', todo: null },
   conflict: {
     name: 'exists with other data',

@@ -34,8 +34,8 @@ describe('pause, resume, poll-now, sweep and approve', () => {
   it.each([
     ['pause', 'sink:hooks', 'sink hooks is paused'],
     ['resume', 'workspace:acme', 'workspace acme is resumed'],
-    ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is read now'],
-    ['sweep', 'workspace:acme', 'workspace acme is swept now'],
+    ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is being read'],
+    ['sweep', 'workspace:acme', 'workspace acme is being swept'],
     ['approve', 'sink:hooks', 'sink hooks is approved and sends from its watermark'],
   ] as const)('answer %s %s with the sentence "%s"', async (verb, what, sentence) => {
     expect(await run(verb, what)).toEqual({ code: ExitCode.Done, lines: [sentence] });
@@ -43,15 +43,15 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     expect(asked).toEqual([{ do: verb, kind, name, by: userInfo().username }]);
   });
 
-  it('accept a name alone where the configuration has one thing of that name', async () => {
+  it('accept only a name if the configuration has one object with it', async () => {
     expect((await run('pause', 'archive')).lines).toEqual(['sink archive is paused']);
-    expect((await run('poll-now', '101')).lines).toEqual(['pigeonhole acme/101 is read now']);
-    expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is swept now']);
+    expect((await run('poll-now', '101')).lines).toEqual(['pigeonhole acme/101 is being read']);
+    expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is being swept']);
     expect(asked).toMatchObject([{ kind: 'sink' }, { kind: 'pigeonhole', name: 'acme/101' }, { kind: 'workspace' }]);
     await expect(run('poll-now', 'archive')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
   });
 
-  it('say in JSON what was done', async () => {
+  it('print the result as JSON', async () => {
     const { lines } = await run('pause', 'sink:hooks', true);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       { done: true, do: 'pause', kind: 'sink', name: 'hooks' },
@@ -69,7 +69,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
       90,
       'every list of pigeonhole acme/101 is read at the live interval for 90 s; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
     ],
-    [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 is over'],
+    [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 has ended'],
   ])('poll-now %j is a rehearsal of %d s', async (more, forSeconds, sentence) => {
     expect((await run('poll-now', 'pigeonhole:acme/101', false, more)).lines).toEqual([sentence]);
     expect(asked).toMatchObject([{ do: 'poll-now', forSeconds }]);
@@ -80,7 +80,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     ['pigeonhole:acme/101', { for: '25h' }, 'from 1s to 24h'],
     ['pigeonhole:acme/101', { for: '0s' }, 'from 1s to 24h'],
     ['pigeonhole:acme/101', { for: '2h', end: true }, 'not both'],
-    ['workspace:acme', { for: '2h' }, '--for and --end take one pigeonhole'],
+    ['workspace:acme', { for: '2h' }, '--for and --end apply to one pigeonhole'],
   ])('poll-now %s %j is refused', async (what, more, message) => {
     const refused = run('poll-now', what, false, more);
     await expect(refused).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     expect(asked).toEqual([]);
   });
 
-  it('ask nothing when a sink is to be read, since there is nothing to read', async () => {
+  it('send no request to read a sink, which has nothing to read', async () => {
     await expect(run('poll-now', 'sink:hooks')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
     expect(asked).toEqual([]);
   });

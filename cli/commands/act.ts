@@ -16,7 +16,7 @@ export function addPause(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'pause',
     description: `Stop reading or delivering until you resume it: ${targets}`,
-    example: 'pause sink:hooks --reason "receiver is moved"',
+    example: 'pause sink:hooks --reason "moving the receiver"',
   }).option('--reason <text>', reasonHelp);
 }
 
@@ -117,10 +117,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const { client, config } = await instanceOf(context);
   const { kind, name } = await parseTarget(what, async () => config ?? (await namesAt(client)));
   if ((verb === 'poll-now' || verb === 'sweep') && kind === 'sink') {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'there is nothing to read at a sink: write workspace:NAME or pigeonhole:WORKSPACE/ID',
-    );
+    throw new CommandError(ExitCode.WrongUse, 'a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID');
   }
   const forSeconds = secondsOf(options, kind);
   const list = options.list === undefined ? undefined : await parseServiceList(options.list);
@@ -129,7 +126,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
   if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
   else if (note !== undefined) out.line(note);
-  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} is over`);
+  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} has ended`);
   else if (forSeconds !== undefined)
     out.line(
       `every list of ${kind} ${name} is read at the live interval for ${spanInWords(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
@@ -141,11 +138,11 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
 const unitSeconds = { s: 1, m: 60, h: 3600 } as const;
 const longestSeconds = 24 * 3600;
 
-/** @returns how long a rehearsal lasts; 0 ends it; undefined: none is requested */
+/** @returns length of the rehearsal in seconds; 0 ends it; undefined if none is requested */
 function secondsOf({ for: span, end = false }: ActOptions, kind: string): number | undefined {
   if (span === undefined && !end) return undefined;
   if (kind !== 'pigeonhole') {
-    throw new CommandError(ExitCode.WrongUse, '--for and --end take one pigeonhole: write pigeonhole:WORKSPACE/ID');
+    throw new CommandError(ExitCode.WrongUse, '--for and --end apply to one pigeonhole: give pigeonhole:WORKSPACE/ID');
   }
   if (span !== undefined && end) throw new CommandError(ExitCode.WrongUse, 'give --for or --end, not both');
   if (span === undefined) return 0;
@@ -158,9 +155,9 @@ function secondsOf({ for: span, end = false }: ActOptions, kind: string): number
 const becomes = {
   pause: 'is paused',
   resume: 'is resumed',
-  'try-now': 'is tried now',
-  'poll-now': 'is read now',
-  sweep: 'is swept now',
+  'try-now': 'is retried now',
+  'poll-now': 'is being read',
+  sweep: 'is being swept',
   approve: 'is approved and sends from its watermark',
 } as const;
 

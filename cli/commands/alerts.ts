@@ -43,7 +43,7 @@ export async function listAlerts(context: Context, { json }: { json: boolean }):
 
 /**
  * `pigeonpost alerts test`: sends every receiver a test alert, from the running pigeonpost or, before the first start,
- * from this process. Exit 0, 1 if a receiver does not accept it, 2 if there is none.
+ * from this process. Exit 0, 1 if a receiver rejects it, 2 if no receiver is configured.
  */
 export async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
@@ -53,7 +53,7 @@ export async function testAlerts(context: Context, { json }: { json: boolean }):
   if (config?.hasAlerts === false) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'there is no receiver of alerts: add one under "alerts.to" in pigeonpost.yaml',
+      'no receiver of alerts is configured: add one under "alerts.to" in pigeonpost.yaml',
     );
   }
   const receivers = await client.testAlerts().then(

@@ -8,20 +8,20 @@ import { hashToken } from '../../api/token-text.js';
 
 export interface AskedOfApi {
   readonly method: string;
-  /** With its query. */
+  /** Path with the query. */
   readonly url: string;
   readonly body: string;
 }
 
 export interface AnsweringApi {
-  /** Holds the configuration; a test may put files beside it. */
+  /** Folder of the configuration, where tests may add files. */
   readonly folder: string;
-  /** A configuration whose API answers. */
+  /** Configuration of the answering API. */
   readonly config: string;
   close(): Promise<void>;
 }
 
-/** What a test says about its configuration otherwise; the kit adds `server`. */
+/** Other keys of the configuration; the kit adds `server`. */
 const smallest = [
   'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${file:key}" } }',
   'syncs: { all: { workspace: acme, sinks: [archive] } }',
@@ -29,7 +29,7 @@ const smallest = [
 ];
 const token = 'one-token-of-26-characters';
 
-/** As the process of this configuration proves that it is the one. */
+/** Answers the identity check like the process of this configuration. */
 function instanceAnswer(url: string, config: string): string {
   const challenge = new URL(url, 'http://127.0.0.1').searchParams.get('challenge')!;
   const proof = (statement: 'ledger' | 'store' | 'file', value: string): string =>
@@ -43,7 +43,7 @@ function instanceAnswer(url: string, config: string): string {
   });
 }
 
-/** An API that answers commands as a test says, and a configuration by which they find it. */
+/** Starts an API with the answers of a test, and writes a configuration by which commands find it. */
 export async function answeringApi(
   answer: (asked: AskedOfApi) => string,
   configuration: readonly string[] = smallest,

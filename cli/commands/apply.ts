@@ -54,9 +54,10 @@ export interface ApplyOptions {
 const largestFileBytes = 1_000_000;
 
 /**
- * `pigeonpost apply <file>`: creates what is missing of an event, after a plan and a question. Exit 0 when all of it
- * exists (or, with `--dry-run`, nothing stands against it), 1 when a person has to say or do something first, 2 for a
- * file that cannot be used, 3 when the service cannot be reached, 5 when it refuses an object.
+ * `pigeonpost apply <file>`: creates the missing objects of an event, after it has shown the plan and asked for
+ * confirmation. Exit 0 when every object exists (with `--dry-run`: when nothing prevents that), 1 when the operator
+ * must decide or do something first, 2 for an unusable file, 3 when the service cannot be reached, 5 when it refuses an
+ * object.
  */
 export async function apply(context: Context, options: ApplyOptions): Promise<ExitCode> {
   const { out } = context;
@@ -65,7 +66,7 @@ export async function apply(context: Context, options: ApplyOptions): Promise<Ex
   return await applyText(client, out, text, options);
 }
 
-/** As `apply`, of a text. @param wait for the tests */
+/** Applies the text of an event file. @param wait for tests */
 export async function applyText(
   client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'>,
   out: Output,
@@ -82,7 +83,7 @@ export async function applyText(
   tellHindrance(plan, out);
   if (ends) return exitCodeOf(plan, 'plan');
   if (!yes && !(await agrees(plan, out, json))) {
-    out.note('nothing is created');
+    out.note('nothing was created');
     return ExitCode.Failed;
   }
   const end = await followEvent((skip) => client.applyEvent({ ...asked, skip: [...skip] }), out, wait);
@@ -92,7 +93,7 @@ export async function applyText(
   return exitCodeOf(end, 'end');
 }
 
-/** @param json the plan has not been shown yet: standard output is for programs */
+/** @param json shows the plan on standard error, since standard output is for programs */
 async function agrees(plan: EventView, out: Output, json: boolean): Promise<boolean> {
   if (json) for (const line of formatEvent(plan, 'plan')) out.note(line);
   return await confirm(questionOf(plan));
@@ -121,18 +122,20 @@ async function readEvent(file: string): Promise<string> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     const why =
-      code === 'ENOENT' ? 'there is no such file; docs/provisioning.md shows one' : `it cannot be read (${code})`;
+      code === 'ENOENT'
+        ? 'the file does not exist; docs/provisioning.md has an example'
+        : `the file cannot be read (${code})`;
     throw new CommandError(ExitCode.WrongUse, `${file}: ${why}`, { cause });
   }
   if (bytes.length > largestFileBytes) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `${file}: it has ${bytes.length} bytes; an event file has at most ${largestFileBytes}`,
+      `${file}: the file has ${bytes.length} bytes; an event file may have at most ${largestFileBytes}`,
     );
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new CommandError(ExitCode.WrongUse, `${file}: it is not UTF-8 text; save it as UTF-8`, { cause });
+    throw new CommandError(ExitCode.WrongUse, `${file}: the file is not UTF-8 text; save it as UTF-8`, { cause });
   }
 }

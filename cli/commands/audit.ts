@@ -29,20 +29,20 @@ export interface AuditArguments {
   readonly json: boolean;
 }
 
-/** `pigeonpost audit`: who has asked for what, newest first. Exit 0, also when nobody has. */
+/** `pigeonpost audit`: lists audited requests, newest first. Exit 0, also if there are none. */
 export async function audit(context: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
   const { items, more } = await firstOfList(limit, (part) => client.audit({ ...choice, ...part }));
   if (json) out.line(JSON.stringify({ items, more }));
-  else if (items.length === 0) out.line('nothing was asked for');
+  else if (items.length === 0) out.line('no audited requests');
   else for (const entry of items) printLine(out, lineOf(entry));
   if (!json && more) out.note(thereIsMore);
   return ExitCode.Done;
 }
 
 function lineOf({ at, who, action, target, outcome, status, detail }: AuditEntryView): string {
-  const ended = outcome === null ? 'end not known' : outcome === 'done' ? 'done' : `${outcome} (${status})`;
+  const ended = outcome === null ? 'result unknown' : outcome === 'done' ? 'done' : `${outcome} (${status})`;
   const facts = Object.entries(detail)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name}=${value}`);

@@ -25,18 +25,18 @@ async function ask(answer: (response: ServerResponse) => void): Promise<void> {
 }
 
 describe('a backup of a running process', () => {
-  it('is a file once all of it has arrived', async () => {
+  it('becomes a file once it has arrived completely', async () => {
     await ask((response) => response.end('whole'));
     expect(existsSync(file)).toBe(true);
   });
 
-  it('that breaks off leaves no file, and is not blamed on the file', async () => {
+  it('that is interrupted leaves no file, and the message does not blame the file', async () => {
     const breaking = ask((response) => response.write('a part', () => response.destroy()));
-    await expect(breaking).rejects.toThrow(/^the running pigeonpost broke the backup off/);
+    await expect(breaking).rejects.toThrow(/^the running pigeonpost aborted the backup/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that is refused says what the process says', async () => {
+  it('that is refused shows the reason of the process', async () => {
     const refused = ask((response) => response.writeHead(409).end('{"detail":"the store is a PostgreSQL database"}'));
     await expect(refused).rejects.toThrow('the store is a PostgreSQL database');
   });

@@ -18,7 +18,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   });
 }
 
-/** Writes an identity file as age-keygen does. @returns its recipient */
+/** Writes an identity file like age-keygen. @returns its recipient */
 function makeIdentity(name: string): string {
   const script = `import('age-encryption').then(async (age) => {
     const identity = await age.generateX25519Identity();
@@ -40,7 +40,7 @@ function configuration(...more: string[]): string[] {
   ];
 }
 
-describe('a backup that is encrypted to two recipients', () => {
+describe('a backup encrypted to two recipients', () => {
   const recipients: string[] = [];
   beforeAll(async () => {
     recipients.push(makeIdentity('one.txt'), makeIdentity('two.txt'));
@@ -52,7 +52,7 @@ describe('a backup that is encrypted to two recipients', () => {
   });
   const encryptTo = () => recipients.flatMap((recipient) => ['--encrypt-to', recipient]);
 
-  it('restores an embedded store with the identity of either, and with no other', () => {
+  it('restores an embedded store only with the identity of one of them', () => {
     const made = run(['backup', 'store.age', ...encryptTo()]);
     expect([made.status, made.stderr]).toEqual([0, expect.stringContaining('one of its 2 recipients')]);
     const bytes = readFileSync(join(folder, 'store.age'));
@@ -80,17 +80,17 @@ describe('a backup that is encrypted to two recipients', () => {
     expect(left).toEqual([]);
   });
 
-  it('is not begun for a text that is no recipient, nor restored with an identity that it does not need', () => {
+  it('is not started for an invalid recipient, nor restored with an identity it does not need', () => {
     const made = run(['backup', 'none.age', '--encrypt-to', 'age1nobody']);
     expect([made.status, made.stderr]).toEqual([2, expect.stringContaining('"age1nobody" is no recipient of age')]);
     const restored = run(['restore', 'pigeonpost.yaml', '--yes', '--identity', 'one.txt']);
     expect([restored.status, restored.stderr]).toEqual([
       2,
-      expect.stringContaining('pigeonpost.yaml is not encrypted by age: leave --identity out'),
+      expect.stringContaining('pigeonpost.yaml is not encrypted with age: remove --identity'),
     ]);
   });
 
-  it('is refused for a PostgreSQL store, with the commands of PostgreSQL that do it', () => {
+  it('is refused for a PostgreSQL store, with the PostgreSQL commands to use instead', () => {
     writeFileSync(join(folder, 'postgres.yaml'), configuration('store: "${DATABASE_URL}"').join('\n'));
     const at = { DATABASE_URL: 'postgres://app@127.0.0.1:1/pigeonpost', LEDGER_KEY: testKeyText };
     const made = run(['backup', 'db.dump', '--config', 'postgres.yaml'], at);

@@ -33,10 +33,10 @@ export function addBackup(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost backup <file>`: copies an embedded store as it is at one instant, while everything runs: through the process
- * that has it, or from its folder. Exit 0; 1 if it fails; 2 for a database, which PostgreSQL's own tools back up.
+ * `pigeonpost backup <file>`: writes a consistent copy of an embedded store, through the process that runs on it or, if
+ * none runs, from its folder. Exit 0; 1 if it fails; 2 for a PostgreSQL store, which PostgreSQL's own tools back up.
  * @param asked.file `-` writes to standard output
- * @param asked.encryptTo recipients of age; none: the backup is not encrypted
+ * @param asked.encryptTo age recipients; if empty, the backup is not encrypted
  */
 export async function backup(
   context: Context,
@@ -49,7 +49,10 @@ export async function backup(
   const { config, address } = await instanceOf(context);
   const { store } = config ?? { store: { kind: 'elsewhere' as const } };
   if (file === '-' && process.stdout.isTTY) {
-    throw new CommandError(ExitCode.WrongUse, 'a backup is not written to a terminal: give a file, or a pipe');
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'a backup cannot be written to a terminal: give a file, or redirect standard output',
+    );
   }
   const use = async (bytes: BackupBytes): Promise<void> =>
     file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
@@ -75,17 +78,19 @@ export async function backup(
   if (file !== '-') out.line(`${file} is a backup of ${what}`);
   out.note(
     encrypt === undefined
-      ? 'it holds personal data as the ledger does: keep it where those may be kept, and no longer'
-      : `only the identity of ${encryptTo.length === 1 ? 'its recipient' : `one of its ${encryptTo.length} recipients`} decrypts it: "pigeonpost restore FILE --identity IDENTITY-FILE". It holds personal data: delete it when it is no longer needed`,
+      ? 'the backup contains the personal data of the ledger: store it accordingly, and delete it when it is no longer needed'
+      : `only the identity of ${encryptTo.length === 1 ? 'its recipient' : `one of its ${encryptTo.length} recipients`} decrypts it: "pigeonpost restore FILE --identity IDENTITY-FILE". The backup contains personal data: delete it when it is no longer needed`,
   );
-  out.note(`the ledger's key is not in it and is needed to restore it: "pigeonpost key export FILE" writes it`);
+  out.note(
+    `the backup does not contain the ledger's key, which a restore needs: save it with "pigeonpost key export FILE"`,
+  );
   return ExitCode.Done;
 }
 
 /**
- * The embedded store of a running pigeonpost, piece by piece. By node:http: `fetch` has limits of its own for answers that
- * take long.
- * @throws {CommandError}, also while it is read, if the process stops before the backup is complete
+ * Streams the embedded store of a running pigeonpost. Uses node:http, because `fetch` limits how long a response may
+ * take.
+ * @throws {CommandError} also while the stream is read, if the process stops before the backup is complete
  */
 export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
   const asked = requestOf(url)(`${url}/api/backup`, {
@@ -102,14 +107,14 @@ export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIte
   throw refusalOf(answer.statusCode ?? 0, await json(answer).catch(() => undefined));
 }
 
-/** An answer that breaks off is the process's doing, and not that of the file into which it goes. */
+/** Reports a response that ends early as an error of the running process, not of the backup file. */
 async function* whole(answer: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const bytes of answer) yield bytes as Uint8Array;
   } catch (error) {
     throw new CommandError(
       ExitCode.Failed,
-      'the running pigeonpost broke the backup off, so that there is none: see its log, and that its disk has room for a copy of the store',
+      'the running pigeonpost aborted the backup, so no file was written: check its log, and that its disk has room for a copy of the store',
       { cause: error },
     );
   }

@@ -58,8 +58,8 @@ function configFor(port: number): Config {
   } as unknown as Config;
 }
 
-describe('what check finds out about sinks', () => {
-  it('comes from the pigeonpost that runs, without values, so that nothing is audited', async () => {
+describe('the findings of check about sinks', () => {
+  it('come from the running pigeonpost, without values, so that nothing is audited', async () => {
     expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
       problems: [{ sink: 'crm', text: problem }],
       notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
@@ -67,7 +67,7 @@ describe('what check finds out about sinks', () => {
     expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
   });
 
-  it('is nothing where none runs and nothing is stored', async () => {
+  it('are empty if no pigeonpost runs and nothing is stored', async () => {
     expect(await checkSinks(configFor(1))).toEqual({ problems: [], notes: [] });
   });
 });
@@ -86,30 +86,30 @@ const estimateOf = (more: Partial<Estimate>): Estimate => {
   };
 };
 
-describe('an estimate for a person', () => {
-  it('is a table of the days, the busiest marked, and what it means', () => {
+describe('the text of an estimate', () => {
+  it('is a table of days with the busiest one marked and explained', () => {
     expect(formatEstimate(estimateOf({}))).toEqual([
       'estimate for acme, 10000 requests a day:',
       '  day         pigeonholes   live  idle  sweeps  requests  of quota',
       '  2026-11-21            2   8000  1441      20      9461      95 %',
       '  2026-11-22            2  12000  1441      20     13461     135 %  <- busiest',
       '  It does not fit.',
-      '  The first walk over what is there already comes on top. This estimate has made 7 requests.',
+      '  The first read of existing items is not included. This estimate made 7 requests.',
     ]);
   });
 
-  it('leaves the share out where no quota is known', () => {
+  it('omits the share of an unknown quota', () => {
     expect(formatEstimate(estimateOf({ quota: null })).slice(0, 2)).toEqual([
       'estimate for acme:',
       '  day         pigeonholes   live  idle  sweeps  requests',
     ]);
   });
 
-  it('shows the fourteen days that need most of a long calendar, in their order', () => {
+  it('shows the fourteen busiest days of a long calendar, in order', () => {
     const days = Array.from({ length: 20 }, (_, n) => dayOf(`2026-12-${String(n + 1).padStart(2, '0')}`, n * 10));
     const lines = formatEstimate(estimateOf({ days, busiest: days[19]! }));
     expect(lines[2]).toContain('2026-12-07');
     expect(lines[15]).toContain('2026-12-20');
-    expect(lines[16]).toBe('  and 6 further days that need less');
+    expect(lines[16]).toBe('  and 6 more days that need fewer requests');
   });
 });

@@ -31,15 +31,15 @@ function toRequests(text: string): number {
   throw new InvalidArgumentError('give a whole number of requests, such as 10000');
 }
 
-/** A request or two for each pigeonhole, one after another. */
+/** An estimate makes one or two requests per pigeonhole, one after another. */
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
- * `pigeonpost check`: the configuration, each key, each sink, the store, Temporal, a line each; and a note for each field
- * that a mapping reads and no stored item has, and for how many people each sink is sent. A list of which a mapping
- * withholds everything is a problem. With `--estimate` also what reading will need of the request quota on the
- * busiest day of the calendar. Exit 0 when all is well, 2 for a wrong configuration, 3 when something cannot be reached,
- * 1 when something refuses; notes change nothing of that.
+ * `pigeonpost check`: checks the configuration, each key, each sink, the store and Temporal, and prints a line for
+ * each. Notes list the number of people each sink receives, and fields that a mapping reads and no stored item has. A
+ * mapping that withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest
+ * day of the calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1
+ * for a refusal. Notes do not change the exit code.
  */
 export async function check(
   { config, out }: Context,
@@ -50,7 +50,7 @@ export async function check(
   const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
   const { check: checkAll } = await import('../../worker/check.js');
   const loaded = await loadProcessConfig(config);
-  const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} can be used` }];
+  const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} is valid` }];
   const show = ({ what, result, text }: Checked): void => {
     if (!json) printLabelled(out, result === 'ok' ? ['ok', 'green'] : ['PROBLEM', 'red'], `${what}: ${text}`);
   };
@@ -62,7 +62,7 @@ export async function check(
     results.push(result);
     show(result);
   }
-  const { problems, notes } = await whileWaiting('planning what is stored', () => checkSinks(loaded));
+  const { problems, notes } = await whileWaiting('planning stored items', () => checkSinks(loaded));
   for (const { sink, text } of problems) {
     const problem: Checked = { what: `sink ${sink}`, result: 'refused', text };
     results.push(problem);
@@ -87,7 +87,7 @@ export async function check(
 
 const maxDays = 14;
 
-/** An estimate as a table of its days, the busiest marked, with a sentence on what it means. Pure. */
+/** Formats an estimate as a table of days with the busiest one marked, and a sentence that explains it. Pure. */
 export function formatEstimate({ workspaces, quota, days, busiest, advice, requestsMade }: Estimate): string[] {
   const rows = days
     .toSorted((a, b) => total(b.needs) - total(a.needs))
@@ -107,9 +107,9 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
   return [
     `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${quota} requests a day`}:`,
     ...(rows.length === 0 ? [] : [line(head), ...rows.map(line)]),
-    ...(days.length > maxDays ? [`  and ${days.length - maxDays} further days that need less`] : []),
+    ...(days.length > maxDays ? [`  and ${days.length - maxDays} more days that need fewer requests`] : []),
     `  ${advice.text}`,
-    `  The first walk over what is there already comes on top. This estimate has made ${requestsMade} requests.`,
+    `  The first read of existing items is not included. This estimate made ${requestsMade} requests.`,
   ];
 }
 
@@ -119,15 +119,15 @@ function total({ live, idle, sweep }: { live: number; idle: number; sweep: numbe
 
 /** Findings about the sinks of a configuration, from stored items. */
 export interface SinkFindings {
-  /** A sentence each, by sink: lists of which the mapping withholds everything. */
+  /** One sentence per sink with the lists that its mapping withholds entirely. */
   readonly problems: readonly { readonly sink: string; readonly text: string }[];
-  /** The number of people each sink receives, and fields that a mapping reads and no stored item has. */
+  /** Number of people each sink receives, and fields that a mapping reads and no stored item has. */
   readonly notes: readonly string[];
 }
 
 /**
- * Asks the running pigeonpost what each sink would be sent under this configuration; no values, so that nothing is
- * audited. Where none runs, the fields are looked up in its store. Finds nothing where there is no ledger yet.
+ * Requests a preview for each sink from the running pigeonpost, without values, so that nothing is audited. If none
+ * runs, looks the fields up in its store. Finds nothing if there is no ledger yet.
  */
 export async function checkSinks(config: Config): Promise<SinkFindings> {
   const { storedFieldNotes } = await import('../../operations/field-notes.js');
@@ -140,7 +140,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
     // oxlint-disable-next-line no-await-in-loop -- each counts lists of the ledger
     const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
-      if (error instanceof CommandError) return error; // `check` says so itself where it matters
+      if (error instanceof CommandError) return error; // `check` reports it where it matters
       throw error;
     });
     if (preview instanceof CommandError) {

@@ -27,7 +27,7 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-/** What the scripts are offered at the end of a line. `files`: the shell completes names of files. */
+/** Returns the completions at the end of a line. `files`: the shell completes file names. */
 function offered(line: string): string[] {
   const lines = run('complete', '--', ...line.split(' ').slice(1))
     .trimEnd()
@@ -58,11 +58,14 @@ describe('completion', () => {
     expect(offered(line)).toEqual(words);
   });
 
-  it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s that asks pigeonpost for words', (shell) => {
-    expect(run('completion', shell)).toContain('pigeonpost complete');
-  });
+  it.each(['bash', 'zsh', 'fish', 'powershell'])(
+    'prints a script for %s that requests completions from pigeonpost',
+    (shell) => {
+      expect(run('completion', shell)).toContain('pigeonpost complete');
+    },
+  );
 
-  // Without the package bash-completion the script does nothing.
+  // The script has no effect without the package bash-completion.
   (existsSync(bashCompletion) ? it : it.skip)('completes a line in bash', () => {
     const script = [
       `source ${bashCompletion}`,

@@ -14,8 +14,8 @@ Examples:
   pigeonpost completion fish > ~/.config/fish/completions/pigeonpost.fish`;
 
 /**
- * Adds `pigeonpost completion <shell>`, which prints a script for the shell, and the hidden `complete`, which the script
- * runs when a person presses Tab. The bash script needs the package bash-completion.
+ * Adds `pigeonpost completion <shell>`, which prints a script for the shell, and the hidden `complete`, which the
+ * script runs when a person presses Tab. The bash script needs the package bash-completion.
  */
 export function addCompletion(program: Command, run: Run): void {
   program
@@ -27,7 +27,7 @@ export function addCompletion(program: Command, run: Run): void {
       run(async ({ out }) => {
         const tab = await import('@bomb.sh/tab');
         for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
-        // The library's script does not tell bash to complete names of files if there is nothing else to offer.
+        // The library's script does not make bash fall back to file names.
         if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
         return ExitCode.Done;
       }),
@@ -44,7 +44,7 @@ export function addCompletion(program: Command, run: Run): void {
     );
 }
 
-/** Names that a word of a command line may be. */
+/** Names that can complete a word of a command line. */
 interface KnownWords {
   readonly sinks: readonly string[];
   readonly workspaces: readonly string[];
@@ -52,8 +52,8 @@ interface KnownWords {
 }
 
 /**
- * Returns what a shell may put at the place of the last word: a line for each word, and a line that tells the shell what
- * to do. Where nothing is known, the shell completes names of files.
+ * Returns the completions of the last word, one per line, and a line with a directive for the shell. Without
+ * completions, the shell completes file names.
  */
 async function complete(program: Command, words: readonly string[], config: string): Promise<string[]> {
   const { RootCommand } = await import('@bomb.sh/tab');

@@ -21,12 +21,12 @@ const caused = {
   estimated: false,
 } as const;
 
-describe('a plan for a person', () => {
-  it('says so when nothing changes', () => {
+describe('the text of a plan', () => {
+  it('says if nothing changes', () => {
     expect(formatPlan(plan({}))).toEqual(['nothing changes: this is configuration 3']);
   });
 
-  it('has what changes first, then what is read, then what is sent', () => {
+  it('lists changed keys first, then pigeonholes, then deliveries', () => {
     expect(
       formatPlan(
         plan({
@@ -60,22 +60,22 @@ describe('a plan for a person', () => {
       '  every.live: 5s becomes 1m',
       '  url is another',
       'removed: sink old (archived with its watermark)',
-      'sync events (acme): begins to read pigeonholes 101, 102; reads pigeonhole 99 no more; what 1 of them hold is not known yet',
-      'sink hooks is sent 7 votes, 2 withheld: consent refused (what is there already: the sink is new there)',
-      'sink hooks counts, and does not send, 7 votes (what is there already: the list is new to it)',
+      'sync events (acme): starts reading pigeonholes 101, 102; no longer reads pigeonhole 99; 1 of them have not been read yet',
+      'sink hooks is sent 7 votes, 2 withheld: consent refused (existing items: the sink is new)',
+      'sink hooks counts, without sending, 7 votes (existing items: the list is new for this sink)',
       'sink hooks is sent 7 votes (withheld until now: consent not asked)',
-      'sink hooks is sent 7 votes (what it missed while it was left out)',
-      'sink hooks keeps 40 answers that it was sent, and no longer receives their changes (a list that it is sent no more)',
-      'sink crm keeps 12 attendees that it was sent, and no longer receives their changes (consent not asked)',
+      'sink hooks is sent 7 votes (missed while the sink was left out)',
+      'sink hooks keeps 40 answers that it received, and no longer receives their changes (a list that the sink no longer receives)',
+      'sink crm keeps 12 attendees that it received, and no longer receives their changes (consent not asked)',
       'at the next start: server',
       'note: pigeonpost.yaml:9: sinks.old: no sync names this sink',
     ]);
   });
 
-  it('only counts pigeonholes where there are many', () => {
+  it('counts pigeonholes instead of listing many', () => {
     const added = Array.from({ length: 11 }, (_, index) => index + 1);
     expect(
       formatPlan(plan({ pigeonholes: [{ sync: 'events', workspace: 'acme', added, removed: [], unread: 0 }] })),
-    ).toEqual(['sync events (acme): begins to read 11 pigeonholes']);
+    ).toEqual(['sync events (acme): starts reading 11 pigeonholes']);
   });
 });

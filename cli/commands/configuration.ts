@@ -28,7 +28,7 @@ export function addConfig(program: Command, run: Run): void {
     .action((options: { json: boolean }) => run((context) => planConfig(context, options)));
   config
     .command('apply')
-    .description('Make the present content of the file that "start" was given the running configuration')
+    .description('Apply the configuration file that "start" was given, without a restart')
     .option('--yes', 'no confirmation, even if changes are sent to sinks', false)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('config apply'))
@@ -36,14 +36,14 @@ export function addConfig(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost config plan`: what the file changes in the place of the running configuration, and the deliveries that
- * this causes. Changes nothing. Exit 0, 2 when the file cannot be used.
+ * `pigeonpost config plan`: shows how the file differs from the running configuration, and the deliveries that applying
+ * it would cause. Changes nothing. Exit 0, 2 for an invalid file.
  */
 export async function planConfig(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const candidate = await candidateAt(context.config);
   const client = await clientOf(context);
-  const plan = await whileWaiting('counting what it sends', () => client.planConfiguration(candidate));
+  const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
   if (json) out.line(JSON.stringify(plan));
   else for (const line of formatPlan(plan)) out.line(line);
   return ExitCode.Done;
@@ -55,16 +55,16 @@ export interface ApplyConfigOptions {
 }
 
 /**
- * `pigeonpost config apply`: makes the file that `start` was given, as it stands now, the running configuration,
- * without a restart. Where that sends changes to sinks, a person is asked first, or `--yes` says so. Exit 0, also when it
- * is that already; 1 when the person says no; 2 when the file cannot be used, or nobody can be asked: then nothing has
- * changed.
+ * `pigeonpost config apply`: makes the current content of the file that `start` was given the running configuration,
+ * without a restart. Asks for confirmation if that sends changes to sinks, unless `--yes` is given. Exit 0, also if
+ * nothing differs; 1 if the operator declines; 2 for an invalid file or without a terminal. Exit codes 1 and 2 mean
+ * that nothing has changed.
  */
 export async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
   const { out } = context;
-  const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // elsewhere it is another file
+  const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // the other machine has its own file
   const client = await clientOf(context);
-  const plan = await whileWaiting('counting what it sends', () => client.planConfiguration(candidate));
+  const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
   const { changes, estimated } = deliveriesOf(plan);
   const wasShown = changes > 0 && !yes;
   if (wasShown) {
@@ -73,8 +73,8 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
       else out.line(line);
     }
     const number = `${estimated ? 'about ' : ''}${counted(changes, 'change')}`;
-    if (!(await confirm(`Apply it, which sends ${number} to sinks?`))) {
-      out.note('nothing is applied');
+    if (!(await confirm(`Apply the file? This sends ${number} to sinks.`))) {
+      out.note('nothing was applied');
       return ExitCode.Failed;
     }
   }
@@ -87,13 +87,13 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
   } else {
     out.line(`nothing has changed: configuration ${applied.number} is current`);
     out.note(
-      'a ${NAME} keeps the value that pigeonpost was started with: restart it to change one. ${file:/path} is read again',
+      'a ${NAME} keeps the value from the start of pigeonpost: restart to change it. ${file:/path} is read again',
     );
   }
   return ExitCode.Done;
 }
 
-/** The file, without mistakes that can be found here. @throws {ConfigError} */
+/** Reads and validates the file. @throws {ConfigError} */
 async function candidateAt(config: string): Promise<Candidate> {
   const { checkCommandFile } = await import('../../operations/load-process-config.js');
   await checkCommandFile(config);
@@ -114,7 +114,7 @@ export function formatPlan(plan: ConfigurationPlan): string[] {
   return [...changed, ...plan.warnings.map((warning) => `note: ${warning}`)];
 }
 
-/** The number of changes that sinks are sent because of it, and whether that is an estimate. Pure. */
+/** Returns the number of changes that applying the plan sends to sinks, and whether it is an estimate. Pure. */
 export function deliveriesOf({ deliveries }: ConfigurationPlan): {
   readonly changes: number;
   readonly estimated: boolean;
@@ -134,14 +134,14 @@ function changeLines({ kind, what, name, keys, note }: ConfigurationChange): str
   ];
 }
 
-/** More ids than these are only counted. */
+/** Maximum number of IDs listed; the others are counted. */
 const maxIds = 10;
 
 function selectionLine({ sync, workspace, added, removed, unread }: SelectionChange): string {
   const parts = [
-    ...(added.length === 0 ? [] : [`begins to read ${pigeonholes(added)}`]),
-    ...(removed.length === 0 ? [] : [`reads ${pigeonholes(removed)} no more`]),
-    ...(unread === 0 ? [] : [`what ${unread} of them hold is not known yet`]),
+    ...(added.length === 0 ? [] : [`starts reading ${pigeonholes(added)}`]),
+    ...(removed.length === 0 ? [] : [`no longer reads ${pigeonholes(removed)}`]),
+    ...(unread === 0 ? [] : [`${unread} of them have not been read yet`]),
   ];
   return `sync ${sync} (${workspace}): ${parts.join('; ')}`;
 }
@@ -154,20 +154,20 @@ function pigeonholes(ids: readonly number[]): string {
 function deliveryLine(caused: CausedDeliveries): string {
   const { sink, list, changes, withheld, observed, estimated } = caused;
   const kept = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
-  const verb = observed ? 'counts, and does not send,' : 'is sent';
+  const verb = observed ? 'counts, without sending,' : 'is sent';
   return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
 }
 
 function keptLine({ sink, list, reason, items }: KeptItems): string {
-  return `sink ${sink} keeps ${items} ${list} that it was sent, and no longer receives their changes (${reasonWords(reason)})`;
+  return `sink ${sink} keeps ${items} ${list} that it received, and no longer receives their changes (${reasonWords(reason)})`;
 }
 
 function causeWords({ cause, reason }: CausedDeliveries): string {
   switch (cause) {
     case 'history':
-      return 'what is there already: the sink is new there';
+      return 'existing items: the sink is new';
     case 'list-added':
-      return 'what is there already: the list is new to it';
+      return 'existing items: the list is new for this sink';
     case 'released':
       return `withheld until now: ${reasonWords(reason ?? '')}`;
     case 'cured':
@@ -175,6 +175,6 @@ function causeWords({ cause, reason }: CausedDeliveries): string {
     case 'redriven':
       return `dead letters: ${reason ?? ''}`;
     case 'since-watermark':
-      return 'what it missed while it was left out';
+      return 'missed while the sink was left out';
   }
 }

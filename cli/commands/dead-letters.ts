@@ -5,7 +5,7 @@ import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { grouped, inWords } from '../format-values.js';
+import { counted, grouped, inWords } from '../format-values.js';
 import { parseItem } from '../parse-names.js';
 
 /** Adds `pigeonpost dead-letters` with its commands. */
@@ -41,7 +41,7 @@ export interface DeadLetterArguments {
   readonly json: boolean;
 }
 
-/** `pigeonpost dead-letters list`: what sinks refused, by cause. Exit 0 when there is nothing, 5 when there is. */
+/** `pigeonpost dead-letters list`: counts dead letters by sink and cause. Exit 0 if there are none, 5 if there are. */
 export async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
   const { groups } = await (await clientOf(context)).deadLetters(await choiceOf(asked));
@@ -51,7 +51,7 @@ export async function listDeadLetters(context: Context, asked: DeadLetterArgumen
   return groups.length === 0 ? ExitCode.Done : ExitCode.DoneWithRejects;
 }
 
-/** `pigeonpost dead-letters show`: one by one, oldest first. Exit as `list`. */
+/** `pigeonpost dead-letters show`: lists dead letters, oldest first. Exit codes as for `list`. */
 export async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
   const found = await (await clientOf(context)).deadLetterItems(await choiceOf(asked));
@@ -68,30 +68,31 @@ export async function showDeadLetters(context: Context, asked: DeadLetterArgumen
 }
 
 /**
- * `pigeonpost dead-letters redrive`: sends them again. Names at least a sink; asks, unless told `--yes`. Exit 0, 1 when
- * the answer is no, 4 when there are none.
+ * `pigeonpost dead-letters redrive`: sends dead letters of a sink again, after a confirmation or with `--yes`. Exit 0,
+ * 1 if the operator declines, 4 if there are none.
  */
 export async function redriveDeadLetters(
   context: Context,
   { yes, ...asked }: DeadLetterArguments & { readonly yes: boolean },
 ): Promise<ExitCode> {
   const { out } = context;
-  if (asked.sink === undefined) throw new CommandError(ExitCode.WrongUse, 'say of which sink: add --sink NAME');
+  if (asked.sink === undefined)
+    throw new CommandError(ExitCode.WrongUse, 'name the sink whose dead letters to send again: add --sink NAME');
   const client = await clientOf(context);
   const choice = await choiceOf(asked);
   const { groups } = await client.deadLetters(choice);
   const changes = groups.reduce((sum, group) => sum + group.changes, 0);
-  if (changes === 0) throw new CommandError(ExitCode.NotFound, `sink ${asked.sink} has no such dead letters`);
+  if (changes === 0) throw new CommandError(ExitCode.NotFound, `sink ${asked.sink} has no matching dead letters`);
   if (!yes) {
     for (const group of groups) for (const line of linesOf(group)) out.note(line);
-    if (!(await confirm(`Send ${grouped(changes)} changes to ${asked.sink} again?`))) {
-      out.note('nothing is done');
+    if (!(await confirm(`Send ${counted(changes, 'change')} to ${asked.sink} again?`))) {
+      out.note('nothing was sent');
       return ExitCode.Failed;
     }
   }
   const done = await client.redriveDeadLetters(choice);
   if (asked.json) out.line(JSON.stringify({ done: true, changes: done.changes }));
-  else out.line(`${grouped(done.changes)} changes are due again`);
+  else out.line(`${counted(done.changes, 'change')} queued again`);
   return ExitCode.Done;
 }
 

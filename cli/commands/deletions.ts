@@ -5,7 +5,7 @@ import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { grouped } from '../format-values.js';
+import { counted, grouped } from '../format-values.js';
 
 /** Adds `pigeonpost deletions` with its commands. */
 export function addDeletions(program: Command, run: Run): void {
@@ -25,7 +25,7 @@ export function addDeletions(program: Command, run: Run): void {
     .addHelpText('after', exampleText('deletions show 3'))
     .action((id: string, options: { json: boolean }) => run((context) => showDeletions(context, { id, ...options })));
   const decisions = [
-    ['confirm', 'confirmed', 'Confirm that the items are deleted, and tell every sink'],
+    ['confirm', 'confirmed', 'Confirm that the items are deleted, and notify every sink'],
     ['reject', 'rejected', 'Keep the items as they are'],
   ] as const;
   for (const [verb, decision, description] of decisions) {
@@ -41,22 +41,23 @@ export function addDeletions(program: Command, run: Run): void {
   }
 }
 
-/** Keys shown on a terminal; `--json` has all. */
+/** Maximum number of keys shown on a terminal; `--json` lists all. */
 const maxKeysShown = 20;
 
-/** `pigeonpost deletions list`: what waits for a person. Exit 0, also when nothing does. */
+/** `pigeonpost deletions list`: lists held deletions. Exit 0, also if there are none. */
 export async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const { held } = await (await clientOf(context)).deletions();
   if (json) out.line(JSON.stringify({ held }));
-  else if (held.length === 0) out.line('no deletions wait');
+  else if (held.length === 0) out.line('no held deletions');
   else for (const hold of held) out.line(inWords(hold));
   return ExitCode.Done;
 }
 
 /**
- * `pigeonpost deletions confirm|reject <id>`: decides about exactly the items that the person was shown. Confirming
- * asks, unless told `--yes`. Exit 0, 1 when the set has changed or the answer is no, 4 when there is no such hold.
+ * `pigeonpost deletions confirm|reject <id>`: decides about exactly the items that were shown. Confirming asks first,
+ * unless `--yes` is given. Exit 0, 1 if the set has changed or the operator declines, 4 if there is no held deletion
+ * with this ID.
  */
 export async function decideDeletions(
   context: Context,
@@ -64,7 +65,10 @@ export async function decideDeletions(
 ): Promise<ExitCode> {
   const { out } = context;
   if (!/^\d+$/.test(id))
-    throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
+    );
   const client = await clientOf(context);
   const hold = await client.heldDeletions(Number(id));
   if (decision === 'confirmed' && !yes) {
@@ -72,25 +76,28 @@ export async function decideDeletions(
     const { keys = [] } = hold;
     const more =
       keys.length > maxKeysShown
-        ? `, and ${grouped(keys.length - maxKeysShown)} more (--json of "deletions show")`
+        ? `, and ${grouped(keys.length - maxKeysShown)} more (see "pigeonpost deletions show ${id} --json")`
         : '';
     out.note(`items: ${keys.slice(0, maxKeysShown).join(', ')}${more}`);
-    if (!(await confirm('Tell every sink that they are deleted?'))) {
-      out.note('nothing is done');
+    if (!(await confirm('Notify every sink that these items are deleted?'))) {
+      out.note('nothing was decided');
       return ExitCode.Failed;
     }
   }
   const { items } = await client.decideDeletions(hold.id, { decision, items: hold.items });
   if (json) out.line(JSON.stringify({ done: true, id: hold.id, decision, items }));
-  else out.line(decision === 'confirmed' ? `${grouped(items)} items are deleted` : `${grouped(items)} items are kept`);
+  else out.line(decision === 'confirmed' ? `${counted(items, 'item')} deleted` : `${counted(items, 'item')} kept`);
   return ExitCode.Done;
 }
 
-/** `pigeonpost deletions show <id>`: the exact set. */
+/** `pigeonpost deletions show <id>`: lists the exact items. */
 export async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   if (!/^\d+$/.test(id))
-    throw new CommandError(ExitCode.WrongUse, `"${id}" is no number: "pigeonpost deletions list" shows them`);
+    throw new CommandError(
+      ExitCode.WrongUse,
+      `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
+    );
   const hold = await (await clientOf(context)).heldDeletions(Number(id));
   if (json) out.line(JSON.stringify(hold));
   else {
@@ -109,6 +116,7 @@ function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, s
       : bySession.length === 1
         ? `, of session ${bySession[0]!.sessionId}`
         : '';
-  const all = items >= ofItems ? '; the whole list: was a test mode switched off, which removes all responses?' : '';
-  return `${id}  ${grouped(items)} of ${grouped(ofItems)} ${where} are gone since ${foundAt}${split}${all}`;
+  const all =
+    items >= ofItems ? '; this is the whole list: was test mode switched off, which removes all responses?' : '';
+  return `${id}  ${grouped(items)} of ${grouped(ofItems)} ${where} missing since ${foundAt}${split}${all}`;
 }

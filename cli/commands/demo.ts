@@ -19,7 +19,7 @@ export function addDemo(program: Command, run: Run): void {
   program
     .command('demo')
     .description('Run a complete demo, as "npm start" does: a sandbox with live traffic, and sinks to deliver to')
-    .option('--once', 'a conference without live traffic: settle, compare source and sinks, and exit', false)
+    .option('--once', 'no live traffic: wait until everything is settled, compare source and sinks, and exit', false)
     .option('--attendees <n>', 'size of the conference', '500')
     .option('--rate <n>', 'live events a second', '2')
     .option('--seed <n>', 'seed of everything random in the conference', '1')
@@ -31,17 +31,17 @@ export function addDemo(program: Command, run: Run): void {
 const showEveryMs = 1000;
 
 /**
- * `pigeonpost demo`, which is what `npm start` runs: a conference with live traffic, a receiver of webhooks, stand-ins
- * for HubSpot and Slack, and pigeonpost between them, until Ctrl-C. With `--once` the conference has no live traffic, and the command exits
- * when everything is settled: 0 when what the source holds is what was delivered and withheld, list by list and sink by sink, else 1.
- * It ends with 1 and a sentence, too, if one of its processes stops unexpectedly.
+ * `pigeonpost demo`, which `npm start` runs: a conference with live traffic, a webhook receiver, stand-ins for HubSpot
+ * and Slack, and pigeonpost between them, until Ctrl-C. With `--once` there is no live traffic, and the command exits
+ * when everything is settled: 0 if the number of items in the source equals delivered plus withheld for each list and
+ * sink, else 1. It also exits with 1 and a message if one of its processes stops unexpectedly.
  */
 export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
   const options = readDemoOptions(given);
   if (!existsSync(join(packageRoot(), 'dist/ledger/new-store'))) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'the container image has no demo: run "npm start" in a copy of the sources',
+      'the container image does not include the demo: run "npm start" in a clone of the repository',
     );
   }
   const stopped = untilStopped();
@@ -66,7 +66,7 @@ export async function demo({ out }: Context, given: DemoArguments): Promise<Exit
     return finish();
   } finally {
     ended.abort();
-    out.note('ending what the demo has started');
+    out.note('stopping the processes of the demo');
     await processes.stop();
     await folder.release();
   }
@@ -108,7 +108,7 @@ async function compareOnce({ folder, processes, observer, display }: DemoRun): R
 }
 
 function interrupted(): never {
-  throw new CommandError(ExitCode.Failed, 'stopped before everything had settled: nothing was compared');
+  throw new CommandError(ExitCode.Failed, 'stopped before everything was settled, so nothing was compared');
 }
 
 /** Validated options of `demo`. */
@@ -121,7 +121,7 @@ export interface DemoOptions {
   readonly seed: number;
 }
 
-/** Options as they were typed. */
+/** Options as typed. */
 export interface DemoArguments {
   readonly once: boolean;
   readonly folder: string;
@@ -130,7 +130,7 @@ export interface DemoArguments {
   readonly seed: string;
 }
 
-/** @throws {CommandError} exit code 2, for the first number outside its range */
+/** @throws {CommandError} exit code 2 for the first number out of range */
 export function readDemoOptions(given: DemoArguments): DemoOptions {
   return {
     once: given.once,

@@ -40,7 +40,7 @@ const report: DoctorReport = {
 };
 
 describe('the text of doctor', () => {
-  it('has a section for each thing that somebody who helps asks for', () => {
+  it('has a section for everything that a bug report needs', () => {
     const text = formatDoctor(report).join('\n');
     for (const part of [
       'node        v20',
@@ -49,7 +49,7 @@ describe('the text of doctor', () => {
       'refused     sink crm: the token is refused',
       'configuration 3, not settled; pigeonholes: 2 working, 1 failing',
       'sink crm (hubspot): paused, 5 delivered, 7 to go, 1 dead letters',
-      'quota of acme: 10 used, not known how many left',
+      'quota of acme: 10 used, unknown number left',
       'error since 2026-11-21T19:00:00.000Z: sink crm is paused',
       'dead letters of crm, attendees: 1 by http:422, last 2026-11-21T19:30:00.000Z',
       '2026-11-21T19:00:00.000Z error a turn failed sink=crm',
@@ -58,19 +58,19 @@ describe('the text of doctor', () => {
     }
   });
 
-  it('says why there are no settings, and why nothing answers', () => {
+  it('explains missing settings, and why no pigeonpost was asked', () => {
     const broken = { ...report, problem: 'pigeonpost.yaml:7: a key is missing', settings: null, checks: [], log: [] };
     const text = formatDoctor({ ...broken, running: { answers: false, why: 'no pigeonpost answers' } }).join('\n');
-    expect(text).toMatch(/it cannot be used:\n {2}pigeonpost\.yaml:7: a key is missing/);
-    expect(text).toMatch(/The running pigeonpost\n {2}no pigeonpost answers$/);
+    expect(text).toMatch(/invalid:\n {2}pigeonpost\.yaml:7: a key is missing/);
+    expect(text).toMatch(/Running pigeonpost\n {2}no pigeonpost answers$/);
   });
 });
 
-describe('the latest troubles of a log', () => {
+describe('the latest problems in a log', () => {
   const line = (level: number, msg: string): string =>
     JSON.stringify({ level, time: '2026-11-21T19:00:00.000Z', msg, sink: 'crm', error: { stack: 'long' } });
 
-  it('are its warnings and errors, in their order, with plain facts alone', async () => {
+  it('are its warnings and errors in order, with plain facts only', async () => {
     const file = join(folder, 'start.log');
     writeFileSync(
       file,
@@ -89,13 +89,13 @@ describe('the latest troubles of a log', () => {
     expect([found.length, found.at(-1)!.event]).toEqual([50, 'warning 19999']);
   });
 
-  it('cannot be had of a log that is not there', async () => {
+  it('are refused for a missing log', async () => {
     await expect(latestTroublesOfLog(join(folder, 'none.log'))).rejects.toThrow(/cannot be read \(ENOENT\)/);
   });
 });
 
 describe('the variables of a configuration', () => {
-  it('are those that it names outside of comments, each set or not, and never a value', async () => {
+  it('are those named outside comments, each set or not, never with a value', async () => {
     const file = join(folder, 'pigeonpost.yaml');
     writeFileSync(file, '# ${COMMENT} is none\nkey: ${KEY}\nurl: ${URL:-x} # nor ${THIS}\nempty: ${EMPTY}\n');
     const found = await namedVariables(file, { KEY: 'hidden', EMPTY: '' });

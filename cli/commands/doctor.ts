@@ -23,12 +23,12 @@ export function addDoctor(program: Command, run: Run): void {
 }
 
 const checkMs = 60_000;
-/** Entries of each kind: a person reads the report. */
+/** Maximum number of entries of each kind. */
 const maxEntries = 50;
 
 /**
- * `pigeonpost doctor`: a bug report as one text or JSON document: versions, settings without secrets, checks, the
- * state of the running pigeonpost, and recent errors. Works even with an invalid configuration. Exit 0; 2 for a log that
+ * `pigeonpost doctor`: a bug report as one text or JSON document: versions, settings without secrets, checks, the state
+ * of the running pigeonpost, and recent errors. Works even with an invalid configuration. Exit 0; 2 for a log that
  * cannot be read.
  */
 export async function doctor(
@@ -51,7 +51,7 @@ export async function doctor(
     checks: config === undefined ? [] : await lookAt(config),
     running:
       config === undefined
-        ? { answers: false, why: 'cannot be asked without a configuration' }
+        ? { answers: false, why: 'not asked, because the configuration is invalid' }
         : await askRunning(apiClientFor(config)),
     log: lines,
   };
@@ -137,9 +137,9 @@ export interface DoctorReport {
   readonly file: string;
   /** Variables that the file names: set, empty or not set. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Why the configuration cannot be used; null: it can. */
+  /** Why the configuration is invalid; null if it is valid. */
   readonly problem: string | null;
-  /** Null where it cannot be used. */
+  /** Null if the configuration is invalid. */
   readonly settings: unknown;
   readonly checks: readonly Checked[];
   readonly running: RunningReport | { readonly answers: false; readonly why: string };
@@ -168,7 +168,7 @@ export interface RunningReport {
   >[];
 }
 
-/** The report as a text of sections, which an issue can quote. Pure. */
+/** Formats the report as text in sections, to paste into an issue. Pure. */
 export function formatDoctor(report: DoctorReport): string[] {
   const { at, versions, file, variables, problem, settings, checks, running, log } = report;
   return [
@@ -177,14 +177,14 @@ export function formatDoctor(report: DoctorReport): string[] {
     ...section('Environment', table(variables)),
     ...section(
       `Configuration ${file}`,
-      problem === null ? JSON.stringify(settings, null, 2).split('\n') : ['it cannot be used:', ...problem.split('\n')],
+      problem === null ? JSON.stringify(settings, null, 2).split('\n') : ['invalid:', ...problem.split('\n')],
     ),
     ...section(
-      'What it names',
+      'Variables',
       checks.map(({ what, result, text }) => `${result.padEnd(11)} ${what}: ${text}`),
     ),
-    ...section('The running pigeonpost', running.answers ? runningLines(running) : [running.why]),
-    ...(log.length === 0 ? [] : section('Warnings and errors of the log', log.map(logLine))),
+    ...section('Running pigeonpost', running.answers ? runningLines(running) : [running.why]),
+    ...(log.length === 0 ? [] : section('Warnings and errors in the log', log.map(logLine))),
   ];
 }
 
@@ -207,7 +207,7 @@ function runningLines(running: RunningReport): string[] {
         `sink ${name} (${type}): ${state}, ${delivered} delivered, ${backlog} to go, ${dead} dead letters`,
     ),
     ...quotas.map(
-      ({ workspace, used, left }) => `quota of ${workspace}: ${used} used, ${left ?? 'not known how many'} left`,
+      ({ workspace, used, left }) => `quota of ${workspace}: ${used} used, ${left ?? 'unknown number'} left`,
     ),
     ...troubles.map(({ severity, since, text }) => `${severity}${since === null ? '' : ` since ${since}`}: ${text}`),
     ...deadLetters.map(
@@ -222,7 +222,7 @@ function logLine({ time, level, event, facts }: LogLine): string {
   return [`${time} ${level} ${event}`, ...told].join(' ');
 }
 
-/** Size of the end of a log that is read, and the number of lines that are kept. */
+/** Number of bytes read from the end of a log, and maximum number of lines kept. */
 const maxBytes = 1024 * 1024;
 const maxLines = 50;
 const warning = 40; // pino's number
@@ -231,11 +231,11 @@ export interface LogLine {
   readonly time: string;
   readonly level: 'warn' | 'error';
   readonly event: string;
-  /** Ids, counts, outcomes: what stands beside the event. */
+  /** Facts of the log line: IDs, counts, outcomes. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** The latest warnings and errors of a log that `start` has written, oldest first. Lines that are none of its own are left out. */
+/** Returns the latest warnings and errors of a log of `start`, oldest first. Skips lines of other programs. */
 export async function latestTroublesOfLog(path: string): Promise<LogLine[]> {
   return (await endOf(path))
     .split('\n')
@@ -254,7 +254,7 @@ async function endOf(path: string): Promise<string> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new CommandError(
       ExitCode.WrongUse,
-      `the log cannot be read (${code}): name the file that "start" writes to`,
+      `the log cannot be read (${code}): give the path of the file that "start" writes to`,
       {
         cause: error,
       },
@@ -267,7 +267,7 @@ function troubleIn(line: string): LogLine | undefined {
   try {
     entry = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return undefined; // a line of another program, or one that is cut by the start of the part that was read
+    return undefined; // a line of another program, or one cut off at the start of the part read
   }
   const { level, time, msg, ...rest } = entry;
   if (typeof level !== 'number' || level < warning || typeof msg !== 'string') return undefined;

@@ -45,18 +45,18 @@ describe('pigeonpost fields', () => {
     expect(asked).toEqual(['/api/fields?list=attendees&pigeonhole=acme%2F102']);
   });
 
-  it('prints the same as one JSON document', async () => {
+  it('prints the same data as one JSON document', async () => {
     const { lines } = await run({ json: true });
     expect(JSON.parse(lines.join(''))).toEqual(stored);
   });
 
-  it('ends with 4 when nothing of the list is stored', async () => {
+  it('exits with 4 if no item of the list is stored', async () => {
     expect(await run({ list: 'votes' })).toEqual({ code: ExitCode.NotFound, lines: [] });
   });
 
   it.each([
     [{ list: 'atendees' }, '"atendees" is no list: did you mean "attendees"?'],
-    [{ pigeonhole: 'acme' }, '--pigeonhole is "acme": write WORKSPACE/ID, or the ID alone'],
+    [{ pigeonhole: 'acme' }, '--pigeonhole is "acme": give WORKSPACE/ID or ID'],
   ])('asks nothing when it is used wrongly: %j', async (options, message) => {
     await expect(run(options)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse, message });
     expect(asked).toEqual([]);
@@ -103,7 +103,7 @@ describe('the fields of a pigeonhole', () => {
     expect(of([field('x', { filled })], items)[2]).toMatch(new RegExp(`^ +x +${expected} `));
   });
 
-  it('print no control characters, whatever the service calls a field', () => {
+  it('contain no control characters, whatever the service names a field', () => {
     expect(of([field('\u001b[2Jx')]).join('')).not.toContain('\u001b');
   });
 

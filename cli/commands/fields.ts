@@ -27,28 +27,30 @@ export interface FieldsOptions {
 }
 
 /**
- * `pigeonpost fields <list>`: which fields the stored items have, by pigeonhole, how many hold something, and the values
- * of states and kinds; no other values. Exit 0, 4 when nothing of the list is stored.
+ * `pigeonpost fields <list>`: lists the fields of stored items by pigeonhole, the share of items with a value, and the
+ * values of states and kinds, but no other values. Exit 0, 4 if no item of the list is stored.
  */
 export async function fields(context: Context, { list, pigeonhole, json }: FieldsOptions): Promise<ExitCode> {
   const { out } = context;
   const named = await parseList(list);
   const place = pigeonhole?.replace(/^pigeonhole:/, '');
   if (place !== undefined && !/^(?:[a-z0-9-]+\/)?\d+$/.test(place)) {
-    throw new CommandError(ExitCode.WrongUse, `--pigeonhole is "${pigeonhole}": write WORKSPACE/ID, or the ID alone`);
+    throw new CommandError(ExitCode.WrongUse, `--pigeonhole is "${pigeonhole}": give WORKSPACE/ID or ID`);
   }
   const found = await (await clientOf(context)).fields({ list: named, pigeonhole: place });
   if (json) out.line(JSON.stringify(found));
   if (found.pigeonholes.length === 0) {
     const where = place === undefined ? '' : ` of pigeonhole ${place}`;
-    out.note(`nothing of the list ${list}${where} is stored; "pigeonpost status" shows what has been read`);
+    out.note(`no items of the list ${list}${where} are stored; "pigeonpost status" shows which lists have been read`);
     return ExitCode.NotFound;
   }
   if (!json) for (const line of found.pigeonholes.flatMap(formatFields)) out.line(line);
   return ExitCode.Done;
 }
 
-/** The fields of one pigeonhole as a table: name, share of items that hold something, kinds, values of states. Pure. */
+/**
+ * Formats the fields of one pigeonhole as a table: name, share of items with a value, types, values of states. Pure.
+ */
 export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFields): string[] {
   const place = pigeonholeId === 0 ? `workspace ${workspace}` : `pigeonhole ${workspace}/${pigeonholeId}`;
   const rows = fields.map((field) => [nameOf(field), shareOf(field.filled, items), kindsOf(field), valuesOf(field)]);
@@ -59,19 +61,19 @@ export function formatFields({ workspace, pigeonholeId, items, fields }: SeenFie
   return [`${place}: ${counted(items, 'item')}`, line(head), ...rows.map(line)];
 }
 
-/** As an expression names it: a name with other characters is in backquotes. */
+/** Returns a field as an expression names it: in backquotes if it has special characters. */
 function nameOf({ field, member }: SeenField): string {
   return [field, ...(member === null ? [] : [member])]
     .map((name) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `\`${printable(name)}\``))
     .join('.');
 }
 
-/** Names of fields come from the service: a control character among them would move the terminal's cursor. */
+/** Escapes control characters: field names come from the service and could control the terminal. */
 function printable(name: string): string {
   return name.replaceAll(/\p{C}/gu, '\ufffd');
 }
 
-/** "100 %" and "0 %" are said only where they are exact. */
+/** Formats a share; "100 %" and "0 %" only if they are exact. */
 function shareOf(filled: number, items: number): string {
   if (filled === 0) return '0 %';
   if (filled === items) return '100 %';
@@ -80,7 +82,7 @@ function shareOf(filled: number, items: number): string {
 
 const kindNames: Readonly<Record<string, string>> = { string: 'text', boolean: 'true/false', array: 'list' };
 
-/** The most frequent first; null is no kind. */
+/** Returns the types, the most frequent first, without null. */
 function kindsOf({ types }: SeenField): string {
   return Object.entries(types)
     .filter(([type]) => type !== 'null')

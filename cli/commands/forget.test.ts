@@ -11,33 +11,33 @@ const erasure = {
   endedAt: null,
 };
 
-describe('what is told of an erasure', () => {
-  it('names each place, and what is left for a person last', () => {
+describe('the text of an erasure', () => {
+  it('names each place, with manual work last', () => {
     const receipts = [
       { ...receipt, place: 'ledger', outcome: 'erased' as const },
       { ...receipt, place: 'sink:crm acme/101', outcome: 'by-hand' as const, detail: 'kept', todo: 'remove them' },
     ];
     expect(erasureLines({ ...erasure, receipts })).toEqual([
       `erasure ${erasure.id} is done`,
-      'ledger: 3, nothing is left there',
-      'sink:crm acme/101: 3, must be removed by hand (kept)',
+      'ledger: 3, erased',
+      'sink:crm acme/101: 3, must be erased by hand (kept)',
       'to do by hand:',
       '  sink:crm acme/101: remove them',
     ]);
   });
 
-  it('says how to look again at one that goes on', () => {
+  it('says how to follow an unfinished erasure', () => {
     expect(erasureLines({ ...erasure, state: 'running', receipts: [] })[0]).toContain(`erasures show ${erasure.id}`);
   });
 
-  it('counts before it is asked for, without what was done anonymously', () => {
+  it('counts items in advance, without anonymous ones', () => {
     const people = [{ workspace: 'acme', pigeonholeId: 101, attendees: 1, codes: 1 }];
     expect(planLines({ people, items: { attendees: 1, votes: 2 }, importRows: 0, sinks: [], sharing: 2 })).toEqual([
       'acme/101: 1 attendees, 1 codes',
-      'items: 1 attendees, 2 votes, and what was done anonymously, which is not counted',
+      'items: 1 attendees, 2 votes (anonymous items are erased as well, but not counted)',
       'rows of imports: 0',
       'sinks that received them: none',
-      'others with an e-mail address of theirs, who are kept: 2',
+      'other people with the same e-mail address, who are kept: 2',
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { counted } from '../format-values.js';
 import type { Command } from 'commander';
 import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';
@@ -82,8 +83,8 @@ export async function forget(context: Context, options: ForgetOptions): Promise<
     }
     if (plan.people.length > 0) {
       for (const line of planLines(plan)) out.note(line);
-      if (!(await confirm('Forget this person everywhere? It cannot be undone.'))) {
-        out.note('nothing is done');
+      if (!(await confirm('Forget this person everywhere? This cannot be undone.'))) {
+        out.note('nothing was erased');
         return ExitCode.Failed;
       }
     }
@@ -120,7 +121,7 @@ export async function listErasures(
   const client = await clientOf(context);
   const { items, more } = await firstOfList(limit, (part) => client.erasures(part));
   if (json) out.line(JSON.stringify({ items, more }));
-  else if (items.length === 0) out.line('nobody was forgotten');
+  else if (items.length === 0) out.line('no erasures');
   else
     for (const { id, state, requestedAt, requestedBy } of items) {
       out.line([requestedAt, id, state, ...(requestedBy === null ? [] : [requestedBy])].join('  '));
@@ -129,7 +130,7 @@ export async function listErasures(
   return ExitCode.Done;
 }
 
-/** `pigeonpost erasures show <id>`: what became of the person at each place. Exit 0, 4 when there is none of that id. */
+/** `pigeonpost erasures show <id>`: shows the result of an erasure at each place. Exit 0, 4 if the ID is unknown. */
 export async function showErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const erasure = await (await clientOf(context)).erasure(id);
@@ -138,8 +139,8 @@ export async function showErasure(context: Context, { id, json }: { id: string; 
 }
 
 /**
- * `pigeonpost erasures export <file>`: who stays away, by keyed hashes alone, for `restore --erasures`. A file is never
- * written over. Exit 0, 1 when it cannot be written.
+ * `pigeonpost erasures export <file>`: writes the keyed hashes of forgotten people for `restore --erasures`. Never
+ * overwrites a file. Exit 0, 1 if the file cannot be written.
  */
 export async function exportErasures(context: Context, { file }: { file: string }): Promise<ExitCode> {
   const { out } = context;
@@ -151,41 +152,42 @@ export async function exportErasures(context: Context, { file }: { file: string 
   }
   await writePrivateFile(file, `${text}\n`);
   const { length } = list.erasures;
-  out.line(
-    `${length === 1 ? 'one erasure is' : `${length} erasures are`} in ${file}, as hashes that only this ledger understands`,
-  );
+  out.line(`${counted(length, 'erasure')} written to ${file}, as hashes that only this ledger can match`);
   return ExitCode.Done;
 }
 
-/** `pigeonpost erasures lift <id>`: the person may be taken in again. Exit 0, 1 when it cannot be, 4 when there is none. */
+/**
+ * `pigeonpost erasures lift <id>`: accepts items of the person again. Exit 0, 1 if it cannot be lifted, 4 if the ID is
+ * unknown.
+ */
 export async function liftErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   await (await clientOf(context)).liftErasure(id);
-  out.line(json ? JSON.stringify({ done: true, id }) : 'lifted: what comes of this person is taken in again');
+  out.line(json ? JSON.stringify({ done: true, id }) : 'erasure lifted: new items of this person are stored again');
   return ExitCode.Done;
 }
 
 const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'], string>> = {
-  erased: 'nothing is left there',
-  told: 'was asked to remove it',
+  erased: 'erased',
+  told: 'asked to erase',
   nothing: 'had nothing',
   waiting: 'has not answered yet',
-  'by-hand': 'must be removed by hand',
+  'by-hand': 'must be erased by hand',
 };
 
 /** Formats what an erasure would remove. Pure. */
 export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
-  if (people.length === 0) return ['this person was forgotten before: nothing is left of them'];
+  if (people.length === 0) return ['this person was already forgotten; nothing is stored'];
   const places = people.map(({ workspace, pigeonholeId, attendees, codes }) => {
     return `${workspace}/${pigeonholeId}: ${attendees} attendees, ${codes} codes`;
   });
   const counts = Object.entries(items).map(([list, count]) => `${count} ${list}`);
   return [
     ...places,
-    `items: ${counts.length === 0 ? 'none' : counts.join(', ')}, and what was done anonymously, which is not counted`,
+    `items: ${counts.length === 0 ? 'none' : counts.join(', ')} (anonymous items are erased as well, but not counted)`,
     `rows of imports: ${importRows}`,
     `sinks that received them: ${sinks.length === 0 ? 'none' : sinks.join(', ')}`,
-    ...(sharing === 0 ? [] : [`others with an e-mail address of theirs, who are kept: ${sharing}`]),
+    ...(sharing === 0 ? [] : [`other people with the same e-mail address, who are kept: ${sharing}`]),
   ];
 }
 

@@ -8,7 +8,7 @@ import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { importFile } from './import.js';
 import { actOnImport, importReport, listImports } from './imports.js';
 
-/** What the running pigeonpost answers, by method and path; and what it was asked. */
+/** Answers of the running pigeonpost by method and path, and the requests it received. */
 let answers: Record<string, string> = {};
 let asked: string[] = [];
 let api: AnsweringApi;
@@ -46,7 +46,7 @@ function optionsOf(given: Partial<ImportOptions>): ImportOptions {
 }
 
 describe('pigeonpost import', () => {
-  it('goes on after a canary with the codes that stand beside the file, and never writes others over them', async () => {
+  it('continues after a canary with the codes beside the file, and never overwrites them', async () => {
     const codes = join(api.folder, 'people.codes.csv');
     const { context } = telling();
     expect(await importFile(context, optionsOf({ generateCodes: true, canary: 1 }))).toBe(ExitCode.Done);
@@ -55,14 +55,14 @@ describe('pigeonpost import', () => {
     writeFileSync(codes, 'codes of another list');
     await expect(importFile(context, optionsOf({ generateCodes: true }))).rejects.toMatchObject({
       exitCode: ExitCode.WrongUse,
-      message: expect.stringContaining('people.codes.csv is there already, with other codes'),
+      message: expect.stringContaining('people.codes.csv already exists with other codes'),
     });
     expect(asked).not.toContain('POST /api/imports');
     expect(readFileSync(codes, 'utf8')).toBe('codes of another list');
     expect(readdirSync(api.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it.each(['report', 'problems'] as const)('asks nothing where its --%s could not be written', async (option) => {
+  it.each(['report', 'problems'] as const)('sends no request if its --%s cannot be written', async (option) => {
     const { context } = telling();
     const none = join(api.folder, 'none', 'out.csv');
     const inPlaceOf = (path: string) => importFile(context, optionsOf({ [option]: path }));
@@ -71,40 +71,40 @@ describe('pigeonpost import', () => {
     expect(asked).toEqual([]);
   });
 
-  it('tells how it has ended where its report can no longer be written', async () => {
+  it('prints its result even if its report can no longer be written', async () => {
     const { context, lines } = telling();
     const report = join(api.folder, 'report.csv');
-    // as another process of the same number has left it
+    // left by another process with the same number
     writeFileSync(`${report}.${process.pid}.tmp`, '');
     await expect(importFile(context, optionsOf({ report }))).rejects.toMatchObject({ exitCode: ExitCode.Failed });
     expect(lines.join('\n')).toMatch(/import 7 into acme\/101: done, 1 row\n *1 created/);
-    expect(lines.join('\n')).not.toContain('each row is in');
+    expect(lines.join('\n')).not.toContain('the result of each row is in');
   });
 });
 
-describe('what is asked of an import', () => {
-  it('has a report that says to spreadsheets that it is UTF-8', async () => {
+describe('the commands for an import', () => {
+  it('write a report that spreadsheets recognise as UTF-8', async () => {
     answers['GET /api/imports/7/report'] = '\ufeff"Name"\r\n"J\u00fcrgen"\r\n';
     const { context, lines } = telling();
     await importReport(context, { id: '7', json: false });
     expect(lines.join('')).toBe('\ufeff"Name"\r\n"J\u00fcrgen"\r\n');
   });
 
-  it('has a list that no name of a file can command a terminal with', async () => {
+  it('list file names without control characters', async () => {
     answers['GET /api/imports'] = JSON.stringify({ items: [viewOf({ file: 'a\u001b[2Jb\nc.csv' })], next: null });
     const { context, lines } = telling();
     await listImports(context, { limit: 100, json: false });
     expect(lines).toEqual([expect.stringContaining('a [2Jb c.csv')]);
   });
 
-  it('has a list that says when it is longer than what was asked for', async () => {
+  it('say if the list is longer than requested', async () => {
     answers['GET /api/imports'] = JSON.stringify({ items: [viewOf({})], next: 'more' });
     const { context, lines } = telling();
     await listImports(context, { limit: 1, json: false });
-    expect(lines).toEqual([expect.stringContaining('acme/101'), 'there is more: --limit shows it']);
+    expect(lines).toEqual([expect.stringContaining('acme/101'), 'there are more: raise --limit to show them']);
   });
 
-  it('is not to be confirmed where it has ended: there is nothing to cancel', async () => {
+  it('ask no confirmation to cancel an import that has ended', async () => {
     const { context } = telling();
     await actOnImport(context, { verb: 'cancel', id: '7', yes: false, json: false }).catch(() => undefined);
     expect(asked).toContain('POST /api/imports/7/actions');

@@ -9,7 +9,7 @@ import { confirm, operatorName } from '../operator.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { grouped } from '../format-values.js';
+import { counted } from '../format-values.js';
 import { tellEnd } from '../imports/report-end.js';
 import { followImport } from '../imports/follow-import.js';
 import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
@@ -31,13 +31,13 @@ export function addImport(program: Command, run: Run): void {
   const command = program
     .command('import')
     .description('Create the registrants of a CSV, Excel (xlsx), JSON or NDJSON file')
-    .argument('<file>', 'write ./name for a file that is named like a command below')
+    .argument('<file>', 'path of the file; write ./NAME if it is named like a command below')
     .option('--pigeonhole <id>', 'pigeonhole to import into, which is required: ID or WORKSPACE/ID')
     .option('--dry-run', 'only the plan and the problems; nothing is sent', false)
     .option('--map <column=field>', 'field for a column, "COLUMN=" to leave it out, or a saved mapping', collect, [])
     .option('--save-map <name>', 'name to save the mapping under, for the next event')
     .option('--canary <n>', 'number of rows to import first, so that you can check them', wholeNumber(1000))
-    .option('--generate-codes', 'codes for rows without one, written to a file beside this one', false)
+    .option('--generate-codes', 'generate codes for rows without one and write them to a file beside this one', false)
     .option('--force', 'import even if the pigeonhole has ended', false)
     .option('--encoding <name>', 'encoding of the text, if it is not recognised: windows-1252, utf-8, …')
     .option('--delimiter <character>', 'delimiter of a CSV file, if it is not recognised; also "tab"')
@@ -63,10 +63,10 @@ export function addImport(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks, imports it and reports.
- * Ctrl-C ends the command and not the import. Exit 0 when every row is at the service, 5 when some are not, 1 when the
- * answer was no, the import is paused or cancelled, or the command was stopped; 2 for a file that cannot be used, 3 when
- * nothing runs, 4 when the pigeonhole is not known.
+ * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks, imports it and reports. Ctrl-C ends
+ * the command and not the import. Exit 0 when every row is at the service, 5 when some are not, 1 when the answer was
+ * no, the import is paused or cancelled, or the command was stopped; 2 for a file that cannot be used, 3 when nothing
+ * runs, 4 when the pigeonhole is not known.
  */
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
   const { out } = context;
@@ -90,12 +90,14 @@ export async function importFile(context: Context, options: ImportOptions): Prom
 
   refuseEnded(check, options.force);
   if (!(await isAgreed(out, check, options))) {
-    out.note('nothing is imported');
+    out.note('nothing was imported');
     return ExitCode.Failed;
   }
   if (check.generatedCodes > 0) {
     await writeWholeFile(codesFile, await client.generatedCodes(file, query, stop), { keep: true });
-    out.note(`${grouped(check.generatedCodes)} codes are in ${codesFile}: keep it, it is the only place`);
+    out.note(
+      `${counted(check.generatedCodes, 'code')} written to ${codesFile}: keep this file, the codes are not stored anywhere else`,
+    );
   }
   const started = await showing(out, options, 'uploading', (onSent) =>
     client.start(file, { ...query, content: check.file.contentHash }, { signal: stop, onSent }),
@@ -154,14 +156,14 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
   const strange = strangeFields(check.columns);
   if (strange.length > 0) {
     out.note(
-      `never seen at this pigeonhole: ${strange.join(', ')}; the service ignores fields that it does not know, without a word, and nothing can be changed afterwards`,
+      `no attendee of this pigeonhole has the field ${strange.join(', ')}: the service silently ignores unknown fields, and registrants cannot be changed after the import`,
     );
   }
   if (yes || counts.send === 0) return true;
   return await confirm(questionOf(check));
 }
 
-/** Output to a file or another program is not cut. */
+/** Output to a file or another program is not truncated. */
 function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
 }

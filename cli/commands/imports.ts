@@ -67,7 +67,7 @@ export function addImportCommands(parent: Command, run: Run): void {
   }
 }
 
-/** Options that `import` has as well: commander gives them to `import`, wherever they are written. */
+/** Options that `import` has as well: commander assigns them to `import`, wherever they are written. */
 function shared(own: Command): { readonly json: boolean; readonly yes: boolean; readonly report?: string } {
   return own.optsWithGlobals<{ json: boolean; yes: boolean; report?: string }>();
 }
@@ -90,7 +90,7 @@ export async function listImports(
   return ExitCode.Done;
 }
 
-/** In columns; the name, which may be long, stands last. Pure. */
+/** Formats imports in columns, with the file name last because it may be long. Pure. */
 function importLines(imports: readonly ImportView[], now: Date): string[] {
   const cells = imports.map(({ id, state, workspace, pigeonholeId, file, rows, startedAt }) => [
     id,
@@ -104,7 +104,9 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
   return cells.map((row) => row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join('  '));
 }
 
-/** `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown. */
+/**
+ * `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown.
+ */
 export async function importStatus(
   context: Context,
   { id, json }: { readonly id: string; readonly json: boolean },
@@ -145,11 +147,11 @@ export async function importReport(
   const client = await clientFor(context);
   const view = await client.find(id);
   if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
-  // With the mark at its beginning: without it Excel takes the file for another encoding than UTF-8.
+  // Starts with a byte order mark; without it, Excel does not recognise UTF-8.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for await (const part of await client.reportCsv(id)) {
     const text = decoder.decode(part, { stream: true });
-    out.draw(out.terminal ? shownText(text, { colours: false }) : text); // a file keeps its bytes
+    out.draw(out.terminal ? shownText(text, { colours: false }) : text); // a file gets the exact bytes
   }
   return ExitCode.Done;
 }
@@ -172,7 +174,7 @@ export async function actOnImport(context: Context, options: ActOnImportOptions)
   if (verb === 'cancel' && !yes && !hasEnded) {
     const left = view.counts.waiting;
     if (!(await confirm(`Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`))) {
-      out.note('nothing is done');
+      out.note('nothing was cancelled');
       return ExitCode.Failed;
     }
   }

@@ -35,16 +35,16 @@ export function addInit(program: Command, run: Run): void {
 }
 
 export interface InitOptions extends InitFlags {
-  /** Ask nothing: take what is suggested for what no flag says. */
+  /** No questions: use the default for every missing option. */
   readonly yes: boolean;
   readonly check: boolean;
   readonly json: boolean;
 }
 
 /**
- * `pigeonpost init`: asks a few questions and writes a configuration that can be used, never over another one and never
- * with a secret in it; then checks what it names, if its variables are set, and prints the next command. Exit 0
- * when the file is written and its check, if any, found no problem; else as `check`; 2 for an answer that cannot be used.
+ * `pigeonpost init`: asks a few questions and writes a valid configuration without secrets, never over an existing
+ * file. Then checks it if its variables are set, and prints the next command. Exit 0 if the file is written and the
+ * check, if any, found no problem; the exit code of `check` otherwise; 2 for an invalid answer.
  */
 export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
   const { checkDraft } = await import('../../worker/check-draft.js');
@@ -61,7 +61,7 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   if (problems.length > 0) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `nothing was written, since it could not be used: ${problems.join('; ')}`,
+      `no file was written, because it would be invalid: ${problems.join('; ')}`,
     );
   }
   await writeNew(file, text);
@@ -72,7 +72,7 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   }
   out.line(`${file} is written`);
   if (port !== defaultPort) {
-    out.line(`port ${defaultPort} is in use on this machine, so its API listens on ${port} (server.port)`);
+    out.line(`port ${defaultPort} is in use on this machine, so the API will listen on ${port} (server.port)`);
   }
   for (const name of unset) out.line(`set ${name} first: export ${name}=…`);
   const found = check && unset.length === 0 ? await lookAtIt(context, out) : ExitCode.Done;
@@ -82,10 +82,10 @@ export async function init(context: Context, { yes, check, json, ...flags }: Ini
   return found;
 }
 
-/** More are only counted; live events are shown first. */
+/** Maximum number of events shown, live ones first; the others are counted. */
 const maxShown = 20;
 
-/** Shows the events of the workspace where its key can be used already. @returns their ids; null where none are known */
+/** Shows the events of the workspace if its key is already set. @returns their IDs; null if they are unknown */
 async function showEvents(
   out: Output,
   { service, keyVariable }: { readonly service: string; readonly keyVariable: string },
@@ -102,7 +102,7 @@ async function showEvents(
   const text = writeConfiguration(draft);
   const { problems, unset } = await checkDraft(text, file, standInsFor(draft));
   if (unset.length > 0) {
-    out.note(`  set ${keyVariable} before "pigeonpost init" to have the events of the workspace listed here`);
+    out.note(`  to list the events of the workspace here, set ${keyVariable} before you run "pigeonpost init"`);
     return null;
   }
   const listed = problems.length > 0 ? { problem: problems.join('; ') } : await eventsOfDraft(text, resolve(file));
@@ -114,18 +114,18 @@ async function showEvents(
   return listed.hasMore ? null : listed.events.map(({ id }) => id);
 }
 
-/** The port of the API unless the file says otherwise. */
+/** Default port of the API. */
 const defaultPort = 8088;
 const highestPort = 8187;
 
-/** The default port, or the next one that nothing listens on: another pigeonpost may run on this machine. */
+/** Returns the default port, or the next free one: another pigeonpost may run on this machine. */
 async function freeServerPort(): Promise<number> {
   const { isFree } = await import('../../worker/embedded-temporal/free-port.js');
   for (let port = defaultPort; port <= highestPort; port += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- mostly one
+    // oxlint-disable-next-line no-await-in-loop -- usually one iteration
     if (await isFree(port)) return port;
   }
-  return defaultPort; // "start" says what is in the way
+  return defaultPort; // "start" reports the conflict
 }
 
 async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {
@@ -158,7 +158,7 @@ async function writeNew(file: string, text: string): Promise<void> {
     if (code === 'EEXIST') throw thereAlready(file);
     throw new CommandError(
       ExitCode.Failed,
-      `${file} cannot be written (${code ?? 'unknown error'}): name another with --config`,
+      `${file} cannot be written (${code ?? 'unknown error'}): choose another path with --config`,
       { cause: error },
     );
   }
@@ -167,7 +167,7 @@ async function writeNew(file: string, text: string): Promise<void> {
 function thereAlready(file: string): CommandError {
   return new CommandError(
     ExitCode.WrongUse,
-    `${file} is there already and is left as it is: move it away, or name another with --config`,
+    `${file} already exists and was not changed: move it, or choose another path with --config`,
   );
 }
 

@@ -34,7 +34,7 @@ export interface ItemsOptions {
   readonly json: boolean;
 }
 
-/** `pigeonpost items <list>`: what is stored of a list of a pigeonhole, by key. Exit 0, 4 when nothing is. */
+/** `pigeonpost items <list>`: lists the stored items of a list of a pigeonhole by key. Exit 0, 4 if there are none. */
 export async function items(
   context: Context,
   { list, pigeonhole, session, limit, after, personal, json }: ItemsOptions,
@@ -47,14 +47,16 @@ export async function items(
   if (json) out.line(JSON.stringify(found));
   else for (const item of found.items) printLine(out, itemLine(named, item));
   if (found.items.length === 0) {
-    out.note(`nothing of ${named} is stored there; "pigeonpost status" shows what has been read`);
+    out.note(
+      `no items of ${named} are stored for this pigeonhole; "pigeonpost status" shows which lists have been read`,
+    );
     return ExitCode.NotFound;
   }
-  if (found.next !== null) out.note(`there are more: --limit N, or --after ${found.next}`);
+  if (found.next !== null) out.note(`there are more items: add --limit N, or --after ${found.next}`);
   return ExitCode.Done;
 }
 
-/** As a person reads it. Pure. */
+/** Formats an item as a line. Pure. */
 export function itemLine(list: string, item: ItemView): string {
   const { key, sessionId, revision, deleted, visibility, consent, lastChangedAt, data } = item;
   const parts = [

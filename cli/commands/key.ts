@@ -15,7 +15,7 @@ Examples:
 
 /** Adds `pigeonpost key export`. */
 export function addKey(program: Command, run: Run): void {
-  const key = program.command('key').description("Export the ledger's hashing key, which no backup holds");
+  const key = program.command('key').description("Export the ledger's hashing key, which backups do not contain");
   key
     .command('export <file>')
     .description('Write the key into a file that only you can read; "-" is standard output')
@@ -24,15 +24,18 @@ export function addKey(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost key export <file>`: the ledger's key in a file for its owner alone, to be kept apart from the backups. Needs
- * no running process. Exit 0, 1 when there is no key or the file exists.
- * @param file `-` writes to standard output, and never to a terminal
+ * `pigeonpost key export <file>`: writes the ledger's key to a file that only its owner can read, to store apart from
+ * the backups. Needs no running process. Exit 0, 1 if there is no key or the file exists.
+ * @param file `-` writes to standard output, but never to a terminal
  */
 export async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
   const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
   const { findLedgerKey } = await import('../../worker/key-place-of.js');
   if (file === '-' && process.stdout.isTTY) {
-    throw new CommandError(ExitCode.WrongUse, 'a key is never written to a terminal: give a file, or a pipe');
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'a key cannot be written to a terminal: give a file, or redirect standard output',
+    );
   }
   const key = await findLedgerKey(await loadOfflineConfig(config));
   if (file === '-') {
@@ -40,7 +43,9 @@ export async function exportKey({ config, out }: Context, { file }: { file: stri
     return ExitCode.Done;
   }
   await writePrivateFile(file, key.reveal());
-  out.line(`${file} is the key of the ledger`);
-  out.note('anyone who has it and a backup can identify the people behind anonymous items: keep the two apart');
+  out.line(`the key of the ledger is in ${file}`);
+  out.note(
+    'anyone with this key and a backup can identify the people behind anonymous items: store the two separately',
+  );
   return ExitCode.Done;
 }

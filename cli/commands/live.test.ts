@@ -8,10 +8,10 @@ async function* stream(...parts: readonly string[]): AsyncGenerator<string> {
   yield* parts;
 }
 
-/** As it may come over the wire. */
+/** An event as it arrives over the network. */
 const split = (text: string): string[] => text.match(/[^]{1,7}/g)!;
 
-/** Follows an API that answers in this order, and is told to stop by a refusal. */
+/** Follows an API with these answers in order; a refusal ends it. */
 async function followed(...answers: readonly (AsyncIterable<string> | CommandError)[]) {
   const asked: Readonly<Record<string, string>>[] = [];
   const keys: string[] = [];
@@ -35,8 +35,8 @@ async function followed(...answers: readonly (AsyncIterable<string> | CommandErr
 
 const nobody = new CommandError(ExitCode.Unreachable, 'nobody answers');
 
-describe('changes that are followed', () => {
-  it('go on after a break behind the last one that was seen, and the break is told once', async () => {
+describe('following changes', () => {
+  it('continues after a lost connection behind the last change, and reports the loss once', async () => {
     const { asked, keys, lost } = await followed(
       stream(...split(event('1-a', 'x') + event('1-b', 'y'))),
       nobody,
@@ -51,11 +51,11 @@ describe('changes that are followed', () => {
     expect(lost).toBe(2); // the end of the first stream, and of the last; not each try between them
   });
 
-  it('are not waited for when nobody answers from the beginning', async () => {
+  it('fails immediately if the first request is not answered', async () => {
     expect(await followed(nobody)).toMatchObject({ end: nobody, lost: 0 });
   });
 
-  it('end with what the API refuses, also after a break', async () => {
+  it('ends with a refusal of the API, also after a lost connection', async () => {
     const refused = new CommandError(ExitCode.Failed, 'this token is not known');
     expect(await followed(stream(event('1-a', 'x')), refused)).toMatchObject({ keys: ['x'], end: refused });
   });

@@ -18,7 +18,7 @@ export function addLive(program: Command, run: Run): void {
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
     .option('--recent <n>', 'number of earlier changes to start with', toRecent, 10)
     .option('--personal', personalHelp, false)
-    .option('--json', 'one JSON document a line for each change', false)
+    .option('--json', 'one JSON document per line for each change', false)
     .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
     .action((options: LiveOptions) => run((context) => live(context, options)));
 }
@@ -37,7 +37,7 @@ export interface LiveOptions {
   readonly json: boolean;
 }
 
-/** `pigeonpost live`: changes as they are found, until Ctrl-C. With `json` a line for each. */
+/** `pigeonpost live`: prints changes as they are found, until Ctrl-C. With `json`, one document per line. */
 export async function live(
   context: Context,
   { list, pigeonhole, recent, personal, json }: LiveOptions,
@@ -50,19 +50,19 @@ export async function live(
     ...(place === undefined ? {} : { pigeonhole: `${place.workspace}/${place.id}` }),
     ...(personal ? { personal: '1' } : {}),
   };
-  const onLost = (): void => out.note('pigeonpost does not answer; it is asked again until it does');
+  const onLost = (): void => out.note('pigeonpost does not answer; retrying until it does');
   const followed = followChanges(client, { query, recent, onLost });
   for await (const { changes, skipped } of followed) {
     for (const change of changes) {
       if (json) out.line(JSON.stringify(change));
       else printLine(out, changeLine(change));
     }
-    if (skipped > 0) out.note(`${skipped} changes were left out, since more came than can be followed`);
+    if (skipped > 0) out.note(`${skipped} changes were skipped because they arrived too fast to show`);
   }
-  throw new Error('changes are followed without an end');
+  throw new Error('the stream of changes never ends');
 }
 
-/** As a person reads it. Pure. */
+/** Formats a change as a line. Pure. */
 export function changeLine(change: LiveChanges['changes'][number]): string {
   const { workspace, pigeonholeId, sessionId, list, key, kind, revision, visibility, foundAt, data } = change;
   const parts = [
@@ -87,8 +87,8 @@ interface Following {
 }
 
 /**
- * Yields changes as pigeonpost finds them, without an end. After a lost connection it continues without a gap or a
- * repetition.
+ * Yields changes as pigeonpost finds them and never ends. After a lost connection it continues without a gap or a
+ * repeat.
  * @throws {CommandError} if the API rejects the request, or does not answer the first one
  */
 export async function* followChanges(
@@ -108,7 +108,7 @@ export async function* followChanges(
         if (fieldOf(event, 'event') === 'changes') yield JSON.parse(fieldOf(event, 'data')!) as LiveChanges;
       }
     } catch (error) {
-      // A stream that breaks off throws what is no CommandError.
+      // A lost connection throws an error that is not a CommandError.
       if (error instanceof CommandError && (isFirst || error.exitCode !== ExitCode.Unreachable)) throw error;
     }
     if (!isLost) onLost();
@@ -118,7 +118,7 @@ export async function* followChanges(
   }
 }
 
-/** Whole server-sent events, as their text comes: one may arrive in pieces, and several at once. */
+/** Yields complete server-sent events: a chunk may hold part of an event, or several. */
 async function* eventsOf(stream: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of stream) {

@@ -28,7 +28,10 @@ export async function open(context: Context, { json }: { json: boolean }): Promi
   return ExitCode.Done;
 }
 
-/** The page's address with a code that signs one browser in. A server that listens everywhere is reached on loopback. */
+/**
+ * Returns the page's address with a code that signs one browser in. Uses loopback for a server that listens on all
+ * addresses.
+ */
 export function pageLink(baseUrl: string, { code }: { readonly code: string }): string {
   const link = new URL(`${baseUrl.replace(/\/$/, '')}/?code=${code}`);
   if (link.hostname === '0.0.0.0') link.hostname = '127.0.0.1';

@@ -1,3 +1,4 @@
+import { counted } from '../format-values.js';
 import type { Command } from 'commander';
 import { exampleText, type Run } from '../command-options.js';
 import type { Context } from '../context.js';
@@ -20,26 +21,28 @@ export function addPerson(program: Command, run: Run): void {
 export interface PersonOptions {
   /** An id, a code or an e-mail address. */
   readonly attendee: string;
-  /** A file; `true`: standard output; undefined: it was not asked for. */
+  /** A file; `true`: standard output; undefined: not requested. */
   readonly export?: string | true | undefined;
 }
 
 /**
- * `pigeonpost person <id> --export [FILE]`: everything that is stored of a person and where it was sent, as JSON. A file
- * is made for its owner's eyes, and never written over. Exit 0, 4 when nobody is known by that.
+ * `pigeonpost person <id> --export [FILE]`: writes everything stored about a person, and where it was sent, as JSON.
+ * Only the owner can read the file; an existing file is never overwritten. Exit 0, 4 if the person is unknown.
  */
 export async function person(context: Context, options: PersonOptions): Promise<ExitCode> {
   const { out } = context;
   const target = options.export;
   if (target === undefined) {
-    throw new CommandError(ExitCode.WrongUse, 'what is to be done with the person: add --export, or --export FILE');
+    throw new CommandError(ExitCode.WrongUse, 'an action is missing: add --export, or --export FILE');
   }
   const stored = await (await clientOf(context)).exportPerson(options.attendee);
   const text = JSON.stringify(stored, null, 2);
   if (target === true) out.line(text);
   else {
     await writePrivateFile(target, `${text}\n`);
-    out.line(`${stored.items.length} items and ${stored.importRows.length} rows of imports are in ${target}`);
+    out.line(
+      `${counted(stored.items.length, 'item')} and ${counted(stored.importRows.length, 'import row')} written to ${target}`,
+    );
   }
   return ExitCode.Done;
 }

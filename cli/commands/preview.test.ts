@@ -33,29 +33,29 @@ const note =
   'crm.records[0].properties.email (line 4) reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
 
 describe('a preview on the command line', () => {
-  it('says what becomes of all that is stored, what is wrong with it, and which fields nobody has seen', async () => {
+  it('shows counts of all stored items, problems, and fields that no item has', async () => {
     const count = { list: 'attendees', items: 2, withheld: { 'no-match': 2140 }, failed: 1, estimated: true };
     shown = { items: [], more: false, counts: [count], problems: ['all 2,140 attendees lack a value'], notes: [note] };
     expect(await run()).toEqual([
-      'there is nothing stored to send',
+      'no stored items to send',
       '',
-      'of all that is stored:',
-      '  attendees: about 2 to send, 2,140 withheld: no value to match by, 1 on which the mapping fails',
+      'of all stored items:',
+      '  attendees: about 2 to send, 2,140 withheld: no value to match by, 1 for which the mapping fails',
       'PROBLEM all 2,140 attendees lack a value',
       `note    ${note}`,
     ]);
     expect(JSON.parse((await run({ json: true }))[0]!)).toEqual(shown);
   });
 
-  it('says in a sentence that there is no such item, and ends as not found', async () => {
+  it('reports an unknown item and exits with "not found"', async () => {
     shown = { items: [], more: false, counts: [], problems: [], notes: [] };
     await expect(run({ item: `attendee:it's "100 %"` })).rejects.toMatchObject({
       exitCode: 4,
-      message: `no attendees:it's "100 %" is stored that sink crm would be sent: "pigeonpost why" tells what is known of it`,
+      message: `sink crm would not receive attendees:it's "100 %", or it is not stored: "pigeonpost why" explains it`,
     });
   });
 
-  it('says in a sentence that a word names no item, before anybody is asked', async () => {
+  it('reports an invalid item before it sends a request', async () => {
     await expect(run({ item: 'people:1' })).rejects.toMatchObject({ exitCode: 2 });
     await expect(run({ item: `attendees:${'9'.repeat(5000)}` })).rejects.toMatchObject({
       exitCode: 4,

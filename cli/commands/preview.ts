@@ -40,9 +40,9 @@ export interface PreviewOptions {
 }
 
 /**
- * `pigeonpost preview --sink NAME`: the operations that the file at `--config` would send for stored items, nothing being
- * sent; and, as `check` does, a note for each field that the sink's mapping reads and no stored item has. Shows what would
- * leave, personal data included. Exit 0, 4 when the sink or the item is not known, 5 when a mapping fails.
+ * `pigeonpost preview --sink NAME`: shows the operations that the file at `--config` would send for stored items,
+ * including personal data, and notes fields that the sink's mapping reads and no stored item has. Sends nothing. Exit
+ * 0, 4 if the sink or the item is unknown, 5 if a mapping fails.
  */
 export async function preview(context: Context, options: PreviewOptions): Promise<ExitCode> {
   const { shownWord } = await import('../../operations/command-words.js');
@@ -59,12 +59,12 @@ export async function preview(context: Context, options: PreviewOptions): Promis
     configuration: config === undefined ? {} : await candidateAt(config.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
   };
-  const shown = await whileWaiting('planning what is stored', () => client.preview(asked, { personal: true }));
+  const shown = await whileWaiting('planning stored items', () => client.preview(asked, { personal: true }));
   if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
     const name = `${item.list}:${shownWord(item.key)}`;
     throw new CommandError(
       ExitCode.NotFound,
-      `no ${name} is stored that sink ${shownWord(sink)} would be sent: "pigeonpost why" tells what is known of it`,
+      `sink ${shownWord(sink)} would not receive ${name}, or it is not stored: "pigeonpost why" explains it`,
     );
   }
   if (options.json) out.line(JSON.stringify(shown));
@@ -88,9 +88,9 @@ async function candidateAt(file: string): Promise<Candidate> {
 function lines({ items, more, counts }: Preview, compares: boolean): string[] {
   return [
     ...items.flatMap(itemLines),
-    ...(items.length === 0 ? [compares ? 'the two files make no difference' : 'there is nothing stored to send'] : []),
-    ...(more ? ['there are more: --limit shows them'] : []),
-    ...(counts.length === 0 ? [] : ['', 'of all that is stored:']),
+    ...(items.length === 0 ? [compares ? 'both files send the same' : 'no stored items to send'] : []),
+    ...(more ? ['there are more: raise --limit to show them'] : []),
+    ...(counts.length === 0 ? [] : ['', 'of all stored items:']),
     ...counts.map((count) => `  ${count.list}: ${countWords(count)}`),
   ];
 }
@@ -102,7 +102,7 @@ export function countWords({ items, withheld, failed, estimated }: Preview['coun
     ...Object.entries(withheld)
       .filter(([, n]) => n > 0)
       .map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`),
-    ...(failed === 0 ? [] : [`${grouped(failed)} on which the mapping fails`]),
+    ...(failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`]),
   ];
   return parts.join(', ');
 }

@@ -29,8 +29,8 @@ function readinessOf(...checks: ReadyCheck[]): Readiness {
 
 const narrow = { columns: 60, colours: false };
 
-describe('what ready prints', () => {
-  it('is a line for each check, what helps below it, and whether the event can begin', () => {
+describe('the output of ready', () => {
+  it('is a line for each check, its remedy below it, and a summary', () => {
     expect(formatReady(readinessOf(sessions, quota), narrow)).toEqual([
       'ACME Summit (acme/101, upcoming, 2026-11-22 to 2026-11-23,',
       '  Asia/Tokyo)',
@@ -43,8 +43,8 @@ describe('what ready prints', () => {
   });
 
   it.each<[string, ReadyCheck['state'][], string]>([
-    ['all is in order', ['ok', 'ok'], 'ready: everything is in order'],
-    ['something needs a check', ['ok', 'warning'], 'ready: nothing has failed, 1 to check'],
+    ['all is in order', ['ok', 'ok'], 'ready: every check passed'],
+    ['something needs a check', ['ok', 'warning'], 'ready: no check failed, 1 warning'],
     ['something could not be checked', ['ok', 'unknown'], 'not ready: 1 could not be checked'],
     [
       'all kinds are there',
@@ -56,7 +56,7 @@ describe('what ready prints', () => {
     expect(formatReady(readinessOf(...checks), narrow).at(-1)).toBe(last);
   });
 
-  it('never has a line that is wider than the terminal', () => {
+  it('never has a line wider than the terminal', () => {
     for (const columns of [60, 80, 160]) {
       for (const line of formatReady(readinessOf(sessions, quota), { columns, colours: false })) {
         expect(line.length).toBeLessThanOrEqual(columns);
@@ -64,12 +64,12 @@ describe('what ready prints', () => {
     }
   });
 
-  it('has colours only where there are any', () => {
+  it('has colours only on a terminal with colours', () => {
     const plain = formatReady(readinessOf(sessions, quota), { columns: 80, colours: false }).join('\n');
     const coloured = formatReady(readinessOf(sessions, quota), { columns: 80, colours: true }).join('\n');
     expect(plain).not.toContain('\u001b');
     expect(coloured).toContain('\u001b[31mFAILED');
-    // oxlint-disable-next-line no-control-regex -- what colours are made of
+    // oxlint-disable-next-line no-control-regex -- matches colour codes
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
   });
 });
@@ -81,12 +81,12 @@ const line = (state: ReadyCheck['state']): ReadyCheck => ({
   says: 'it was sent and taken back',
 });
 
-describe('what canaries came to', () => {
+describe('the summary of canaries', () => {
   it.each<[string, ReadyCheck['state'][], string]>([
-    ['all came through', ['ok', 'ok'], 'canaries: all came through and were taken back'],
+    ['all arrived', ['ok', 'ok'], 'canaries: all arrived and were deleted again'],
     ['one needs a check', ['ok', 'warning'], 'canaries: none failed, 1 to check'],
-    ['one was refused', ['ok', 'warning', 'failed'], 'canaries: 1 of 3 did not come through'],
-    ['one broke off', ['unknown'], 'canaries: 1 of 1 did not come through'],
+    ['one was refused', ['ok', 'warning', 'failed'], 'canaries: 1 of 3 failed'],
+    ['one broke off', ['unknown'], 'canaries: 1 of 1 failed'],
     ['there is no sink', [], 'no sink to send a canary to'],
   ])('is said at the end where %s', (_, states, last) => {
     const lines = formatCanaries(states.map(line), { columns: 80, colours: false });

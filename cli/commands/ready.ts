@@ -1,3 +1,4 @@
+import { counted } from '../format-values.js';
 import type { Command } from 'commander';
 import { exampleText, type Run } from '../command-options.js';
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
@@ -13,8 +14,8 @@ import { paint, type Style, wrapText } from '../text-line.js';
 export function addReady(program: Command, run: Run): void {
   program
     .command('ready <pigeonhole>')
-    .description('Check the evening before whether an event can start')
-    .option('--canary', 'an invented item sent through each sink, then deleted there', false)
+    .description('Check whether pigeonpost is ready for an event')
+    .option('--canary', 'send a test item through each sink, then delete it there', false)
     .option('--yes', 'no confirmation before canaries are sent', false)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json', 'ready 101 --canary'))
@@ -25,17 +26,16 @@ export function addReady(program: Command, run: Run): void {
 
 export interface ReadyOptions {
   readonly pigeonhole: string;
-  /** Send an invented item through each sink, and take it back. */
+  /** Send a test item through each sink, and delete it again. */
   readonly canary: boolean;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
 /**
- * `pigeonpost ready <pigeonhole>`: the evening before, whether an event can begin; with `--canary` also by an invented
- * item through each sink, once a person has agreed. Exit 0 if nothing has failed and everything could be checked, 1
- * when not or when the answer is no, 2 when there is nobody to ask, 3 when no pigeonpost runs, 4 for a pigeonhole that is
- * not known.
+ * `pigeonpost ready <pigeonhole>`: checks whether pigeonpost is ready for an event; with `--canary`, also sends a test
+ * item through each sink after a confirmation. Exit 0 if every check passed, 1 if one failed or could not be made, or
+ * if the operator declines, 2 without a terminal to confirm at, 3 if no pigeonpost runs, 4 for an unknown pigeonhole.
  */
 export async function ready(context: Context, { pigeonhole, canary, yes, json }: ReadyOptions): Promise<ExitCode> {
   const { out } = context;
@@ -49,7 +49,7 @@ export async function ready(context: Context, { pigeonhole, canary, yes, json }:
   const sinks = sinksIn(found.checks);
   if (sinks.length > 0 && !yes) {
     if (!(await confirm(questionFor(sinks)))) {
-      out.note('nothing is sent');
+      out.note('nothing was sent');
       return ExitCode.Failed;
     }
   }
@@ -69,14 +69,14 @@ async function send(
   return (await client.sendCanaries({ workspace, id: String(id) }, sinks)).canaries;
 }
 
-/** The sinks that the list has a line for. */
+/** Returns the sinks among the checks. */
 function sinksIn(checks: readonly ReadyCheck[]): string[] {
   return checks.flatMap(({ id }) => (id.startsWith('sink:') ? [id.slice('sink:'.length)] : []));
 }
 
 function questionFor(sinks: readonly string[]): string {
   const [what, back] = sinks.length === 1 ? ['', 'it'] : [' each', 'them'];
-  return `Send an invented item through ${sinks.join(', ')}${what}, and take ${back} back?`;
+  return `Send a test item through ${sinks.join(', ')}${what}, and delete ${back} again?`;
 }
 
 const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; readonly style: Style }>> = {
@@ -88,7 +88,7 @@ const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; reado
 
 const markWidth = 9; // of the longest, and a gap
 
-/** Whether an event can begin, a line or some for each check, what to do below it, and one sentence at the end. Pure. */
+/** Formats each check with its remedy below it, and a summary at the end. Pure. */
 export function formatReady(
   { pigeonhole, ready, checks }: Readiness,
   screen: Pick<Output, 'columns' | 'colours'>,
@@ -105,7 +105,7 @@ export function formatReady(
   ];
 }
 
-/** Formats the result of the canary of each sink, and one sentence at the end. Pure. */
+/** Formats the result of each canary, and a summary at the end. Pure. */
 export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
   const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
   const open = canaries.filter(({ state }) => state === 'warning').length;
@@ -113,10 +113,10 @@ export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Out
     canaries.length === 0
       ? 'no sink to send a canary to'
       : bad > 0
-        ? `canaries: ${bad} of ${canaries.length} did not come through`
+        ? `canaries: ${bad} of ${canaries.length} failed`
         : open > 0
           ? `canaries: none failed, ${open} to check`
-          : 'canaries: all came through and were taken back';
+          : 'canaries: all arrived and were deleted again';
   return [
     ...canaries.flatMap((check) => checkLines(check, screen)),
     paint(says, bad > 0 ? 'red' : 'green', screen.colours),
@@ -144,5 +144,5 @@ function verdict(ready: boolean, checks: readonly ReadyCheck[]): string {
     ];
     return `not ready: ${parts.join(', ')}`;
   }
-  return warnings === 0 ? 'ready: everything is in order' : `ready: nothing has failed, ${warnings} to check`;
+  return warnings === 0 ? 'ready: every check passed' : `ready: no check failed, ${counted(warnings, 'warning')}`;
 }

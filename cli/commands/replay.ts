@@ -40,8 +40,8 @@ export interface ReplayOptions {
 }
 
 /**
- * `pigeonpost replay <sink>` or `--all`: has stored items sent again, marked as a replay. Exit 0, 4 when the sink or
- * the pigeonhole is not known. The replay has started when the command ends; `status` shows its progress.
+ * `pigeonpost replay <sink>` or `--all`: starts sending stored items again, marked as a replay; `status` shows the
+ * progress. Exit 0, 4 if the sink or the pigeonhole is unknown.
  */
 export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
   const { out } = context;
@@ -61,23 +61,20 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
 async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: ReplayOptions): Promise<ReplayRequest> {
   const { instantNamed } = await import('../../operations/command-words.js');
   if ((sink === undefined) !== all) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'a replay goes to one sink, or with --all to every one: name one of them',
-    );
+    throw new CommandError(ExitCode.WrongUse, 'give the name of a sink, or --all for every sink');
   }
   const place = pigeonhole?.replace(/^pigeonhole:/, '');
   if (place !== undefined && !/^[^/]+\/\d+$/.test(place)) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `--pigeonhole is "${pigeonhole}": write WORKSPACE/ID, where ID 0 means the lists of the workspace itself`,
+      `--pigeonhole is "${pigeonhole}": give WORKSPACE/ID; the ID of the workspace's own lists is 0`,
     );
   }
   const at = from === undefined ? undefined : instantNamed(from, new Date());
   if (from !== undefined && at === undefined) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `--from is "${from}": write a day (2026-11-21), an instant (2026-11-21T09:30Z) or how long ago (2h)`,
+      `--from is "${from}": give a day (2026-11-21), an instant (2026-11-21T09:30Z) or a duration before now (2h)`,
     );
   }
   return {

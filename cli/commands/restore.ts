@@ -1,3 +1,4 @@
+import { counted } from '../format-values.js';
 import type { Command } from 'commander';
 import { type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';
@@ -24,11 +25,11 @@ export function addRestore(program: Command, run: Run): void {
   program
     .command('restore [file]')
     .description('Replace the ledger with a backup; every sink is paused until you resume it')
-    .option('--mark-only', 'a store restored by other means: only the sinks are paused', false)
+    .option('--mark-only', 'only pause the sinks of a store that was restored by other means', false)
     .option('--erasures <file>', 'file of "erasures export", whose people are forgotten again')
     .option('--key-file <file>', "the ledger's key, if the folder does not have it")
     .option('--identity <file>', 'identity file of age that decrypts a backup made with --encrypt-to')
-    .option('--other-ledger', 'replacement of a store that holds another ledger', false)
+    .option('--other-ledger', 'allow the backup to replace the store of another ledger', false)
     .option('--yes', 'no confirmation', false)
     .option('--json', 'one JSON document', false)
     .addHelpText('after', restoreHelp)
@@ -38,13 +39,13 @@ export function addRestore(program: Command, run: Run): void {
 }
 
 export interface RestoreArguments {
-  /** Undefined with `markOnly` alone. */
+  /** Undefined only with `markOnly`. */
   readonly file: string | undefined;
-  /** The store was restored by other means: it is only marked. */
+  /** The store was restored by other means and is only marked as restored. */
   readonly markOnly: boolean;
   /** A file of `erasures export`. */
   readonly erasures?: string | undefined;
-  /** The backup may be of another ledger than the one that is there. */
+  /** The backup may be of another ledger than the one in the store. */
   readonly otherLedger: boolean;
   /** A file of `key export`. */
   readonly keyFile?: string | undefined;
@@ -68,7 +69,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   if ((file === undefined) !== markOnly) {
     throw new CommandError(
       ExitCode.WrongUse,
-      'give the file of a backup, or --mark-only for a store that was restored by other means',
+      'give a backup file, or --mark-only for a store that was restored by other means',
     );
   }
   const loaded = await loadOfflineConfig(config);
@@ -76,7 +77,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   if (asked.keyFile !== undefined && (store.kind === 'postgres' || markOnly)) {
     throw new CommandError(
       ExitCode.WrongUse,
-      '--key-file is for a backup of an embedded store: give the key of a database as LEDGER_KEY',
+      '--key-file is only for an embedded store: set LEDGER_KEY to the key of a PostgreSQL store',
     );
   }
   if (file !== undefined && store.kind === 'postgres') {
@@ -91,9 +92,9 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   const question =
     file === undefined
       ? `Mark ${where} as restored, and pause every sink?`
-      : `Restore ${file} into ${where}${isThere ? ', in the place of the store that is there' : ''}?`;
+      : `Restore ${file} into ${where}${isThere ? ', replacing the existing store' : ''}?`;
   if (!(yes || (await confirm(question)))) {
-    out.note('nothing is done');
+    out.note('nothing was restored');
     return ExitCode.Failed;
   }
   const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
@@ -119,22 +120,24 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   out.line(
     file === undefined
       ? `${where} is marked as restored`
-      : `${where} is as it was${facts === undefined ? '' : ` at ${facts.madeAt}`}`,
+      : `${where} is restored${facts === undefined ? '' : ` as of ${facts.madeAt}`}`,
   );
-  if (replaced !== null) out.line(`what was there is kept in ${replaced}: delete it when you need it no more`);
-  out.note('sinks and imports are paused: start, check "pigeonpost status" and "preview", then resume each');
+  if (replaced !== null) out.line(`the previous store is kept in ${replaced}: delete it when you no longer need it`);
+  out.note(
+    'sinks and imports are paused: run "pigeonpost start", check "pigeonpost status" and "pigeonpost preview", then resume each one',
+  );
   out.note(aboutErasures(erasures));
   if (keyProblem !== null) out.note(keyProblem);
   return ExitCode.Done;
 }
 
-/** @param count null: nobody knows who was forgotten since the backup */
+/** @param count null if no list of later erasures is known */
 function aboutErasures(count: number | null): string {
   if (count === null) {
-    return 'people who were forgotten after the backup are in it again: run "restore --mark-only --erasures FILE", or forget them again';
+    return 'people who were forgotten after the backup are stored again: run "pigeonpost restore --mark-only --erasures FILE", or forget them again';
   }
-  if (count === 0) return 'nobody was forgotten after the backup';
-  return `${count === 1 ? 'one erasure was' : `${count} erasures were`} made after the backup: from the next start on they are carried out again`;
+  if (count === 0) return 'no one was forgotten after the backup';
+  return `${counted(count, 'erasure')} made after the backup will be repeated at the next start`;
 }
 
 async function requireIdentity(file: string, identity: string | undefined): Promise<void> {
@@ -147,7 +150,7 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
     );
   }
   if (!encrypted && identity !== undefined && existsSync(file)) {
-    throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted by age: leave --identity out`);
+    throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted with age: remove --identity`);
   }
   if (encrypted && identity !== undefined) await requireDecryptable(file, identity);
 }
@@ -155,6 +158,6 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
 async function keyIn(file: string): Promise<LedgerKey> {
   const { readKeyFile } = await import('../../worker/key-place-of.js');
   const key = await readKeyFile(file);
-  if (key === undefined) throw new CommandError(ExitCode.NotFound, `there is no file ${file}`);
+  if (key === undefined) throw new CommandError(ExitCode.NotFound, `${file} does not exist: check the path`);
   return key;
 }

@@ -15,10 +15,10 @@ export function addSandbox(program: Command, run: Run): void {
     .action((options: string[]) => run(() => sandbox(options)));
 }
 
-/** `pigeonpost sandbox …`: the sandbox as the process that it is in tests, too; its flags and its output are its own. */
+/** `pigeonpost sandbox …`: runs the sandbox as a child process, with its own options and output. */
 export async function sandbox(options: readonly string[]): Promise<ExitCode> {
   const child = spawn(process.execPath, [join(__dirname, '../../sandbox/main.js'), ...options], { stdio: 'inherit' });
-  // The terminal sends Ctrl-C to the child as well; a SIGTERM reaches only this process.
+  // The terminal sends Ctrl-C to the child as well, but a SIGTERM reaches only this process.
   process.on('SIGINT', () => undefined);
   process.once('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => {

@@ -15,7 +15,7 @@ function shown(given: Partial<StartState>, columns = 80): string[] {
 }
 
 describe('the head of the screen of start', () => {
-  it('names in the first minute what is in progress, and how long it takes', () => {
+  it('shows the step in progress and its duration during the start', () => {
     const steps = [
       { text: 'creating the ledger in /data', sinceMs: 1000 },
       { text: 'starting the Temporal server', sinceMs: 60_000 },
@@ -29,19 +29,19 @@ describe('the head of the screen of start', () => {
     ]);
   });
 
-  it('keeps the address of the page on top once there is one', () => {
+  it('keeps the address of the page at the top once it is known', () => {
     expect(shown({ phase: 'running', page: 'http://127.0.0.1:8088/?code=ppc_x', note: 'not up to date' })).toEqual([
-      'pigeonpost is ready and has run for 90 s; Ctrl-C stops it',
+      'pigeonpost has been running for 90 s; press Ctrl-C to stop it',
       'page  http://127.0.0.1:8088/?code=ppc_x',
       'log   ./pigeonpost.log',
       'not up to date',
     ]);
   });
 
-  it('says while it stops what it waits for, and what a second Ctrl-C does', () => {
+  it('says while stopping what it waits for, and what a second Ctrl-C does', () => {
     const steps = [{ text: 'ending the worker: up to 7 s for 2 reads and deliveries in progress', sinceMs: 88_000 }];
     expect(shown({ phase: 'stopping', steps })).toEqual([
-      'pigeonpost is stopping; Ctrl-C again ends it immediately, and nothing is lost',
+      'pigeonpost is stopping; press Ctrl-C again to end it now, without data loss',
       'log   ./pigeonpost.log',
       '',
       '> ending the worker: up to 7 s for 2 reads and deliveries in progress (2 s so',
@@ -51,8 +51,8 @@ describe('the head of the screen of start', () => {
   });
 });
 
-describe('a step that only counts on', () => {
-  it('takes the place of the one before and keeps its beginning', () => {
+describe('a step that differs only in its numbers', () => {
+  it('replaces the previous one and keeps its start time', () => {
     const first = withStep([], { text: 'building: 10 s so far', sinceMs: 5 });
     expect(withStep(first, { text: 'building: 20 s so far', sinceMs: 9 })).toEqual([
       { text: 'building: 20 s so far', sinceMs: 5 },

@@ -8,19 +8,21 @@ import { span, type TextLine, keepEnd, wrapText } from '../text-line.js';
 
 const drawEveryMs = 1000;
 const readEveryMs = 2000;
-/** A link works for ten minutes: the one that is shown always has some of them left. */
+/**
+ * Interval at which the link is renewed, so that the one on the screen is always valid: links expire after ten minutes.
+ */
 const renewLinkEveryMs = 5 * 60_000;
 
 /** Receives the progress of `start`. */
 export interface StartReport {
-  /** Something begins that may take long. */
+  /** A step starts that may take long. */
   step(text: string): void;
-  /** The API answers from now on. */
+  /** The API serves requests from now on. */
   serving(api: ApiClient, pageLink: () => string): void;
   /** The first page was read. */
   ready(workspaces: readonly string[]): void;
   stopping(): void;
-  /** Everything has ended. */
+  /** Everything has stopped. */
   end(): void;
 }
 
@@ -38,7 +40,7 @@ export class StartDisplay implements StartReport {
   #isReading = false;
   readonly #itemCounts = new ItemCounts();
 
-  /** @param log where the log is, as a person finds it */
+  /** @param log path of the log */
   constructor(out: Output, log: string) {
     this.#out = out;
     this.#block = new LiveBlock(out, { hasScreen: true });
@@ -104,14 +106,14 @@ export class StartDisplay implements StartReport {
   #draw(): void {
     const now = new Date();
     const { columns } = this.#out;
-    // While it stops nothing below the head is read any more, so nothing is shown that may be old.
+    // While stopping, nothing below the head is read any more; it could be out of date.
     const isEnding = this.#state.phase === 'stopping' || this.#state.phase === 'stopped';
     const moment = isEnding ? null : this.#moment;
     this.#block.show(liveScreen(startHead(this.#state, now.getTime(), columns), moment, now, this.#out));
   }
 }
 
-/** Adds a step; one that differs from the last only in its numbers is the same step, further on. */
+/** Adds a step, or updates the last one if only its numbers differ. */
 export function withStep(steps: readonly StartStep[], step: StartStep): StartStep[] {
   const kind = (text: string): string => text.replaceAll(/\d+/g, '#');
   const last = steps.at(-1);
@@ -128,13 +130,13 @@ interface StartStep {
 export interface StartState {
   readonly startedMs: number;
   readonly phase: 'starting' | 'running' | 'stopping' | 'stopped';
-  /** Finished steps and the present one, oldest first; the last is in progress until the phase is `running`. */
+  /** Finished steps and the current one, oldest first; the last is in progress until the phase is `running`. */
   readonly steps: readonly StartStep[];
-  /** A link that signs a browser in; null: the process does not serve yet. */
+  /** A link that signs a browser in; null while the process does not serve yet. */
   readonly page: string | null;
   /** Path of the log. */
   readonly log: string;
-  /** Why the rest of the screen may be old; null: it is not. */
+  /** Why the rest of the screen may be out of date; null if it is current. */
   readonly note: string | null;
 }
 
@@ -146,8 +148,8 @@ export function startHead(state: StartState, nowMs: number, columns: number): Te
   const age = spanInWords((nowMs - startedMs) / 1000);
   const titles = {
     starting: ` is starting, ${age} so far; Ctrl-C stops it`,
-    running: ` is ready and has run for ${age}; Ctrl-C stops it`,
-    stopping: ' is stopping; Ctrl-C again ends it immediately, and nothing is lost',
+    running: ` has been running for ${age}; press Ctrl-C to stop it`,
+    stopping: ' is stopping; press Ctrl-C again to end it now, without data loss',
     stopped: ` has stopped after ${age}`,
   };
   const place = (label: string, text: string): TextLine => [
@@ -163,7 +165,7 @@ export function startHead(state: StartState, nowMs: number, columns: number): Te
   ];
 }
 
-/** Older steps with how long they took, the last one with how long it takes already. */
+/** Formats finished steps with their duration, and the current one with the time so far. */
 function stepLines(
   steps: readonly StartStep[],
   nowMs: number,

@@ -10,7 +10,7 @@ afterEach(() => rmSync(log, { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the log file of start', () => {
-  it('is beside the configuration, readable only by its owner, and keeps what it has', () => {
+  it('is beside the configuration, readable only by its owner, and is appended to', () => {
     expect(openLogFile(configuration)).toBe(log);
     expect(statSync(log).mode & 0o077).toBe(0);
     writeFileSync(log, 'line\n');
@@ -18,14 +18,14 @@ describe('the log file of start', () => {
     expect([statSync(log).size, existsSync(`${log}.1`)]).toEqual([5, false]);
   });
 
-  it('is set aside when it is larger than 20 MiB', () => {
+  it('is renamed when it is larger than 20 MiB', () => {
     writeFileSync(log, '');
     truncateSync(log, 20 * 1024 * 1024 + 1);
     openLogFile(configuration);
     expect([statSync(log).size, existsSync(`${log}.1`)]).toEqual([0, true]);
   });
 
-  it('is refused with an error that start catches when it cannot be written', () => {
+  it('is refused with an error that start catches if it cannot be written', () => {
     mkdirSync(log);
     expect(() => openLogFile(configuration)).toThrow(expect.objectContaining({ code: 'EISDIR' }) as Error);
   });

@@ -19,7 +19,7 @@ export function addStart(program: Command, run: Run): void {
     .command('start')
     .description('Read, deliver and serve the API; the store and Temporal are embedded unless addresses are configured')
     .option('--accept-config', 'this file becomes current, even if a newer one was applied', false)
-    .option('--adopt', 'use a ledger that another Temporal has driven', false)
+    .option('--adopt', 'use a ledger that belonged to another Temporal', false)
     .option('--plain', 'log lines instead of the screen on a terminal', false)
     .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
     .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
@@ -51,19 +51,22 @@ export function addApi(program: Command, run: Run): void {
 export interface StartOptions {
   readonly acceptConfig: boolean;
   readonly adopt: boolean;
-  /** `start`: everything, embedded unless addresses are configured. `worker` and `api`: one of its halves, beside others. */
+  /**
+   * `start`: everything, embedded unless addresses are configured. `worker` and `api`: one half, beside other
+   * processes.
+   */
   readonly role: ProcessRole;
   /** Host and port at which a worker serves probes and metrics. */
   readonly listen?: string | undefined;
-  /** Lines of the log also on a terminal, in place of the screen that is redrawn. */
+  /** Log lines instead of the screen, also on a terminal. */
   readonly plain?: boolean;
 }
 
 /**
- * `pigeonpost start`, `pigeonpost worker` and `pigeonpost api`: runs until SIGTERM or Ctrl-C, then drains and ends with
- * 0. On a terminal `start` shows a screen, and the log is in a file. Elsewhere the log is on standard error, and standard
- * output has the address of the page and a line with "ready" once the service has given a first page, or, where the
- * process reads none, once it serves.
+ * `pigeonpost start`, `pigeonpost worker` and `pigeonpost api`: run until SIGTERM or Ctrl-C, then drain and exit with
+ * 0. On a terminal, `start` shows a screen and logs to a file. Otherwise the log goes to standard error, and standard
+ * output has the address of the page and a line with "ready": after the first page from the service, or for `api`, once
+ * it serves.
  */
 export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
   const { startProcess } = await import('../../worker/start-process.js');
@@ -75,7 +78,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   if (role !== 'start' && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `${role === 'worker' ? 'a worker' : 'an API process'} shares its store and Temporal with others: set store to a PostgreSQL URL and temporal.address, or use "pigeonpost start"`,
+      `${role === 'worker' ? 'a worker' : 'an API process'} shares its store and Temporal with other processes: set store to a PostgreSQL URL and set temporal.address, or run "pigeonpost start"`,
     );
   }
   const probesAt = options.listen === undefined ? null : hostAndPort(options.listen);
@@ -122,7 +125,7 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   }
 }
 
-/** The screen on a terminal; else lines. A log that standard error is directed to stays there. */
+/** Returns the screen on a terminal, else lines. If standard error is redirected, the log stays there. */
 async function openReport(
   out: Output,
   { file }: Config,
@@ -142,14 +145,14 @@ async function openReport(
         report: new StartDisplay(out, shownPath(destination)),
       };
     } catch (error) {
-      out.note(`the log cannot be written beside ${file} (${codeOf(error)}), so it is shown here`);
+      out.note(`the log cannot be written beside ${file} (${codeOf(error)}), so log lines are shown here`);
     }
   }
   const log = openLog(level);
   return { log, report: lineReport(out, log) };
 }
 
-/** As a person at this folder writes it. */
+/** Returns a path relative to the current folder, if it is inside. */
 function shownPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path.startsWith('..') ? file : `./${path}`;
@@ -177,14 +180,17 @@ function hostAndPort(text: string): { host: string; port: number } {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
-  throw new CommandError(ExitCode.WrongUse, `"${text}" is no host and port: write --listen 127.0.0.1:9464`);
+  throw new CommandError(
+    ExitCode.WrongUse,
+    `"${text}" is not a host and port: give an address such as --listen 127.0.0.1:9464`,
+  );
 }
 
 function requireTokenOffLoopback(at: { readonly host: string } | null, { server }: Config): void {
   if (at === null || isOwnMachine(at.host) || server.token !== undefined) return;
   throw new CommandError(
     ExitCode.WrongUse,
-    `others can reach ${at.host}, so /metrics needs a token: set server.token, or listen on 127.0.0.1`,
+    `other machines can reach ${at.host}, so /metrics needs a token: set server.token, or listen on 127.0.0.1`,
   );
 }
 
@@ -194,26 +200,29 @@ function isOwnMachine(host: string): boolean {
 
 type StartProcess = (typeof import('../../worker/start-process.js'))['startProcess'];
 
-/** A signal arrived before everything was there: what is in progress ends with the process, other parts end in order. */
+/**
+ * Stops after a signal that arrived during the start: finished parts stop in order, the step in progress ends with the
+ * process.
+ */
 async function endDuringStart(
   starting: Promise<Awaited<ReturnType<StartProcess>> | undefined>,
   report: StartReport,
 ): Promise<ExitCode> {
   report.stopping();
-  report.step('waiting up to 8 s for what the start has in progress');
+  report.step('waiting up to 8 s for the step in progress');
   const patience = new Promise<undefined>((resolve) => setTimeout(resolve, 8000, undefined).unref());
   const running = await Promise.race([starting.catch(() => undefined), patience]);
   await running?.stop();
   return ExitCode.Done;
 }
 
-/** Beyond this the log of the sessions before is put aside when `start` begins. */
+/** Size above which `start` renames the existing log. */
 const maxBytes = 20 * 1024 * 1024;
 
 /**
- * Returns the file that takes the log while a terminal shows the screen: beside the configuration and named like it. An
- * earlier one is continued, or renamed to end in `.1` when it is large. Only its owner can read a new one.
- * @throws {NodeJS.ErrnoException} when it cannot be written
+ * Returns the log file used while the terminal shows the screen, beside the configuration and named after it. Appends
+ * to an existing log, or renames it to end in `.1` if it is large. Only the owner can read a new log.
+ * @throws {NodeJS.ErrnoException} if it cannot be written
  */
 export function openLogFile(configuration: string): string {
   const name = basename(configuration, extname(configuration));

@@ -33,8 +33,9 @@ export interface StatusOptions {
 }
 
 /**
- * `pigeonpost status`: problems, events, sinks. With `--watch` again every two seconds until Ctrl-C: redrawn in place on a
- * terminal, one JSON document a line with `--json`. Exit 0, 3 when no pigeonpost answers or it is still starting.
+ * `pigeonpost status`: shows problems, events and sinks. With `--watch`, every two seconds until Ctrl-C: redrawn in
+ * place on a terminal, one JSON document per line with `--json`. Exit 0, 3 if no pigeonpost answers or it is still
+ * starting.
  */
 export async function status(context: Context, options: StatusOptions): Promise<ExitCode> {
   const { out } = context;
@@ -58,10 +59,10 @@ export async function status(context: Context, options: StatusOptions): Promise<
   return ExitCode.Done;
 }
 
-/** Runs until a signal ends the process. The first answer is required, a later one that is missing is only reported. */
+/** Runs until a signal ends the process. The first request must succeed; later failures are only reported. */
 async function watch(api: ApiClient, out: Output, page: string): Promise<never> {
   if (!out.terminal) {
-    throw new CommandError(ExitCode.WrongUse, '--watch redraws a terminal: add --json where there is none');
+    throw new CommandError(ExitCode.WrongUse, '--watch needs a terminal: add --json for other output');
   }
   const block = new LiveBlock(out, { hasScreen: true });
   const itemCounts = new ItemCounts();

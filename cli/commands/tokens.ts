@@ -28,7 +28,7 @@ export function addToken(program: Command, run: Run): void {
     .description('Create a token and print it once')
     .requiredOption('--role <role>', `${roles.join(', ')}; may be repeated`, addRole)
     .requiredOption('--expires <days>', 'lifetime in days such as 90d, or never')
-    .option('--workspace <name>', 'the only workspace that its holder may see')
+    .option('--workspace <name>', 'only workspace that the token can see')
     .option('--json', 'one JSON document', false)
     .addHelpText('after', rolesHelp)
     .action((name: string, options: Omit<NewTokenArguments, 'name'>) =>
@@ -53,7 +53,7 @@ export function addToken(program: Command, run: Run): void {
 
 function addRole(role: string, before: string[] = []): string[] {
   if ((roles as readonly string[]).includes(role)) return [...before, role];
-  throw new InvalidArgumentError(`write one of ${roles.join(', ')}`);
+  throw new InvalidArgumentError(`give one of ${roles.join(', ')}`);
 }
 
 export interface NewTokenArguments {
@@ -66,8 +66,8 @@ export interface NewTokenArguments {
 }
 
 /**
- * `pigeonpost token create <name>`: prints the token alone on standard output, so that it can be piped into a secret
- * store; it is shown this once. Exit 0, 1 when there is one of that name.
+ * `pigeonpost token create <name>`: prints only the token on standard output, to pipe it into a secret store. It cannot
+ * be shown again. Exit 0, 1 if a token with this name exists.
  */
 export async function createToken(context: Context, asked: NewTokenArguments): Promise<ExitCode> {
   const { out } = context;
@@ -83,16 +83,15 @@ export async function createToken(context: Context, asked: NewTokenArguments): P
     out.line(JSON.stringify(made));
     return ExitCode.Done;
   }
-  const until =
-    made.expiresAt === null ? 'it never expires' : `it expires ${inWords(new Date(made.expiresAt), new Date())}`;
-  out.note(`token ${made.name} (${made.roles.join(', ')}), ${until}; it is shown this once:`);
+  const until = made.expiresAt === null ? 'never expires' : `expires ${inWords(new Date(made.expiresAt), new Date())}`;
+  out.note(`token ${made.name} (${made.roles.join(', ')}), ${until}; it is shown only once:`);
   out.line(made.token);
   return ExitCode.Done;
 }
 
 type TokenRole = Parameters<ApiClient['createToken']>[0]['roles'][number];
 
-/** `pigeonpost token list`: those that were not revoked. Exit 0, also when there are none. */
+/** `pigeonpost token list`: lists tokens that are not revoked. Exit 0, also if there are none. */
 export async function listTokens(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const { tokens } = await (await clientOf(context)).tokens();
@@ -102,7 +101,10 @@ export async function listTokens(context: Context, { json }: { json: boolean }):
   return ExitCode.Done;
 }
 
-/** `pigeonpost token revoke <name>`: the API refuses the token from now on. Exit 0, 1 if declined, 4 if there is no such token. */
+/**
+ * `pigeonpost token revoke <name>`: the API refuses the token from now on. Exit 0, 1 if declined, 4 if there is no such
+ * token.
+ */
 export async function revokeToken(
   context: Context,
   { name, yes, json }: { name: string; yes: boolean; json: boolean },
@@ -110,7 +112,7 @@ export async function revokeToken(
   const { out } = context;
   if (!yes) {
     if (!(await confirm(`Revoke token ${name}? The API refuses it immediately.`))) {
-      out.note('nothing is done');
+      out.note('nothing was revoked');
       return ExitCode.Failed;
     }
   }
@@ -123,7 +125,7 @@ function daysOf(text: string): number | null {
   if (text === 'never') return null;
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
   if (days !== undefined && Number(days) >= 1 && Number(days) <= 3650) return Number(days);
-  throw new CommandError(ExitCode.WrongUse, `--expires is "${text}": write a number of days such as 90d, or never`);
+  throw new CommandError(ExitCode.WrongUse, `--expires is "${text}": give a number of days such as 90d, or never`);
 }
 
 function lineOf({ name, roles, workspace, expiresAt, lastUsedAt }: TokenView, now: Date): string {

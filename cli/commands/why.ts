@@ -22,8 +22,8 @@ export function addWhy(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost why <list>:<key>`: where an item was read, what each sink received and answered, or why nothing was sent.
- * Shows no text of the item. Exit 0, 2 when several pigeonholes have that key, 4 when none has.
+ * `pigeonpost why <list>:<key>`: shows where an item was read, what each sink received and answered, or why nothing was
+ * sent. Shows no text of the item. Exit 0, 2 if several pigeonholes have this key, 4 if none has.
  */
 export async function why(
   context: Context,
@@ -42,7 +42,10 @@ export async function why(
   const [first, ...others] = found;
   if (first === undefined) {
     const where = pigeonhole === undefined ? '' : ` in pigeonhole ${shownWord(pigeonhole)}`;
-    throw new CommandError(ExitCode.NotFound, `no ${list}:${shownWord(key)} was ever read${where}`);
+    throw new CommandError(
+      ExitCode.NotFound,
+      `${list}:${shownWord(key)} was never read${where}: check the list and the key`,
+    );
   }
   if (others.length > 0) {
     const places = found.map((each) => `${each.workspace}/${each.pigeonholeId}`).join(', ');
@@ -56,7 +59,7 @@ export async function why(
   return ExitCode.Done;
 }
 
-/** As a person reads it, oldest first. Pure. */
+/** Formats the timeline of an item, oldest first. Pure. */
 export function timeline(item: Why): string[] {
   const { list, key, workspace, pigeonholeId, sessionId, revision, deleted, visibility, consent } = item;
   const where = `pigeonhole ${workspace}/${pigeonholeId}${sessionId === null ? '' : `, session ${sessionId}`}`;
@@ -70,14 +73,16 @@ export function timeline(item: Why): string[] {
     `${list}:${key}  ${where}`,
     `  ${state}`,
     ...item.revisions.flatMap(revisionLines),
-    ...(item.missingSince === null ? [] : [`${item.missingSince}  missing in a walk; its absence is being examined`]),
-    `its stream was read ${item.polledAt ?? 'never'}, swept ${item.sweptAt ?? 'never'}`,
-    ...(item.failure === null ? [] : [`its stream fails: ${item.failure}`]),
+    ...(item.missingSince === null
+      ? []
+      : [`${item.missingSince}  missing from the list; a second check will confirm or reject the deletion`]),
+    `stream read ${item.polledAt ?? 'never'}, swept ${item.sweptAt ?? 'never'}`,
+    ...(item.failure === null ? [] : [`stream failing: ${item.failure}`]),
   ];
 }
 
 function revisionLines({ revision, kind, foundAt, readAs, requestId, visibility, sinks }: WhyRevision): string[] {
-  const source = readAs === null ? 'from what else is known' : `read by ${readAs}`;
+  const source = readAs === null ? 'derived from another change' : `read by ${readAs}`;
   const id = requestId === null ? '' : `, request ${requestId}`;
   const shown = visibility === null ? '' : `, ${visibility}`;
   return [`${foundAt}  revision ${revision} ${kind}, ${source}${id}${shown}`, ...sinks.map(sinkLine)];
@@ -100,7 +105,7 @@ function sinkLine({
     ...(detail === null ? [] : [detail]),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(dueAt === null ? [] : [`due ${dueAt}`]),
-    ...(state === 'delivered' && identity === false ? ['without the person'] : []),
+    ...(state === 'delivered' && identity === false ? ['anonymous'] : []),
     ...(configuration === null ? [] : [`configuration ${configuration}`]),
     ...(replay === null ? [] : [`replay ${replay}`]),
   ];
@@ -116,15 +121,15 @@ function inWords(state: string, reason: string | null): string {
     case 'superseded':
       return 'superseded by a later revision';
     case 'behind':
-      return 'not reached yet';
+      return 'not processed yet';
     case 'passed':
-      return 'of no interest under the configuration of that time';
+      return 'not sent to this sink under the configuration of that time';
     case 'delivered':
       return reason === 'by-replay' ? 'delivered by a replay' : 'delivered';
     case 'sending':
-      return 'on its way, outcome not known yet';
+      return 'being sent, outcome unknown';
     case 'retry':
-      return 'failed for now';
+      return 'failed, will be retried';
     default:
       return state;
   }

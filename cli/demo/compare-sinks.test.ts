@@ -34,8 +34,8 @@ function hubSpot(given: Partial<HubSpotState> = {}): HubSpotState {
   };
 }
 
-describe('the contacts that are held against the attendees', () => {
-  it('are right with one for each who has consented, in any case of the e-mail, and none for the others', () => {
+describe('contacts compared with attendees', () => {
+  it('agree if each attendee with consent has one, whatever the case of the e-mail address, and others have none', () => {
     const others = [{ obtained: false }, null, undefined].map((consent, n) => ({
       pigeonholeId: 101,
       Email: `other${n}@example.com`,
@@ -44,7 +44,7 @@ describe('the contacts that are held against the attendees', () => {
     expect(compareContacts([ann, ...others], hubSpot())).toEqual({ delivered: 1, problems: [] });
   });
 
-  it('do not count who is not there', () => {
+  it('do not count attendees without a contact', () => {
     expect(compareContacts([ann], hubSpot({ contacts: [], participations: [] }))).toEqual({
       delivered: 0,
       problems: [],
@@ -55,18 +55,18 @@ describe('the contacts that are held against the attendees', () => {
     [
       'an older value',
       { contacts: [{ ...contactOfAnn, company: 'Former Ltd' }] },
-      '1 contacts have another company than the source',
+      '1 contacts have a different company than the source',
     ],
     [
       'half of a name',
       { contacts: [{ ...contactOfAnn, lastname: '' }] },
-      '1 contacts have another name than the source',
+      '1 contacts have a different name than the source',
     ],
     ['two for one', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
     [
       'a stranger',
       { contacts: [contactOfAnn, { email: 'eve@example.com' }] },
-      '1 contacts are of nobody who has consented',
+      '1 contacts belong to no attendee with consent',
     ],
     ['someone who only registered', { participations: [] }, '1 people do not attend their event'],
     [
@@ -78,10 +78,10 @@ describe('the contacts that are held against the attendees', () => {
     expect(compareContacts([ann], hubSpot(given))).toEqual({ delivered: 1, problems: [problem] });
   });
 
-  it('are found wrong where someone took consent back and is still there', () => {
+  it('disagree if a person withdrew consent and still has a contact', () => {
     expect(compareContacts([{ ...ann, consent: { obtained: false } }], hubSpot())).toEqual({
       delivered: 0,
-      problems: ['1 contacts are of nobody who has consented'],
+      problems: ['1 contacts belong to no attendee with consent'],
     });
   });
 });
@@ -111,8 +111,8 @@ function slack(...texts: readonly string[]): SlackState {
   return { channels: [{ id: 'C1', messages: [{ ...shows('Town hall 1'), replies }] }] };
 }
 
-describe('the messages that are held against the questions', () => {
-  it('are right with one for each approved question, named only where the asker may be', () => {
+describe('messages compared with questions', () => {
+  it('agree if each approved question has one, with the name only of askers who may be identified', () => {
     const questions = [
       question('one'),
       question('two', { attendee: { id: 2, anonymous: false } }),
@@ -123,29 +123,29 @@ describe('the messages that are held against the questions', () => {
     expect(compareMessages(questions, people, shown)).toEqual({ delivered: 3, problems: [] });
   });
 
-  it('are read as people do, and not as Slack is given them', () => {
+  it('are compared as people read them, not as they are sent to Slack', () => {
     const asked = '<!channel> & <https://example.com|this>?';
     expect(compareMessages([question(asked)], people, slack(`Ann: ${asked}`))).toEqual({ delivered: 1, problems: [] });
   });
 
-  it('are right without what nobody reads: control characters, and what no UTF-8 can hold', () => {
+  it('are compared without control characters and lone surrogates', () => {
     const asked = [question('NUL \0 in it'), question('half \ud83d of a pair'), question('bell \u0007')];
     const shown = slack('Ann: NUL  in it', 'Ann: half \ufffd of a pair', 'Ann: bell ');
     expect(compareMessages(asked, people, shown)).toEqual({ delivered: 3, problems: [] });
   });
 
-  it('stand once for each of two questions with the same words', () => {
+  it('count once for each of two questions with the same text', () => {
     const twice = [question('one'), question('one')];
     expect(compareMessages(twice, people, slack('Ann: one', 'Ann: one'))).toEqual({ delivered: 2, problems: [] });
     expect(compareMessages(twice, people, slack('Ann: one'))).toEqual({ delivered: 1, problems: [] });
   });
 
-  it('count as delivered where the withdrawn one is redacted', () => {
+  it('count a redacted message of a withdrawn question as delivered', () => {
     const withdrawn = question('one', { status: 'withdrawn' });
     expect(compareMessages([withdrawn], people, slack(withdrawnText))).toEqual({ delivered: 1, problems: [] });
   });
 
-  const problem = '1 messages show what no approved question says, or show it twice';
+  const problem = '1 messages show a text that matches no approved question, or repeat one';
   it.each<[string, readonly TrueQuestion[], SlackState, number]>([
     ['a question twice', [question('one')], slack('Ann: one', 'Ann: one'), 1],
     ['what was edited since', [question('one (edited)')], slack('Ann: one'), 0],
@@ -158,8 +158,8 @@ describe('the messages that are held against the questions', () => {
   });
 });
 
-describe('the words for what stands in Slack', () => {
-  it('tell redacted messages from those that show something', () => {
+describe('the summary of Slack', () => {
+  it('counts redacted messages separately', () => {
     expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 questions in 1 threads, 1 redacted');
   });
 });

@@ -1,6 +1,6 @@
 import { type HubSpotState, readText, type SlackState, withdrawnText } from './stand-in-state.js';
 
-/** An attendee of the sandbox's truth, as far as a contact shows them. */
+/** An attendee in the sandbox, with the fields that a contact shows. */
 export interface TrueAttendee {
   readonly pigeonholeId: number;
   readonly consent?: { readonly obtained: boolean } | null;
@@ -16,8 +16,8 @@ function hasConsented({ consent }: Pick<TrueAttendee, 'consent'>): boolean {
 }
 
 /**
- * Who has consented must have exactly one contact, with what the source says of them now, and take part in their event;
- * nobody else may be there. Knows nothing of how the sink does it. Pure.
+ * Checks the contacts against the source: every attendee with consent has exactly one contact with the current data and
+ * attends their event, and there are no other contacts. Independent of the sink's code. Pure.
  */
 export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: HubSpotState): SinkComparison {
   const byEmail = new Map<string, HubSpotState['contacts'][number][]>();
@@ -47,9 +47,9 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
   return {
     delivered,
     problems: [
-      ...[...wrong].map(([field, n]) => `${n} contacts have another ${field} than the source`),
+      ...[...wrong].map(([field, n]) => `${n} contacts have a different ${field} than the source`),
       ...(twice === 0 ? [] : [`${twice} people have more than one contact`]),
-      ...(strangers === 0 ? [] : [`${strangers} contacts are of nobody who has consented`]),
+      ...(strangers === 0 ? [] : [`${strangers} contacts belong to no attendee with consent`]),
       ...(notAttending === 0 ? [] : [`${notAttending} people do not attend their event`]),
     ],
   };
@@ -72,13 +72,13 @@ function wrongFields(attendee: TrueAttendee, contact: Readonly<Record<string, st
 
 /** One list at one destination, compared with the source. */
 interface SinkComparison {
-  /** Items of the source that are there. */
+  /** Number of the source's items that the destination has. */
   readonly delivered: number;
-  /** Unexpected or wrong records, a sentence each, without personal data. */
+  /** Unexpected or wrong records, one sentence each, without personal data. */
   readonly problems: readonly string[];
 }
 
-/** A question of the sandbox's truth, as far as a message shows it. */
+/** A question in the sandbox, with the fields that a message shows. */
 export interface TrueQuestion {
   readonly content: string;
   readonly status: string;
@@ -87,9 +87,9 @@ export interface TrueQuestion {
 }
 
 /**
- * Each approved question must stand in the thread of its session once, with its present text and with its asker's name
- * where they may be shown; no other may show any text. Knows nothing of how the sink works: messages are distinguished
- * by what people read. Pure.
+ * Checks the messages against the source: each approved question appears once in the thread of its session, with its
+ * current text, and with its asker's name if they may be identified. No other message shows a text. Independent of the
+ * sink's code: compares the messages as people read them. Pure.
  */
 export function compareMessages(
   questions: readonly TrueQuestion[],
@@ -118,12 +118,12 @@ export function compareMessages(
   }
   const others = [...left.values()].reduce((sum, n) => sum + n, 0);
   return {
-    delivered: standing + redacted, // the last that was to be sent of a withdrawn one is that it is
-    problems: others === 0 ? [] : [`${others} messages show what no approved question says, or show it twice`],
+    delivered: standing + redacted, // a withdrawn question counts as delivered once its message is redacted
+    problems: others === 0 ? [] : [`${others} messages show a text that matches no approved question, or repeat one`],
   };
 }
 
-/** Nobody reads a control character or half of a surrogate pair, and nobody can say whether a message shows one. */
+/** Removes control characters and lone surrogates, which are invisible in a message. */
 function readable(text: string): string {
   return Buffer.from(text)
     .toString()

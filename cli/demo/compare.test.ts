@@ -32,8 +32,8 @@ function reported(
   return { code, lines, notes };
 }
 
-describe('what source and destinations are compared by', () => {
-  it('has a row for each list at each sink, also for a list that the source never had', () => {
+describe('the comparison of source and destinations', () => {
+  it('has a row for each list at each sink, including lists that only a sink has', () => {
     expect(rows.map((row) => `${row.list}/${row.sink} ${agrees(row)}`)).toEqual([
       'attendees/archive true',
       'attendees/hooks true',
@@ -44,7 +44,7 @@ describe('what source and destinations are compared by', () => {
     ]);
   });
 
-  it('has no row for a list that a sink does not take', () => {
+  it('has no row for a list that a sink does not accept', () => {
     const own = compareCounts({
       source: counts({ attendees: 10, votes: 300 }),
       delivered: new Map([
@@ -61,7 +61,7 @@ describe('what source and destinations are compared by', () => {
     ]);
   });
 
-  it('is a table that says by how much a row differs', () => {
+  it('is printed as a table with the difference of each row', () => {
     expect(formatComparison(rows)).toEqual([
       'list       sink     source  =  delivered  +  withheld',
       'attendees  archive      10  =          8  +         2  agrees',
@@ -75,11 +75,11 @@ describe('what source and destinations are compared by', () => {
 });
 
 describe('the report of a comparison', () => {
-  it('ends with 0 when every row agrees', () => {
+  it('exits with 0 if every row agrees', () => {
     expect(reported(rows.slice(0, 3))).toMatchObject({ code: 0, notes: [] });
   });
 
-  it('ends with 1 and the rows that do not agree', () => {
+  it('exits with 1 and names the rows that disagree', () => {
     expect(reported(rows)).toMatchObject({
       code: 1,
       notes: [
@@ -89,15 +89,15 @@ describe('the report of a comparison', () => {
     });
   });
 
-  it('ends with 1 when all is there but came as it should not', () => {
+  it('exits with 1 if all items arrived but a delivery guarantee was violated', () => {
     const problems = receivingProblems({ deliveries: 9, refused: {}, lists: { votes: { ...good, outOfOrder: 2 } } });
     expect(reported(rows.slice(0, 3), problems)).toMatchObject({
       code: 1,
-      notes: ['2 changes of votes came after a later revision of their item'],
+      notes: ['2 changes of votes arrived after a later revision of their item'],
     });
   });
 
-  it('takes a repeat that is the same byte for byte for what it is: allowed', () => {
+  it('allows repeats that are identical byte for byte', () => {
     expect(receivingProblems({ deliveries: 9, refused: {}, lists: { votes: { ...good, repeats: 3 } } })).toEqual([]);
   });
 });
@@ -123,7 +123,7 @@ function writeDay(day: string, list: string, lines: readonly Line[]): void {
 }
 
 describe('the items of an archive', () => {
-  it('count once, however many revisions and days they have', async () => {
+  it('count once for all their revisions and days', async () => {
     writeDay('2026-11-20', 'questions', [{ key: '1' }, { key: '2' }]);
     writeDay('2026-11-21', 'questions', [{ key: '1', revision: 2 }]);
     writeDay('2026-11-21', 'votes', [{ key: '1' }]);
@@ -135,12 +135,12 @@ describe('the items of an archive', () => {
     );
   });
 
-  it('are different ones in different pigeonholes', async () => {
+  it('count separately in each pigeonhole', async () => {
     writeDay('2026-11-20', 'questions', [{ key: '1' }, { key: '1', pigeonholeId: 102 }]);
     expect(await countArchive(folder)).toEqual(new Map([['questions', 2]]));
   });
 
-  it('do not count when their last revision is a deletion, in whichever order it is found', async () => {
+  it('do not count if their last revision is a deletion, in any order of lines', async () => {
     writeDay('2026-11-20', 'questions', [{ key: '1', revision: 2, data: null }, { key: '2' }]);
     writeDay('2026-11-21', 'questions', [
       { key: '1' },
@@ -150,7 +150,7 @@ describe('the items of an archive', () => {
     expect(await countArchive(folder)).toEqual(new Map([['questions', 1]]));
   });
 
-  it('cannot be counted where a line is torn', async () => {
+  it('cannot be counted if a line is incomplete', async () => {
     writeDay('2026-11-20', 'questions', [{ key: '1' }]);
     writeFileSync(join(folder, 'sandbox/101/questions/2026-11-21.ndjson'), '{"key":"2"');
     await expect(countArchive(folder)).rejects.toThrow(SyntaxError);

@@ -16,7 +16,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-/** One list at one sink: what the source holds, and what became of it. */
+/** One list at one sink: number of items in the source, delivered and withheld. */
 interface ComparedRow {
   readonly list: string;
   readonly sink: string;
@@ -30,13 +30,13 @@ interface CountsToCompare {
   readonly source: ReadonlyMap<string, number>;
   /** By sink, then by list, as counted at the destination. */
   readonly delivered: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** By sink, then by list, as the ledger says. */
+  /** By sink, then by list, from the ledger. */
   readonly withheld: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The lists of sinks that do not take all. */
+  /** The lists of sinks that do not accept all lists. */
   readonly lists?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A row for each list at each sink that takes it; a list that only a destination has ever heard of gets one, too. Pure. */
+/** Returns a row for each list at each sink that accepts it, and for lists that only a destination has. Pure. */
 export function compareCounts({ source, delivered, withheld, lists: own }: CountsToCompare): ComparedRow[] {
   const takes = (sink: string, list: string): boolean => own?.get(sink)?.includes(list) ?? true;
   const lists = new Set([...source.keys(), ...[...delivered.values()].flatMap((counts) => [...counts.keys()])]);
@@ -57,7 +57,7 @@ export function agrees({ source, delivered, withheld }: ComparedRow): boolean {
   return source === delivered + withheld;
 }
 
-/** The rows as a table whose columns are as wide as they need to be. Pure. */
+/** Formats the rows as a table. Pure. */
 export function formatComparison(rows: readonly ComparedRow[]): string[] {
   const head = ['list', 'sink', 'source', '=', 'delivered', '+', 'withheld', ''];
   const cells = rows.map((row) => [
@@ -82,7 +82,7 @@ export function formatComparison(rows: readonly ComparedRow[]): string[] {
 
 interface Comparison {
   readonly rows: readonly ComparedRow[];
-  /** Unexpected or wrong records of a destination, a sentence each. */
+  /** Unexpected or wrong records of a destination, one sentence each. */
   readonly problems: readonly string[];
 }
 
@@ -96,9 +96,9 @@ interface Ends {
 }
 
 /**
- * Counts everything at both ends, without asking pigeonpost: the items of the source in the sandbox's truth, what was
- * delivered in the file sink's lines, in the receiver's own records, and in what the stand-ins for HubSpot and Slack
- * hold. Only what was withheld has no other witness than the ledger.
+ * Counts items at both ends without pigeonpost: in the sandbox, in the lines of the file sink, in the records of the
+ * webhook receiver, and in the stand-ins for HubSpot and Slack. Only the number of withheld items comes from the
+ * ledger.
  * @param status with counts
  */
 export async function compareEverything(at: Ends, status: Status): Promise<Comparison> {
@@ -149,7 +149,7 @@ async function countSource(sandboxUrl: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const list of ['pigeonholes', 'subscriptions']) counts.set(list, await countTruth(sandboxUrl, list, null));
   for (const { id, counts: lists } of pigeonholes) {
-    // Registrants cannot be read through the service, and so nothing can deliver them.
+    // The service has no API to read registrants, so they cannot be delivered.
     for (const list of Object.keys(lists).filter((name) => name !== 'registrants')) {
       counts.set(list, (counts.get(list) ?? 0) + (await countTruth(sandboxUrl, list, id)));
     }
@@ -167,7 +167,7 @@ function withheldCounts({ counts }: Status): Map<string, Map<string, number>> {
   return withheld;
 }
 
-/** Prints the table and what it says. @returns Done when every row agrees and nothing else is amiss, else Failed */
+/** Prints the table and its result. @returns Done if every row agrees and there are no other problems, else Failed */
 export function reportComparison({ rows, problems }: Comparison, out: Pick<Output, 'line' | 'note'>): ExitCode {
   for (const line of formatComparison(rows)) out.line(line);
   const wrong = rows.filter((row) => !agrees(row));
@@ -191,9 +191,9 @@ interface ArchivedChange {
 }
 
 /**
- * Items that a file sink's folder holds, by list: counted from its lines alone, whatever pigeonpost thinks of them.
- * An item counts once, however many revisions it has, and not at all once its last one is a deletion.
- * @throws {SyntaxError} for a line that is not JSON: while nothing is being written there must be none
+ * Counts the items in a file sink's folder by list, from its lines only. An item counts once for all its revisions, and
+ * not at all if the last one is a deletion.
+ * @throws {SyntaxError} for a line that is not JSON, such as a partial write
  */
 export async function countArchive(folder: string): Promise<Map<string, number>> {
   const latest = new Map<string, { list: string; revision: number; exists: boolean }>();

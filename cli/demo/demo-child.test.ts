@@ -11,19 +11,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** This one looks into /proc. */
+/** Reads /proc. */
 const itOnLinux = process.platform === 'linux' ? it : it.skip;
 const receiver = { name: 'the webhook receiver', program: 'sandbox/webhook-receiver/main' };
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 
 describe('a child of the demo', () => {
-  it('is ready with its line, and ends when it is told to', async () => {
+  it('is ready once it prints its line, and ends on request', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
     expect((await child.lineLike(/^webhook receiver ready at (\S+)/))[1]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     await child.stop(5000);
   });
 
-  it('tells the step of a start that its log names last, and no other line of that log', async () => {
+  it('reports the last start step of its log, and no other line', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
     await child.lineLike(/ready/);
     const log = (fields: object): string => `${JSON.stringify({ level: 30, ...fields })}\n`;
@@ -37,7 +37,7 @@ describe('a child of the demo', () => {
     await child.stop(5000);
   });
 
-  it('that ends by itself is told in one sentence with its own reason', async () => {
+  it('that ends unexpectedly is reported in one sentence with its own reason', async () => {
     const first = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
     const [, port] = (await first.lineLike(/:(\d+)\/$/)) as unknown as [string, string];
     const second = startDemoChild({
@@ -55,14 +55,14 @@ describe('a child of the demo', () => {
     await first.stop(5000);
   });
 
-  itOnLinux('that is killed is told, with where to look', async () => {
+  itOnLinux('that is killed is reported with the path of its log', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
     await child.lineLike(/ready/);
     process.kill(writerOf(logFile), 'SIGKILL');
     await expect(child.failed).rejects.toThrow(`the webhook receiver ended by SIGKILL: see ${logFile}`);
   });
 
-  it('has the variables that it is given beside our own, or none of ours', async () => {
+  it('gets the given variables beside those of this process, or none of them', async () => {
     const program = 'cli/main';
     writeFileSync(join(folder, 'config.yaml'), 'workspaces: { acme: { baseUrl: "${ONE}", apiKey: "${TWO}" } }');
     const args = ['--config', join(folder, 'config.yaml'), 'check'];
@@ -74,7 +74,7 @@ describe('a child of the demo', () => {
   });
 });
 
-/** The process that writes to a log, found through the kernel's table. */
+/** Returns the process that writes to a log, from /proc. */
 function writerOf(file: string): number {
   const found = readdirSync('/proc').find((pid) => {
     try {
@@ -88,7 +88,7 @@ function writerOf(file: string): number {
 }
 
 describe('the end of a log', () => {
-  it('gives each line once, when it is complete', () => {
+  it('returns each line once, when it is complete', () => {
     const tail = new LogTail(logFile);
     expect(tail.newLines()).toEqual([]);
     writeFileSync(logFile, 'one\ntw');
@@ -98,7 +98,7 @@ describe('the end of a log', () => {
     expect(tail.newLines()).toEqual([]);
   });
 
-  it('does not break a character that was written in two halves', () => {
+  it('does not break a character that was written in two parts', () => {
     const tail = new LogTail(logFile);
     const [first, second] = [Buffer.from('ü\n').subarray(0, 1), Buffer.from('ü\n').subarray(1)];
     writeFileSync(logFile, first);

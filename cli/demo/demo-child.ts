@@ -8,25 +8,28 @@ import { StringDecoder } from 'node:string_decoder';
 const lookEveryMs = 100;
 
 interface DemoChildOptions {
-  /** As a person calls it, e.g. `the sandbox`. */
+  /** Name in messages, e.g. `the sandbox`. */
   readonly name: string;
   /** Path in the build output, e.g. `sandbox/main`. */
   readonly program: string;
   readonly args: readonly string[];
-  /** With these it has our environment and them; without, none at all, since it needs none of our secrets. */
+  /**
+   * Variables added to this process's environment. Without them the child gets an empty environment: it needs no
+   * secrets.
+   */
   readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly logFile: string;
 }
 
-/** A process of the demo: ends with us however we end, and reports in one sentence why it ended unexpectedly. */
+/** A process of the demo: always ends with this process, and reports in one sentence why it ended unexpectedly. */
 export interface DemoChild {
-  /** Never resolves; rejects with a {CommandError} when the child ends unasked. */
+  /** Never resolves; rejects with a {CommandError} if the child ends unexpectedly. */
   readonly failed: Promise<never>;
-  /** Waits for the first line of its output that matches, from the last one read. @throws as `failed` */
+  /** Waits for the next line of its output that matches. @throws as `failed` */
   lineLike(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The last line that it wrote for a person, or the last step of its start, while `lineLike` was waiting. */
+  /** The last readable line, or the last step of its start, seen while `lineLike` was waiting. */
   readonly lastLine: string | null;
-  /** Ends it, in order if that takes no longer. */
+  /** Ends the child: in order if it finishes in time, else by force. */
   stop(timeoutMs: number): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  failed.catch(() => undefined); // a rejection that is not awaited must not end the process
+  failed.catch(() => undefined); // an unhandled rejection must not end the process
   const child = startGuardedChild({
     ...commandOf(options),
     logFile,
@@ -66,8 +69,8 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
 }
 
 /**
- * `env` adds variables to what it inherits, and this room does not read the environment. They are seen in a list of
- * processes for the instant before it becomes the program; those of the demo open nothing but the demo.
+ * Adds variables with `env`, because this folder does not read the environment. They are visible in the process list
+ * until `env` starts the program; the demo's secrets only open the demo.
  */
 function commandOf({
   program,
@@ -81,8 +84,8 @@ function commandOf({
 }
 
 /**
- * A line that is written for a person, or a step of a start, which the log has with `step`. Null: another line of the log,
- * which is JSON, one of Temporal's, which begins with a time, or one of a stack.
+ * Returns a line written for people, or the message of a log line with the step `start`. Null for other log lines
+ * (JSON), lines of Temporal, which start with a time, and lines of a stack trace.
  */
 function textForPeople(line: string): string | null {
   if (/^[^\s{\d]/.test(line)) return line;
@@ -91,7 +94,7 @@ function textForPeople(line: string): string | null {
   return step === 'start' && typeof msg === 'string' ? msg : null;
 }
 
-/** Programs here say why they end as `<program>: <sentence>`, last of all. */
+/** Returns the reason for the end: programs print it last, as `<program>: <sentence>`. */
 function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFile: string): string {
   const said = log.newLines().findLast((line) => /^[a-z-]+: \S/.test(line));
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
@@ -99,10 +102,10 @@ function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFi
   return why === undefined ? `${name} ended ${how}: see ${logFile}` : `${name} ended ${how}: ${why} (log: ${logFile})`;
 }
 
-/** Reads what a child appends to its log, line by line. */
+/** Reads new lines of a child's log. */
 export class LogTail {
   readonly #file: string;
-  readonly #decoder = new StringDecoder('utf8'); // a character may be cut where a read ends
+  readonly #decoder = new StringDecoder('utf8'); // a read may end within a character
   #offset = 0;
   #rest = '';
 
@@ -110,7 +113,7 @@ export class LogTail {
     this.#file = file;
   }
 
-  /** The lines that were completed since the last call; none while there is no such file. */
+  /** Returns the lines completed since the last call; none while the file does not exist. */
   newLines(): string[] {
     const lines = (this.#rest + this.#read()).split('\n');
     this.#rest = lines.pop() ?? '';

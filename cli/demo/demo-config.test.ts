@@ -27,7 +27,7 @@ describe('the configuration of the demo', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is one that pigeonpost takes, without a warning', async () => {
+  it('is valid, without a warning', async () => {
     const config = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), secrets);
     expect(config.warnings).toEqual([]);
     expect(Object.keys(config.sinks)).toEqual([
@@ -40,7 +40,7 @@ describe('the configuration of the demo', () => {
     expect(config.syncs['conference']!.everyMs.live).toBe(1000);
   });
 
-  it('takes its secrets from the environment', async () => {
+  it('reads its secrets from the environment', async () => {
     await expect(loadProcessConfig(join(folder, 'pigeonpost.yaml'), {})).rejects.toThrow(
       new RegExp(
         Object.values(demoVariables)
@@ -50,7 +50,7 @@ describe('the configuration of the demo', () => {
     );
   });
 
-  it('leaves the limits to the vendors, unless it is told others', async () => {
+  it("keeps the vendors' limits unless others are given", async () => {
     const limits = async () => {
       const { sinks } = await loadProcessConfig(join(folder, 'pigeonpost.yaml'), secrets);
       return Object.entries(sinks).map(([name, { limits: own }]) => [name, own]);

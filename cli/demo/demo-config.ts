@@ -7,7 +7,7 @@ export const demoNames = {
   slackSink: 'questions',
 } as const;
 
-/** Variables that its secrets come from. They are handed to the child and stand in no file. */
+/** Variables for the secrets of the demo. They are passed to the child and are in no file. */
 export const demoVariables = {
   apiKey: 'PIGEONPOST_DEMO_API_KEY',
   webhookSecret: 'PIGEONPOST_DEMO_WEBHOOK_SECRET',
@@ -15,7 +15,7 @@ export const demoVariables = {
   slackToken: 'PIGEONPOST_DEMO_SLACK_TOKEN',
 } as const;
 
-/** The one channel of the stand-in for Slack. */
+/** The only channel of the stand-in for Slack. */
 export const demoChannel = 'C0123456789';
 
 export interface DemoPlaces {
@@ -24,11 +24,14 @@ export interface DemoPlaces {
   readonly hubSpotUrl: string;
   readonly slackUrl: string;
   readonly apiPort: number;
-  /** Requests in ten seconds that the vendors' stand-ins grant; null: what the vendors do. */
+  /** Requests per 10 s that the stand-ins allow; null for the vendors' limits. */
   readonly per10s: number | null;
 }
 
-/** The text of the demo's pigeonpost.yaml: one workspace, everything in it, and a sink of each kind that the demo has. Pure. */
+/**
+ * Returns the demo's pigeonpost.yaml: one workspace with all its pigeonholes, and one sink of each type in the demo.
+ * Pure.
+ */
 export function demoConfig({ sandboxUrl, receiverUrl, hubSpotUrl, slackUrl, apiPort, per10s }: DemoPlaces): string {
   const limits = per10s === null ? '' : `\n    limits: { per10s: ${per10s} }`;
   return `# Written by "pigeonpost demo" at each start: changes are lost. Secrets come from its environment.

@@ -4,8 +4,8 @@ import { viewOf } from './demo-view.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 
-describe('the demo as a line of a log', () => {
-  it('tells what is in the ledger and how each sink stands', () => {
+describe('the demo as a log line', () => {
+  it('shows the number of items in the ledger and the state of each sink', () => {
     const paused = sinkOf({
       name: 'archive',
       state: 'paused',
@@ -19,7 +19,7 @@ describe('the demo as a line of a log', () => {
     );
   });
 
-  it('tells what is being waited for while nothing runs', () => {
+  it('shows the step in progress while nothing runs', () => {
     expect(formatDemoLine(viewOf({ status: null, note: 'building the Temporal server' }), now)).toBe(
       '09:30:00 building the Temporal server',
     );
@@ -27,7 +27,7 @@ describe('the demo as a line of a log', () => {
 });
 
 describe('a display without a terminal', () => {
-  it('says something every five seconds, and at once when something else is being waited for', () => {
+  it('prints a line every five seconds, and a new step immediately', () => {
     let atMs = 0;
     const lines: string[] = [];
     const display = lineDisplay(
@@ -46,7 +46,7 @@ describe('a display without a terminal', () => {
     expect(lines).toEqual(['00:00:00 one', '00:00:02 two', '00:00:07 two']);
   });
 
-  it('names each address immediately, as soon as it is known', () => {
+  it('prints each address as soon as it is known', () => {
     const lines: string[] = [];
     const display = lineDisplay(
       (line) => lines.push(line),

@@ -8,7 +8,7 @@ const lineEveryMs = 5000;
 /** Shows a view of the demo. */
 export type DemoDisplay = (view: DemoView) => void;
 
-/** On a terminal a block that is redrawn in place; elsewhere a line of a log every few seconds, by `line`. */
+/** Shows a block that is redrawn in place on a terminal; otherwise passes a log line to `line` every few seconds. */
 export function createDemoDisplay(out: Output, line: (text: string) => void): DemoDisplay {
   if (!out.terminal) return lineDisplay(line, Date.now);
   const block = new LiveBlock(out, { hasScreen: true });

@@ -19,7 +19,7 @@ afterEach(() => {
 const claim = (options = { once: false }) => claimDemoFolder(folder, options);
 
 describe('the folder of a demo', () => {
-  it('is emptied of the run before, of which all stays until then', async () => {
+  it('keeps the files of a run until the next run deletes them', async () => {
     const first = await claim();
     mkdirSync(join(folder, 'archive'));
     writeFileSync(join(folder, 'receipts.ndjson'), 'one\n');
@@ -30,27 +30,27 @@ describe('the folder of a demo', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['demo.json', 'logs']);
   });
 
-  it('keeps what a person has put beside it', async () => {
+  it('keeps files that a person has added', async () => {
     await (await claim()).release();
     writeFileSync(join(folder, 'notes.txt'), 'mine');
     await claim();
     expect(readdirSync(folder)).toContain('notes.txt');
   });
 
-  it('is not taken where it holds files that no demo has written', async () => {
+  it('is refused if it contains files that no demo has written', async () => {
     mkdirSync(folder);
     mkdirSync(join(folder, 'archive'));
-    await expect(claim()).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('holds other files') });
+    await expect(claim()).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('contains files') });
     expect(readdirSync(folder)).toEqual(['archive']);
   });
 
-  it('is not taken from a demo that runs', async () => {
+  it('is refused while another demo uses it', async () => {
     other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'demo']);
     await (await claim()).release();
     writeFileSync(join(folder, 'demo.json'), JSON.stringify({ pid: other.pid }));
     await expect(claim()).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(`running as process ${other.pid}`),
+      message: expect.stringContaining(`already running in ${folder} (process ${other.pid})`),
     });
   });
 
@@ -63,7 +63,7 @@ describe('the folder of a demo', () => {
     await expect(claim()).resolves.toMatchObject({ shown: folder });
   });
 
-  it('is another one for a run that ends by itself, which leaves the first alone', async () => {
+  it('is a subfolder for --once, which does not affect another demo', async () => {
     const kept = await claim();
     writeFileSync(kept.receipts, 'one\n');
     const once = await claim({ once: true });
@@ -73,7 +73,7 @@ describe('the folder of a demo', () => {
     expect(existsSync(once.path)).toBe(true);
   });
 
-  it('that cannot be made is told in a sentence', async () => {
+  it('that cannot be created is reported in one sentence', async () => {
     writeFileSync(folder, 'a file');
     await expect(claim()).rejects.toMatchObject({
       exitCode: 1,

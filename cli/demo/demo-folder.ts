@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError, ExitCode } from '../exit-code.js';
 
-/** The places of one run of the demo. All but `shown` are absolute. */
+/** Paths of one run of the demo, absolute except `shown`. */
 export interface DemoFolder {
   readonly path: string;
-  /** As the user wrote it, for a person to read. */
+  /** Path as the user wrote it, for messages. */
   readonly shown: string;
   readonly config: string;
   /** Folder of the embedded store. */
@@ -16,25 +16,23 @@ export interface DemoFolder {
   /** Log of the webhook receiver. */
   readonly receipts: string;
   readonly logs: string;
-  /** Says that nobody uses the folder any more. What the run has written stays, until the next one. */
+  /** Releases the folder. Files of this run stay until the next one. */
   release(): Promise<void>;
 }
 
 const claimFile = 'demo.json';
 /** Files of a run, which the next run deletes. Nothing else in the folder is touched. */
 const madeByRun = ['archive', 'data', 'logs', 'pigeonpost.yaml', 'receipts.ndjson'];
-/** Folder of `--once`, so that it does not disturb a demo that is kept. */
+/** Subfolder for `--once`, so that it does not delete the files of another demo. */
 const onceFolder = 'once';
 
 /**
- * Takes the demo's folder for a run and empties it of the run before.
- *
- * Every run begins afresh, because the sandbox does: it makes its conference up from the seed, and what its live
- * traffic added is gone when it ends. A ledger that was kept would remember people and questions which its source has
- * never heard of, then find others under the same ids, and no count would agree again.
- *
- * @param once takes a folder inside of it instead
- * @throws {CommandError} when another demo uses it, or when it holds something that no demo has written
+ * Claims the demo's folder for a run and deletes the files of the previous run.
+ * Every run starts with an empty ledger, because the sandbox creates its conference from the seed and loses its live
+ * traffic when it ends. An old ledger would hold people and questions that the source no longer has, and find others
+ * under the same IDs, so no count would agree.
+ * @param once claims a subfolder instead
+ * @throws {CommandError} if another demo uses the folder, or if it holds files that no demo has written
  */
 export async function claimDemoFolder(folder: string, { once }: { once: boolean }): Promise<DemoFolder> {
   const shown = once ? join(folder, onceFolder) : folder;
@@ -50,7 +48,7 @@ export async function claimDemoFolder(folder: string, { once }: { once: boolean 
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new CommandError(
       ExitCode.Failed,
-      `the demo cannot use ${shown} (${code}): name another folder with --folder`,
+      `the demo cannot use ${shown} (${code}): choose another folder with --folder`,
       {
         cause: error,
       },
@@ -74,20 +72,20 @@ async function refuseForeign(path: string, shown: string): Promise<void> {
     if (entries.every((name) => name === onceFolder)) return;
     throw new CommandError(
       ExitCode.WrongUse,
-      `${shown} holds other files: name an empty or a new folder with --folder`,
+      `${shown} contains files that are not of the demo: choose an empty or new folder with --folder`,
     );
   }
   const user = readClaim(await readFile(join(path, claimFile), 'utf8'));
   if (user !== null && user !== process.pid && isDemoRunning(user)) {
     throw new CommandError(
       ExitCode.Failed,
-      `a demo in ${shown} is running as process ${user}: end that one first, or name another folder with --folder`,
+      `a demo is already running in ${shown} (process ${user}): stop it first, or choose another folder with --folder`,
     );
   }
 }
 
 function claimText(pid: number | null): string {
-  return `${JSON.stringify({ what: 'a folder of "pigeonpost demo"; each run begins afresh', pid })}\n`;
+  return `${JSON.stringify({ what: 'a folder of "pigeonpost demo"; each run deletes the files of the last', pid })}\n`;
 }
 
 function readClaim(text: string): number | null {
@@ -95,11 +93,14 @@ function readClaim(text: string): number | null {
     const { pid } = JSON.parse(text) as { pid?: unknown };
     return typeof pid === 'number' ? pid : null;
   } catch {
-    return null; // its writing was cut short, so that run is over
+    return null; // the file was not completely written, so that run has ended
   }
 }
 
-/** A number outlives its process, and may be another program's by now; on Linux the command line is checked. */
+/**
+ * Whether the process is a running demo. Another program may have its number by now; on Linux its command line is
+ * checked.
+ */
 function isDemoRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

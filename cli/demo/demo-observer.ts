@@ -14,9 +14,9 @@ import {
   slackSummary,
 } from './stand-in-state.js';
 
-/** The stand-ins return everything they hold, which grows, so they are read less often than pigeonpost. */
+/** The stand-ins return their whole, growing content, so they are read less often than pigeonpost. */
 const lookAtStandInsEveryMs = 3000;
-/** A link works for ten minutes: the one that is shown always has some left. */
+/** Interval at which the link is renewed: links expire after ten minutes. */
 const renewLinkEveryMs = 5 * 60_000;
 
 /** Reads the state of a running demo from the control APIs of the stand-ins and pigeonpost's own API. */
@@ -38,8 +38,8 @@ export class DemoObserver {
   }
 
   /**
-   * How things stand. What cannot be read just now stays as it was last seen, and `note` says so: that a process is
-   * gone is detected by `DemoProcesses`.
+   * Returns the state of the demo. Values that cannot be read now keep their last state, and `note` says so.
+   * `DemoProcesses` detects processes that have ended.
    */
   async look(): Promise<DemoView> {
     const notes = [this.#processes.stage];

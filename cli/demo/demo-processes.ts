@@ -10,7 +10,10 @@ import type { DemoOptions } from '../commands/demo.js';
 
 /** Default port of pigeonpost.yaml, used unless something else listens there. */
 const usualApiPort = 8088;
-/** Requests in 10 s that the stand-ins for HubSpot and Slack grant with `--once`; the vendors' limits would take minutes. */
+/**
+ * Requests per 10 s that the stand-ins for HubSpot and Slack allow with `--once`; the vendors' limits would take
+ * minutes.
+ */
 const per10sOfOnce = 1000;
 
 interface DemoAddresses {
@@ -31,13 +34,16 @@ interface DemoSecrets {
   readonly slackToken: string;
 }
 
-/** pigeonpost drains, ends Temporal and closes the store; the others have nothing to lose. Together less than ten seconds. */
+/**
+ * Time to end: pigeonpost drains, ends Temporal and closes the store; the others have nothing to save. Less than 10 s
+ * together.
+ */
 const stopPigeonpostMs = 8000;
 const stopOthersMs = 1000;
 
 /**
- * The processes of a demo: the sandbox, a receiver of webhooks, stand-ins for HubSpot and Slack, and pigeonpost itself
- * as a user would start it.
+ * The processes of a demo: the sandbox, a webhook receiver, stand-ins for HubSpot and Slack, and pigeonpost as a user
+ * would start it.
  */
 export class DemoProcesses {
   readonly #folder: DemoFolder;
@@ -46,7 +52,7 @@ export class DemoProcesses {
   #pigeonpost: DemoChild | undefined;
   #addresses: Partial<DemoAddresses> = {};
   #fail: (error: Error) => void = () => undefined;
-  /** Never resolves; rejects with a {CommandError} when one of them ends unexpectedly or cannot be started. */
+  /** Never resolves; rejects with a {CommandError} if a process ends unexpectedly or cannot be started. */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -54,7 +60,7 @@ export class DemoProcesses {
   constructor(folder: DemoFolder, options: DemoOptions) {
     this.#folder = folder;
     this.#options = options;
-    this.failed.catch(() => undefined); // a rejection that is not awaited must not end the process
+    this.failed.catch(() => undefined); // an unhandled rejection must not end the process
   }
 
   /** Addresses of the processes that are ready. */
@@ -66,16 +72,16 @@ export class DemoProcesses {
   get stage(): string | null {
     if (this.#addresses.apiUrl !== undefined) return null;
     if (this.#pigeonpost === undefined)
-      return 'starting the sandbox, a receiver of webhooks, and stand-ins for HubSpot and Slack';
+      return 'starting the sandbox, a webhook receiver, and stand-ins for HubSpot and Slack';
     return this.#pigeonpost.lastLine ?? 'starting pigeonpost: its store, Temporal, and a worker';
   }
 
-  /** Starts them, each once those that it needs are ready. Returns at once: `addresses` tell how far it is. */
+  /** Starts each process once those it needs are ready. Returns immediately; `addresses` shows the progress. */
   start(): void {
     this.#start().catch((error: unknown) => this.#fail(error as Error));
   }
 
-  /** Ends all of them within ten seconds. A second call waits with the first. */
+  /** Ends all processes within ten seconds. A second call waits with the first. */
   async stop(): Promise<void> {
     await this.#pigeonpost?.stop(stopPigeonpostMs);
     await Promise.all(this.#children.map((child) => child.stop(stopOthersMs)));
@@ -103,7 +109,7 @@ export class DemoProcesses {
     const { attendees, seed, rate, once } = this.#options;
     const numbers = { seed, attendees, rate };
     const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    // A team workspace has subscriptions, so that no list is empty. The key opens nothing but this sandbox.
+    // A team workspace has subscriptions, so that no list is empty. The key only opens this sandbox.
     const child = this.#startChild('the sandbox', 'sandbox/main', 'sandbox', [
       ...args,
       '--workspace-kind',
@@ -125,7 +131,7 @@ export class DemoProcesses {
     return (await child.lineLike(/^webhook receiver ready at (\S+)/))[1]!;
   }
 
-  /** The double that the tests of the sink are run against, as a program. */
+  /** Starts a vendor's stand-in, the one that the sink's tests use, as a process. */
   async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
     const child = this.#startChild(`the stand-in for ${vendor}`, `sandbox/${folder}/main`, folder, [
       '--token',

@@ -30,7 +30,7 @@ const manySinks = viewOf({
 });
 
 describe('the block of the demo', () => {
-  it.each([1, 12, 20, 40, 79, 80, 120, 300])('has no line wider than %d columns, whatever it has to say', (columns) => {
+  it.each([1, 12, 20, 40, 79, 80, 120, 300])('has no line wider than %d columns, whatever its content', (columns) => {
     for (const view of [viewOf(), manySinks, viewOf({ source: null, status: null, note: 'starting' })]) {
       for (const line of formatDemoBlock(view, now, screen(columns))) expect(line.length).toBeLessThanOrEqual(columns);
     }
@@ -67,7 +67,7 @@ describe('the block of the demo', () => {
     ]);
   });
 
-  it('has room for four sinks with what they withheld, and four places, on 80 by 24', () => {
+  it('fits four sinks with withheld changes, and four addresses, on 80 by 24', () => {
     const sinks = ['archive', 'hooks', 'crm', 'questions'].map((name) =>
       sinkOf({ name, withheld: { 'consent-not-asked': 55, 'consent-not-known': 55, 'consent-refused': 110 } }),
     );
@@ -87,7 +87,7 @@ describe('the block of the demo', () => {
     expect(lines.join('\n')).not.toContain('enlarge');
   });
 
-  it('puts one list below the other on 40 columns and three beside each other on 120', () => {
+  it('shows lists in one column on a width of 40, and in three on 120', () => {
     const rowsOfLists = (columns: number): number =>
       formatDemoBlock(viewOf(), now, screen(columns)).filter(
         (line) => /\d+ +\d+/.test(line) && !/hooks|http/.test(line),
@@ -95,23 +95,23 @@ describe('the block of the demo', () => {
     expect([rowsOfLists(40), rowsOfLists(80), rowsOfLists(120)]).toEqual([11, 6, 4]);
   });
 
-  it('gives up lists before sinks where the terminal is low', () => {
+  it('omits lists before sinks on a low terminal', () => {
     const lines = formatDemoBlock(viewOf(), now, screen(40, 18));
     expect(lines).toContain('… enlarge the window for more');
     expect(lines.some((line) => line.startsWith('hooks'))).toBe(true);
     expect(lines.at(-1)).toMatch(/^files /);
   });
 
-  it('keeps the end of a path that is too long', () => {
+  it('keeps the end of a long path', () => {
     expect(formatDemoBlock(manySinks, now, screen(40, 200)).at(-1)).toMatch(/^files +….*\/archive$/);
   });
 
-  it('says what is being waited for before anything runs', () => {
+  it('shows the step in progress before anything runs', () => {
     const lines = formatDemoBlock(viewOf({ note: 'starting pigeonpost', source: null, status: null }), now, screen(80));
     expect(lines.slice(0, 2)).toEqual(['pigeonpost demo  2 min, Ctrl-C ends it', 'starting pigeonpost']);
   });
 
-  it('says why a workspace waits and when it continues', () => {
+  it('shows why a workspace waits and when it continues', () => {
     const waiting = workspaceOf({
       state: 'waiting',
       reason: 'throttled',
@@ -122,16 +122,16 @@ describe('the block of the demo', () => {
     expect(lines).toContain('read    waiting: throttled, again in 20 s');
   });
 
-  it('holds escape sequences where there are colours and nowhere else', () => {
+  it('contains escape sequences only for colours', () => {
     const plain = formatDemoBlock(manySinks, now, screen(80));
     const coloured = formatDemoBlock(manySinks, now, { ...screen(80), colours: true });
     expect(plain.join('')).not.toContain('\u001b');
     expect(coloured.join('')).toContain('\u001b[31m');
-    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    // oxlint-disable-next-line no-control-regex -- matches escape sequences
     expect(coloured.map((line) => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plain);
   });
 
-  it('lets nothing that a sink said control the terminal', () => {
+  it('escapes control characters in texts of a sink', () => {
     const view = viewOf({
       status: statusOf({ sinks: [sinkOf({ state: 'failing', reason: 'no\u001b[2Jthing\nanswers' })] }),
     });

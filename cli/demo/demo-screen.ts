@@ -13,7 +13,7 @@ export interface Screen {
 const labelWidth = 8;
 const gap = 3;
 
-/** The demo's block for a terminal: no line wider, and not more lines, than there is room for. Pure. */
+/** Returns the demo's block, cut to the size of the terminal. Pure. */
 export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): string[] {
   const { columns } = screen;
   const lists = groupLists(
@@ -49,7 +49,7 @@ function sourceLines({ source }: DemoView, columns: number): TextLine[] {
 function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
   const states = status.workspaces.map(({ state, reason, until }) => {
-    if (state === 'working') return fresh === null ? 'the first walk is in progress' : 'up to date';
+    if (state === 'working') return fresh === null ? 'first read in progress' : 'up to date';
     const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
     return `${state}${reason === null ? '' : `: ${reasonWords(reason)}`}${again}`;
   });
@@ -57,7 +57,7 @@ function readLines(status: Status, now: Date, columns: number): TextLine[] {
   return wrapFacts('read'.padEnd(labelWidth), facts, columns);
 }
 
-/** Lists side by side, as many groups as fit, read from top to bottom. */
+/** Formats the lists in as many columns as fit, ordered from top to bottom. */
 function groupLists(lists: readonly ListLine[], columns: number): TextLine[] {
   if (lists.length === 0) return [];
   const widest = Math.max(...lists.map(({ list }) => list.length));
@@ -101,7 +101,7 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
   ]);
 }
 
-/** A sentence, broken between words. */
+/** Wraps a sentence between words. */
 function wrapSentence(sentence: string, columns: number, style: Style): TextLine[] {
   const lines: string[] = [];
   for (const word of sentence.split(/\s+/)) {
@@ -113,8 +113,8 @@ function wrapSentence(sentence: string, columns: number, style: Style): TextLine
 }
 
 /**
- * Sections with an empty line between them; where the terminal is too low, without; where it still is, the lists give
- * way line by line, then the end is cut: a block higher than the terminal could not be redrawn in place.
+ * Joins sections with empty lines. If the terminal is too low, drops first the empty lines, then lines of the lists,
+ * then the end: a block higher than the terminal cannot be redrawn in place.
  */
 function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   const full = sections.filter((section) => section.length > 0);
@@ -130,7 +130,7 @@ function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   return full.flatMap((section) => (section === lists ? shortened : section)).slice(0, Math.max(1, rows));
 }
 
-/** Everything that the demo shows. */
+/** Data on the screen of the demo. */
 export interface DemoView {
   /** The step in progress; null while everything runs. */
   readonly note: string | null;
@@ -155,7 +155,7 @@ interface ListLine {
   readonly ledger: number;
 }
 
-/** Items in the ledger by list, beside those of the source, in the order of the service's lists. Pure. */
+/** Returns the number of items by list in the ledger and in the source, in the order of the service's lists. Pure. */
 export function listLines(source: ReadonlyMap<string, number>, status: Status | null): ListLine[] {
   const ledger = new Map<string, number>();
   for (const { list, items } of status?.counts?.items ?? []) ledger.set(list, (ledger.get(list) ?? 0) + items);
@@ -163,7 +163,7 @@ export function listLines(source: ReadonlyMap<string, number>, status: Status | 
   return lists.map((list) => ({ list, source: source.get(list) ?? null, ledger: ledger.get(list) ?? 0 }));
 }
 
-/** The end of the oldest last read of a list that is live now; null: none is live, or none was read. */
+/** Returns the oldest time at which a live list was last read; null if none is live or none was read. */
 export function liveFreshness(status: Status): Date | null {
   const read = status.workspaces
     .flatMap(({ pigeonholes }) => pigeonholes)

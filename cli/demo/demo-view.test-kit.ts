@@ -25,7 +25,7 @@ function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
   };
 }
 
-/** A demo that has delivered everything, but for what a test is about. */
+/** Returns a demo that has delivered everything, with the given changes. */
 export function viewOf(given: Partial<DemoView> = {}): DemoView {
   const items = lists.map((list) => ({ workspace: 'sandbox', pigeonholeId: 101, list, items: 2999 }));
   return {

@@ -15,7 +15,7 @@ export async function sandboxState(sandboxUrl: string): Promise<SandboxState> {
   return (await (await ask(`${sandboxUrl}/_control/state`)).json()) as SandboxState;
 }
 
-/** Items of a list, all pigeonholes together. Registrants cannot be read through the service, and so are no source. */
+/** Number of items of a list in all pigeonholes. Registrants are left out: the service has no API to read them. */
 export function sourceCounts(state: SandboxState): Map<string, number> {
   const counts = new Map([
     ['pigeonholes', state.pigeonholes.length],
@@ -29,14 +29,14 @@ export function sourceCounts(state: SandboxState): Map<string, number> {
   return counts;
 }
 
-/** Every item of one list, as the sandbox gives the truth. */
+/** Returns every item of a list from the sandbox's control API. */
 export async function readTruth<Item>(sandboxUrl: string, list: string, pigeonholeId: number): Promise<Item[]> {
   const answer = await ask(`${sandboxUrl}/_control/truth/${list}?pigeonhole=${pigeonholeId}`);
   const lines = (await answer.text()).split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as Item);
 }
 
-/** Items of one list, counted one by one in what the sandbox gives as the truth. @param pigeonholeId null: the workspace's own */
+/** Counts the items of a list in the sandbox. @param pigeonholeId null for the workspace's own lists */
 export async function countTruth(sandboxUrl: string, list: string, pigeonholeId: number | null): Promise<number> {
   const of = pigeonholeId === null ? '' : `?pigeonhole=${pigeonholeId}`;
   const answer = await ask(`${sandboxUrl}/_control/truth/${list}${of}`);
@@ -55,7 +55,7 @@ async function ask(url: string): Promise<Response> {
 
 /** Content of the stand-in for HubSpot that the demo uses. */
 export interface HubSpotState {
-  /** Values by the name of the property. */
+  /** Values by property name. */
   readonly contacts: readonly Readonly<Record<string, string>>[];
   readonly marketingEvents: readonly { readonly externalEventId: string }[];
   /** Attendance of events. */
@@ -64,11 +64,12 @@ export interface HubSpotState {
 
 export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
   const answer = await fetch(`${hubSpotUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`the stand-in for HubSpot answered HTTP ${answer.status} when asked what it holds`);
+  if (!answer.ok)
+    throw new Error(`the stand-in for HubSpot answered HTTP ${answer.status} to the request for its content`);
   return (await answer.json()) as HubSpotState;
 }
 
-/** In a few words, for a person. Pure. */
+/** Returns a short summary. Pure. */
 export function hubSpotSummary({ contacts, marketingEvents, participations }: HubSpotState): string {
   return `${contacts.length} contacts, ${participations.length} of them in ${marketingEvents.length} events`;
 }
@@ -83,7 +84,7 @@ export interface ShownMessage {
   readonly blocks?: readonly ShownBlock[];
 }
 
-/** A block, as far as a plain text needs it. */
+/** The parts of a block that its plain text needs. */
 interface ShownBlock {
   readonly text?: { readonly text: string };
 }
@@ -97,17 +98,18 @@ export const withdrawnText = 'This message has been withdrawn.';
 
 export async function slackState(slackUrl: string): Promise<SlackState> {
   const answer = await fetch(`${slackUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`the stand-in for Slack answered HTTP ${answer.status} when asked what it holds`);
+  if (!answer.ok)
+    throw new Error(`the stand-in for Slack answered HTTP ${answer.status} to the request for its content`);
   return (await answer.json()) as SlackState;
 }
 
-/** As a person reads it: the text of its first block, without Slack's three entities. Pure. */
+/** Returns the visible text of a message: its first block, with Slack's three entities decoded. Pure. */
 export function readText({ text, blocks }: ShownMessage): string {
   const shown = blocks?.[0]?.text?.text ?? text;
   return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** In a few words, for a person. Pure. */
+/** Returns a short summary. Pure. */
 export function slackSummary({ channels }: SlackState): string {
   const threads = channels.flatMap(({ messages }) => messages);
   const replies = threads.flatMap((thread) => thread.replies.map(readText));
@@ -118,7 +120,7 @@ export function slackSummary({ channels }: SlackState): string {
 /** Counts of the webhook receiver. */
 interface ReceiverSummary {
   readonly deliveries: number;
-  /** Requests that were not taken, by status. */
+  /** Number of refused requests by status. */
   readonly refused: Readonly<Record<string, number>>;
   readonly lists: Readonly<Record<string, ReceivedList>>;
 }
@@ -133,19 +135,19 @@ interface ReceivedList {
 
 export async function receiverSummary(receiverUrl: string): Promise<ReceiverSummary> {
   const answer = await fetch(new URL('/_control/summary', receiverUrl), { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`the webhook receiver answered HTTP ${answer.status} when asked for its summary`);
+  if (!answer.ok) throw new Error(`the webhook receiver answered HTTP ${answer.status} to the request for its summary`);
   return (await answer.json()) as ReceiverSummary;
 }
 
-/** Returns violations of the delivery guarantees, a sentence each. Pure. */
+/** Returns violations of the delivery guarantees, one sentence each. Pure. */
 export function receivingProblems(summary: ReceiverSummary): string[] {
   const lists = Object.entries(summary.lists).flatMap(([list, counts]) => [
-    ...sentence(counts.differingRepeats, `repeats of changes of ${list} were not byte for byte the same`),
-    ...sentence(counts.outOfOrder, `changes of ${list} came after a later revision of their item`),
-    ...sentence(counts.missingRevisions, `revisions of ${list} were jumped over`),
+    ...sentence(counts.differingRepeats, `repeats of changes of ${list} differed from the first delivery`),
+    ...sentence(counts.outOfOrder, `changes of ${list} arrived after a later revision of their item`),
+    ...sentence(counts.missingRevisions, `revisions of ${list} were skipped`),
   ]);
   const refused = Object.entries(summary.refused).flatMap(([status, n]) =>
-    sentence(n, `requests were refused with ${status}`),
+    sentence(n, `requests were refused with HTTP ${status}`),
   );
   return [...lists, ...refused];
 }

@@ -8,7 +8,7 @@ const settled = viewOf({ status: statusOf({ workspaces: [all] }) });
 const working = (delivered: number): DemoView =>
   viewOf({ status: statusOf({ settled: false, workspaces: [all], sinks: [sinkOf({ delivered })] }) });
 
-/** A clock that each look moves on by a minute. */
+/** A clock that each poll advances by a minute. */
 function minutes(views: readonly DemoView[]): {
   look: () => Promise<DemoView>;
   clock: { now: () => number; pauseMs: number };
@@ -21,11 +21,11 @@ function minutes(views: readonly DemoView[]): {
 }
 
 describe('a demo', () => {
-  it('is settled when the API says so of every pigeonhole of the source', () => {
+  it('is settled if the API reports so for every pigeonhole of the source', () => {
     expect(isSettled(settled)).toBe(true);
   });
 
-  it('is not settled while a pigeonhole of the source has not been found', () => {
+  it('is not settled before every pigeonhole of the source is found', () => {
     const found = workspaceOf({ pigeonholes: [0, 101, 102].map((id) => pigeonholeOf({ id })) });
     expect(isSettled(viewOf({ status: statusOf({ workspaces: [found] }) }))).toBe(false);
   });
@@ -35,26 +35,26 @@ describe('a demo', () => {
     expect(isSettled(viewOf({ status }))).toBe(false);
   });
 
-  it('is not settled before anything could be asked', () => {
+  it('is not settled before the API answers', () => {
     expect(isSettled(viewOf({ status: null }))).toBe(false);
     expect(isSettled({ ...settled, source: null })).toBe(false);
   });
 });
 
 describe('waiting for a demo to settle', () => {
-  it('goes on for as long as something moves', async () => {
+  it('continues while something changes', async () => {
     const views = [...Array.from({ length: 20 }, (_, n) => working(n)), settled];
     const { look, clock } = minutes(views);
     expect(await untilSettled(look, clock)).toBe(settled.status);
   });
 
-  it('counts a change of what pigeonpost says while it starts as movement', async () => {
+  it('counts a new start step as a change', async () => {
     const building = Array.from({ length: 20 }, (_, n) => viewOf({ status: null, note: `building: ${n} s so far` }));
     const { look, clock } = minutes([...building, settled]);
     expect(await untilSettled(look, clock)).toBe(settled.status);
   });
 
-  it('gives up after five minutes in which nothing moved, and says what stands in the way', async () => {
+  it('gives up after five minutes without a change, and names the obstacle', async () => {
     const stuck = statusOf({
       settled: false,
       workspaces: [all],
@@ -63,7 +63,7 @@ describe('waiting for a demo to settle', () => {
     const { look, clock } = minutes([viewOf({ status: stuck })]);
     await expect(untilSettled(look, clock)).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(/nothing has moved for 5 minutes .*\(hooks is failing: refused\)/),
+      message: expect.stringMatching(/nothing changed for 5 minutes .*\(hooks is failing: refused\)/),
     });
   });
 });

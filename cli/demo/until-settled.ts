@@ -5,14 +5,14 @@ import { sumOf } from '../format-values.js';
 import type { DemoView } from './demo-screen.js';
 
 const lookEveryMs = 1000;
-/** Building Temporal tells its progress every few seconds, so this is long for everything. */
+/** Even the build of Temporal reports progress every few seconds, so this is long enough for every step. */
 const giveUpAfterMs = 5 * 60_000;
 
 /**
  * Waits until everything is delivered or withheld.
- * @param look how things stand now; called again and again, never twice at once
- * @returns the status that says so
- * @throws {CommandError} when nothing has moved for five minutes
+ * @param look reads the current state; calls never overlap
+ * @returns the settled status
+ * @throws {CommandError} if nothing has changed for five minutes
  */
 export async function untilSettled(
   look: () => Promise<DemoView>,
@@ -29,7 +29,7 @@ export async function untilSettled(
     if (clock.now() - movedAt > giveUpAfterMs) {
       throw new CommandError(
         ExitCode.Failed,
-        `nothing has moved for 5 minutes while waiting for everything to settle (${lastWords(view)}): see the logs in the demo's folder`,
+        `nothing changed for 5 minutes while the demo was waiting for everything to settle (${lastWords(view)}): see the logs in the demo's folder`,
       );
     }
     await pause(clock.pauseMs ?? lookEveryMs);
@@ -37,8 +37,9 @@ export async function untilSettled(
 }
 
 /**
- * What the API calls settled, of the whole source: until every pigeonhole has been found and chosen, what was found so
- * far may well be settled. The demo's sync chooses all, so that none may be left withheld as not selected.
+ * Whether the whole source is settled. The API may report settled before every pigeonhole was found, so this also
+ * compares their number with the source. The demo's sync selects all pigeonholes, so nothing may be withheld as not
+ * selected.
  */
 export function isSettled({ source, status }: DemoView): boolean {
   if (source === null || status === null || !status.settled) return false;
@@ -58,6 +59,6 @@ function progressOf({ note, status }: DemoView): string {
 function lastWords({ note, status }: DemoView): string {
   if (status === null) return note ?? 'pigeonpost has not started';
   const trouble = [...status.workspaces, ...status.sinks].find(({ state }) => state !== 'working');
-  if (trouble === undefined) return 'and all of it says that it works';
+  if (trouble === undefined) return 'no problems reported';
   return `${trouble.name} is ${trouble.state}${trouble.reason === null ? '' : `: ${trouble.reason}`}`;
 }

@@ -3,7 +3,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { followImport, pauseAfter } from './follow-import.js';
 import { viewOf } from './import-views.test-kit.js';
 
-/** Gives these answers, one a look. */
+/** Returns these answers, one for each poll. */
 function answering(...answers: readonly (ImportView | CommandError)[]): { find: () => Promise<ImportView> } {
   const left = [...answers];
   return {
@@ -20,14 +20,14 @@ const never = new AbortController().signal;
 const done = viewOf({ state: 'done' });
 const unreachable = new CommandError(ExitCode.Unreachable, 'no pigeonpost answers');
 
-describe('whoever follows an import', () => {
+describe('following an import', () => {
   it.each([
     [0, 500],
     [100, 500],
     [600, 1800],
   ])('looks again, after a look of %i ms, in %i ms', (tookMs, pauseMs) => expect(pauseAfter(tookMs)).toBe(pauseMs));
 
-  it('sees each standing until it has ended, and a restart in between is waited for', async () => {
+  it('shows each state until the end, and waits during a restart', async () => {
     const seen: string[] = [];
     const display = (view: ImportView): void => void seen.push(view.state);
     const client = answering(viewOf({ state: 'waiting' }), unreachable, done);
@@ -35,19 +35,19 @@ describe('whoever follows an import', () => {
     expect(seen).toEqual(['running', 'waiting', 'waiting', 'done']);
   });
 
-  it('is told of a pause, which no time ends', async () => {
+  it('shows a pause, which has no end time', async () => {
     const paused = viewOf({ state: 'paused' });
     const followed = await followImport(answering(paused), viewOf(), { display: () => undefined, stop: never });
     expect(followed).toEqual({ kind: 'paused', view: paused });
   });
 
-  it('goes at once when told to, and the import does not', async () => {
+  it('stops immediately on request, without stopping the import', async () => {
     const stop = new AbortController();
     const followed = followImport(answering(), viewOf(), { display: () => stop.abort(), stop: stop.signal });
     expect(await followed).toMatchObject({ kind: 'stopped' });
   });
 
-  it('is not kept from a refusal', async () => {
+  it('ends with a refusal of the API', async () => {
     const gone = new CommandError(ExitCode.NotFound, 'no import 7 is known');
     const followed = followImport(answering(gone), viewOf(), { display: () => undefined, stop: never });
     await expect(followed).rejects.toBe(gone);

@@ -6,12 +6,12 @@ import type { ImportClient } from './import-client.js';
 import type { ProgressDisplay } from './progress-display.js';
 
 const lookEveryMs = 500;
-/** Looking takes a quarter of the time at most: of a million rows it counts every one, in the store that everything uses. */
+/** A poll takes at most a quarter of the time: it counts every row of the import in the shared store. */
 const shareOfLooking = 4;
 /** A restart may take this long; the import continues afterwards. */
 const maxSilenceMs = 60_000;
 
-/** Until the next look. Pure. @param tookMs the last one */
+/** Returns the wait before the next poll. Pure. @param tookMs duration of the last poll */
 export function pauseAfter(tookMs: number): number {
   return Math.max(lookEveryMs, (shareOfLooking - 1) * tookMs);
 }
@@ -22,7 +22,7 @@ export type Followed = { readonly kind: 'ended' | 'paused' | 'stopped'; readonly
 /**
  * Shows an import until it has ended. A pigeonpost that is restarted meanwhile is waited for.
  * @param stop ends the following, not the import
- * @throws {CommandError} when nothing answers for a minute
+ * @throws {CommandError} if nothing answers for a minute
  */
 export async function followImport(
   client: Pick<ImportClient, 'find'>,
@@ -36,7 +36,7 @@ export async function followImport(
     display(view, Date.now());
     if (view.state === 'done' || view.state === 'cancelled') return { kind: 'ended', view };
     if (view.state === 'paused') return { kind: 'paused', view };
-    // oxlint-disable-next-line no-await-in-loop -- polls until it has ended
+    // oxlint-disable-next-line no-await-in-loop -- polls until the import has ended
     await pause(pauseAfter(tookMs), undefined, { signal: stop }).catch(() => undefined);
     if (stop.aborted) return { kind: 'stopped', view };
     const askedAt = performance.now();

@@ -13,8 +13,8 @@ const columnOf = (property: string, known: boolean | null, sample = 'x') => ({
   sample,
 });
 
-describe('what an import would do', () => {
-  it('is told with file, pigeonhole, columns with an example, counts and requests', () => {
+describe('the plan of an import', () => {
+  it('shows file, pigeonhole, columns with an example, counts and requests', () => {
     expect(formatCheck(checkOf(), sheet)).toEqual([
       'file    people.csv, CSV, semicolons, utf-8, 20,000 rows',
       'to      acme/101 Annual Conference, 2026-11-22 to 2026-11-23, upcoming',
@@ -27,25 +27,25 @@ describe('what an import would do', () => {
       '20,000 to send',
       '',
       '40 requests of up to 500 rows; the quota has 900 left',
-      'sending takes a second a request or less',
+      'sending takes at most 1 s per request',
     ]);
   });
 
-  it('names what is not sent again, and why', () => {
+  it('names rows that are not sent again, and why', () => {
     const counts = { send: 1, existing: 200, conflict: 3, rejected: 4, elsewhere: 5, invalid: 6 };
     const lines = formatCheck(checkOf({ counts, generatedCodes: 1 }), sheet);
     expect(lines.slice(8, 15)).toEqual([
       '  1 to send',
-      '200 sent before, with the same data: not sent again',
-      '  3 sent before, with other data: to be changed in the dashboard of the service',
-      '  4 refused before, and unchanged since: not sent again',
+      '200 sent before with the same data: not sent again',
+      '  3 sent before with other data: edit the registrant in the dashboard of the service',
+      '  4 refused before and unchanged since: not sent again',
       '  5 in another import that has not ended: this one waits for it, and says what became of them',
       '  6 not sent, because of the problems below',
-      '  1 of them are given a code',
+      '  1 of them get a generated code',
     ]);
   });
 
-  it('says of a canary how many go now, and asks for no more', () => {
+  it('shows the number of rows of a canary, and confirms only those', () => {
     const check = checkOf({ canary: 1 });
     expect(formatCheck(check, sheet).slice(8, 10)).toEqual([
       '20,000 to send',
@@ -56,9 +56,9 @@ describe('what an import would do', () => {
     expect(formatCheck(checkOf({ canary: 50_000 }), sheet)).toEqual(formatCheck(checkOf(), sheet));
   });
 
-  it('says that no name of a field can be compared where nobody was seen, and else nothing of it', () => {
+  it('says that field names cannot be checked only if the pigeonhole has no attendees', () => {
     const warning =
-      'nobody was seen there yet, so these names cannot be compared: --canary 1 shows whether they arrive';
+      'this pigeonhole has no attendees yet, so the field names cannot be checked: import one row with --canary 1 to see whether they arrive';
     const withKnown = (known: boolean | null) =>
       formatCheck(checkOf({ columns: [columnOf('attendeeCode', true), columnOf('Name', known)] }), sheet);
     expect(withKnown(null)).toContain(warning);
@@ -66,7 +66,7 @@ describe('what an import would do', () => {
     expect(formatCheck(checkOf({ columns: [columnOf('attendeeCode', true)] }), sheet)).not.toContain(warning);
   });
 
-  it('says one sentence for all rows with the same problem, and counts what there is no room for', () => {
+  it('has one sentence for all rows with the same problem, and counts further problems', () => {
     const problem = (row: number, column: string, message: string): ImportProblem => {
       return { row, column, code: 'too-long', message };
     };
@@ -84,7 +84,7 @@ describe('what an import would do', () => {
     expect(lines(different).join()).not.toContain('Sentence 20.');
   });
 
-  it('says when the quota is waited for, and when it is done', () => {
+  it('shows waits for the quota, and when the import ends', () => {
     const estimate = {
       requests: 40,
       rowsPerRequest: 500,
@@ -96,21 +96,21 @@ describe('what an import would do', () => {
     };
     expect(formatCheck(checkOf({ estimate }), sheet).slice(-2)).toEqual([
       '40 requests of up to 500 rows; the quota has 12 left, and more at 22 Nov 2026, 02:00 (in 8 h)',
-      'sending takes a second a request or less, and waits for the quota once; done about 22 Nov 2026, 02:01 (in 8 h)',
+      'sending takes at most 1 s per request, and waits for the quota once; done about 22 Nov 2026, 02:01 (in 8 h)',
     ]);
   });
 
   it.each([
-    [{ left: null }, '40 requests of up to 500 rows; how many the quota has left is not known'],
+    [{ left: null }, '40 requests of up to 500 rows; the remaining quota is unknown'],
     [{ requests: 0 }, 'nothing would be sent'],
-    [{ waits: null }, 'sending takes a second a request or less, and waits for the quota'],
-    [{ waits: 3 }, 'sending takes a second a request or less, and waits for the quota 3 times'],
+    [{ waits: null }, 'sending takes at most 1 s per request, and waits for the quota'],
+    [{ waits: 3 }, 'sending takes at most 1 s per request, and waits for the quota 3 times'],
   ])('with %j ends with "%s"', (given, last) => {
     const { estimate } = checkOf();
     expect(formatCheck(checkOf({ estimate: { ...estimate, ...given } }), sheet).at(-1)).toBe(last);
   });
 
-  it('cuts an example at the edge of a narrow terminal, and no sentence', () => {
+  it('cuts examples to a narrow terminal, but no sentences', () => {
     const lines = formatCheck(checkOf({ columns: [columnOf('Name', true, 'Ada '.repeat(30))] }), {
       ...sheet,
       columns: 40,
@@ -119,23 +119,23 @@ describe('what an import would do', () => {
     expect(Math.max(...lines.slice(3, 5).map((line) => line.length))).toBe(40);
   });
 
-  it('shows no control character of the file to the terminal', () => {
+  it('contains no control characters of the file', () => {
     const column = { ...columnOf('Name', true, 'a\u001b[31mb'), column: 'Na\u0007me' };
     expect(formatCheck(checkOf({ columns: [column] }), sheet).join('\n')).not.toMatch(/[^\P{Cc}\n]/u);
   });
 
-  it('tells from when it knows the pigeonhole, where the service could not be asked', () => {
+  it('shows the age of the pigeonhole data if the service could not be read', () => {
     const { target } = checkOf();
     const [, to] = formatCheck(checkOf({ target: { ...target, asOf: '2026-11-21T15:00:00Z' } }), sheet);
     expect(to).toMatch(/, upcoming, as of 3 h ago$/);
   });
 });
 
-describe('a field that was never seen at a pigeonhole', () => {
-  it('is told, and neither the code nor one of which nothing can be known is', () => {
+describe('a field that no attendee of a pigeonhole has', () => {
+  it('is reported, unlike the code and fields that cannot be compared', () => {
     const columns = [columnOf('attendeeCode', false), columnOf('Emial', false), columnOf('Name', true)];
     expect(strangeFields(columns)).toEqual(['Emial']);
     expect(strangeFields([columnOf('Emial', null)])).toEqual([]);
-    expect(formatCheck(checkOf({ columns }), sheet)).toContain('Emial         Emial (never seen there)  x');
+    expect(formatCheck(checkOf({ columns }), sheet)).toContain('Emial         Emial (unknown field)  x');
   });
 });

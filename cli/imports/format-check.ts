@@ -13,7 +13,7 @@ import { renderLine, span } from '../text-line.js';
 import { clockTime } from './format-progress.js';
 import { shownInLine } from '../shown-text.js';
 
-/** Further problems are only counted. */
+/** Maximum number of problems listed; the others are counted. */
 const maxGroups = 20;
 
 export interface Sheet {
@@ -72,7 +72,7 @@ function columnLines(columns: readonly ImportColumn[]): string[] {
 }
 
 function marks(property: string, { guessed, known }: Pick<ImportColumn, 'guessed' | 'known'>): string {
-  const words = [...(guessed ? ['guessed'] : []), ...(isStrange(property, known) ? ['never seen there'] : [])];
+  const words = [...(guessed ? ['guessed'] : []), ...(isStrange(property, known) ? ['unknown field'] : [])];
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
@@ -80,16 +80,19 @@ function isStrange(property: string, known: boolean | null): boolean {
   return property !== 'attendeeCode' && known === false;
 }
 
-/** Fields that nobody has seen at this pigeonhole: the service would ignore them without a word. */
+/** Returns fields that no attendee of the pigeonhole has. The service would silently ignore them. */
 export function strangeFields(columns: readonly ImportColumn[]): string[] {
   return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
 }
 
-/** Before an event nobody has signed in, so no field can be recognised as unusual. */
+/** Before an event has attendees, there are no fields to compare with. */
 function nothingKnownLines({ columns }: ImportCheck): string[] {
   const fields = columns.filter(({ property }) => property !== null && property !== 'attendeeCode');
   if (fields.length === 0 || fields.some(({ known }) => known !== null)) return [];
-  return ['', 'nobody was seen there yet, so these names cannot be compared: --canary 1 shows whether they arrive'];
+  return [
+    '',
+    'this pigeonhole has no attendees yet, so the field names cannot be checked: import one row with --canary 1 to see whether they arrive',
+  ];
 }
 
 /** Returns the question before an import. Pure. */
@@ -105,9 +108,9 @@ function sentNow(send: number, canary: number | null): number {
 
 const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
   ['send', 'to send'],
-  ['existing', 'sent before, with the same data: not sent again'],
-  ['conflict', 'sent before, with other data: to be changed in the dashboard of the service'],
-  ['rejected', 'refused before, and unchanged since: not sent again'],
+  ['existing', 'sent before with the same data: not sent again'],
+  ['conflict', 'sent before with other data: edit the registrant in the dashboard of the service'],
+  ['rejected', 'refused before and unchanged since: not sent again'],
   ['elsewhere', 'in another import that has not ended: this one waits for it, and says what became of them'],
   ['invalid', 'not sent, because of the problems below'],
 ];
@@ -120,7 +123,7 @@ function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[]
       .filter(([key]) => key === 'send' || counts[key] > 0)
       .map(([key, words]) => `${grouped(counts[key]).padStart(width)} ${words}`),
     ...(now === counts.send ? [] : [`${grouped(now).padStart(width)} of them now, the rest without --canary`]),
-    ...(generatedCodes === 0 ? [] : [`${grouped(generatedCodes).padStart(width)} of them are given a code`]),
+    ...(generatedCodes === 0 ? [] : [`${grouped(generatedCodes).padStart(width)} of them get a generated code`]),
   ];
 }
 
@@ -131,8 +134,9 @@ function problemLines({ problems, problemsLeftOut, problemGroups }: ImportCheck)
 }
 
 /**
- * Returns a line for each group, the first ones in the order of the file, and the number of problems that have none. Pure.
- * @param more problems that are in no group
+ * Returns a line for each of the first groups, in the order of the file, and the number of problems without a line.
+ * Pure.
+ * @param more number of problems in no group
  */
 export function groupLines(groups: readonly ProblemGroup[], more: number): string[] {
   const left = groups.slice(maxGroups).reduce((sum, { rows }) => sum + rows, more);
@@ -156,28 +160,28 @@ function estimateLines(
     const date = new Date(instant);
     return `${clockTime(date, sheet.now, sheet.timeZone)} (${inWords(date, sheet.now)})`;
   };
-  if (left === null) return ['', `${head}; how many the quota has left is not known`];
+  if (left === null) return ['', `${head}; the remaining quota is unknown`];
   const quota = `the quota has ${grouped(left)} left${resetAt === null ? '' : `, and more at ${at(resetAt)}`}`;
   const wait =
     waits === 0 ? '' : waits === null ? ', and waits for the quota' : `, and waits for the quota ${times(waits)}`;
   const done = doneAt === null ? '' : `; done about ${at(doneAt)}`;
-  return ['', `${head}; ${quota}`, `sending takes a second a request or less${wait}${done}`];
+  return ['', `${head}; ${quota}`, `sending takes at most 1 s per request${wait}${done}`];
 }
 
 function times(n: number): string {
   return n === 1 ? 'once' : n === 2 ? 'twice' : `${grouped(n)} times`;
 }
 
-/** "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming": what a person recognises a pigeonhole by. Pure. */
+/** "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming": identifies a pigeonhole to people. Pure. */
 export function targetInWords({ workspace, pigeonholeId, name, startDate, endDate, status }: ImportTarget): string {
   const days = startDate === endDate ? [startDate] : [startDate, endDate];
   const when = days.filter((day) => day !== null).join(' to ');
-  return [`${workspace}/${pigeonholeId} ${name ?? '(no name)'}`, when, status ?? 'status not known']
+  return [`${workspace}/${pigeonholeId} ${name ?? '(no name)'}`, when, status ?? 'status unknown']
     .filter((part) => part !== '')
     .join(', ');
 }
 
-/** Returns one sentence for all rows of a group, without the text of a cell. Pure. */
+/** Returns one sentence for all rows of a group, without cell contents. Pure. */
 function groupInWords(group: ProblemGroup): string {
   const { column, message, rows, firstRows } = group;
   const first = firstRows.map(grouped).join(', ');

@@ -6,7 +6,7 @@ const sheet = { columns: 100, colours: false, now, timeZone: 'UTC' };
 const waiting = { state: 'waiting', reason: 'quota used up', until: '2026-11-21T19:00:00Z' } as const;
 
 describe('the progress of an import', () => {
-  it('is a bar with rate and time left', () => {
+  it('is a bar with the rate and the time left', () => {
     expect(formatProgress(viewOf(), 410, sheet)).toEqual([
       `${'█'.repeat(25)}${'░'.repeat(15)}  12,500 of 20,000 rows, 410 rows/s, 19 s left`,
     ]);
@@ -26,7 +26,7 @@ describe('the progress of an import', () => {
     expect(only!.length).toBeLessThanOrEqual(columns);
   });
 
-  it('says what it waits for and until when, and counts the wait into the time left', () => {
+  it('shows the reason and the end of a wait, and includes the wait in the time left', () => {
     const [bar, standing] = formatProgress(viewOf(waiting), 410, sheet);
     expect(bar).toMatch(/410 rows\/s, 60 min left$/);
     expect(standing).toBe('quota used up: continues at 19:00 (in 60 min)');
@@ -45,14 +45,14 @@ describe('the progress of an import', () => {
     expect(progressInWords(view, perSecond, { now })).toBe(words);
   });
 
-  it('fills the bar only when no row is left', () => {
+  it('fills the bar only if no row is left', () => {
     const almost = viewOf({ counts: countsOf({ created: 19_999, waiting: 1 }) });
     expect(formatProgress(almost, null, sheet)[0]).toContain('█░ ');
     expect(formatProgress(viewOf({ rows: 0, counts: countsOf() }), null, sheet)[0]).toMatch(/^█{40} /);
   });
 });
 
-describe('why an import stands still', () => {
+describe('the reason why an import waits', () => {
   it.each([
     ['', viewOf(), null],
     ['by a person', viewOf({ state: 'paused', reason: 'by ada: wrong list' }), 'paused: by ada: wrong list'],
@@ -62,8 +62,8 @@ describe('why an import stands still', () => {
       viewOf({ ...waiting, reason: 'another import has the rest of these codes', until: null }),
       'another import has the rest of these codes',
     ],
-    ['to be taken in', viewOf({ state: 'staging' }), 'the file is being taken in'],
-  ])('is told %s', (_, view, words) => {
+    ['to be read', viewOf({ state: 'staging' }), 'pigeonpost is reading the file'],
+  ])('is shown: %s', (_, view, words) => {
     expect(standingInWords(view, { now, timeZone: 'UTC' })).toBe(words);
   });
 });

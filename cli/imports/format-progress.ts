@@ -47,25 +47,25 @@ export function standingInWords(
     case 'paused':
       return `paused${reason === null ? '' : `: ${reason}`}`;
     case 'staging':
-      return 'the file is being taken in';
+      return 'pigeonpost is reading the file';
     default:
       return null;
   }
 }
 
-/** Rows of which it is known what becomes of them. */
+/** Returns the number of rows with a final outcome. */
 export function settledRows(counts: ImportCounts): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.waiting;
 }
 
 function barOf({ counts, rows }: ImportView, width: number): TextLine {
   const share = rows === 0 ? 1 : settledRows(counts) / rows;
-  const full = Math.floor(share * width); // a full bar is a finished import
+  const full = Math.floor(share * width); // full only when the import is finished
   return [span('█'.repeat(full), 'green'), span('░'.repeat(width - full), 'dim')];
 }
 
 /**
- * "02:00", with its day where that is not today: an instant as the clock on the wall shows it. Pure.
+ * "02:00", with the date if it is not today: an instant in local time. Pure.
  * @param timeZone IANA name; by default that of this machine
  */
 export function clockTime(at: Date, now: Date, timeZone?: string): string {

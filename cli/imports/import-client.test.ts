@@ -14,11 +14,11 @@ const optionsOf = (given: Partial<ImportOptions> = {}): ImportOptions => ({
 });
 
 describe('the query of an upload', () => {
-  it('holds only what was asked for, and the name of the file without its folder', () => {
+  it('contains only the given options, and the file name without its folder', () => {
     expect(uploadQueryOf(optionsOf(), undefined)).toEqual({ pigeonhole: '101', name: 'people.csv' });
   });
 
-  it('holds each option in the words of the API', () => {
+  it('contains each option as the API names it', () => {
     const options = optionsOf({
       pigeonhole: 'pigeonhole:acme/101',
       map: ['A=B=Name', 'tickets'],
@@ -42,9 +42,9 @@ describe('the query of an upload', () => {
   });
 
   it.each([
-    [{ pigeonhole: undefined }, 'say into which pigeonhole: add --pigeonhole ID'],
-    [{ pigeonhole: 'summit' }, '--pigeonhole is "summit": write its ID, or WORKSPACE/ID'],
-    [{ pigeonhole: '0' }, '--pigeonhole is "0": write its ID, or WORKSPACE/ID'],
+    [{ pigeonhole: undefined }, 'name the pigeonhole to import into: add --pigeonhole ID'],
+    [{ pigeonhole: 'summit' }, '--pigeonhole is "summit": give an ID, or WORKSPACE/ID'],
+    [{ pigeonhole: '0' }, '--pigeonhole is "0": give an ID, or WORKSPACE/ID'],
     [{ saveMap: 'a b' }, '--save-map is "a b": use letters, digits, ".", "_" and "-", at most 63 of them'],
   ])('is refused for %j', (given, message) => {
     expect(() => uploadQueryOf(optionsOf(given), undefined)).toThrow(message);

@@ -12,12 +12,12 @@ import { nobodyAnswers, requestOf } from '../find-instance.js';
 import { type Part, type PartAsked, partQuery } from '../first-of-list.js';
 import { basename } from 'node:path';
 
-/** The query of an upload: how a file is to be imported. */
+/** Query of an upload: the options of the import. */
 type UploadQuery = Readonly<Record<string, string>>;
 
 interface Upload {
   readonly signal: AbortSignal;
-  /** Told so many bytes of the file have gone, now and then. */
+  /** Called from time to time with the number of bytes sent. */
   readonly onSent: (bytes: number) => void;
 }
 
@@ -25,31 +25,31 @@ interface Upload {
 export interface ImportClient {
   target(pigeonhole: string): Promise<ImportTarget>;
   check(file: string, query: UploadQuery, upload: Upload): Promise<ImportCheck>;
-  /** CSV of the codes that rows without one are given. */
+  /** CSV of the codes generated for rows without one. */
   generatedCodes(file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   start(file: string, query: UploadQuery, upload: Upload): Promise<ImportView>;
   list(part: PartAsked): Promise<Part<ImportView>>;
   find(id: string): Promise<ImportView>;
   act(id: string, action: ImportAction): Promise<ImportView>;
-  /** Rows that need a person, in the order of the file. */
+  /** Rows that need attention, in the order of the file. */
   problems(id: string): AsyncIterable<ImportReportRow>;
   reportCsv(id: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** An answer of the API may take so long, unless it waits for a file to be taken in. */
+/** Timeout of a response, except while the API reads a file. */
 const answerMs = 60_000;
 
 interface Ask {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** Its bytes are the body, piece by piece. */
+  /** File streamed as the body. */
   readonly file?: string;
   readonly signal?: AbortSignal;
   readonly onSent?: (bytes: number) => void;
 }
 
-/** By node:http: `fetch` gives up on an answer after five minutes, and a large file may take longer. */
+/** Uses node:http: `fetch` gives up on a response after five minutes, and a large file may take longer. */
 export function importClient(address: FindAddress): ImportClient {
   const json = async (asked: Ask): Promise<unknown> => {
     const signal = asked.signal ?? AbortSignal.timeout(answerMs);
@@ -77,7 +77,7 @@ export function importClient(address: FindAddress): ImportClient {
   };
 }
 
-/** @returns a success, whose body is still to be read */
+/** @returns a successful response; its body is still unread */
 async function ask(address: FindAddress, { method, path, body, file, signal, onSent }: Ask): Promise<IncomingMessage> {
   const { url, token } = await address();
   const bytes = file === undefined ? undefined : createReadStream(file);
@@ -91,7 +91,7 @@ async function ask(address: FindAddress, { method, path, body, file, signal, onS
     ...(signal === undefined ? {} : { signal }),
   });
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-  // What could not be sent matters only where there is no answer: that comes early when the file is refused.
+  // An upload error matters only without a response: the server answers early if it refuses the file.
   bytes?.on('data', () => onSent?.(bytes.bytesRead));
   const sending = bytes === undefined ? undefined : pipeline(bytes, sent).catch(() => undefined);
   if (bytes === undefined) sent.end(body);
@@ -110,17 +110,15 @@ async function ask(address: FindAddress, { method, path, body, file, signal, onS
 function interrupted(signal: AbortSignal, cause: unknown): CommandError {
   const tookTooLong = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
   return tookTooLong
-    ? new CommandError(
-        ExitCode.Unreachable,
-        'the running pigeonpost does not answer: "pigeonpost status" says how it stands',
-        { cause },
-      )
+    ? new CommandError(ExitCode.Unreachable, 'the running pigeonpost does not answer: check "pigeonpost status"', {
+        cause,
+      })
     : new CommandError(ExitCode.Failed, 'stopped before anything was sent', { cause });
 }
 
 function unreadable(file: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+  const why = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`;
   throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
 }
 
@@ -128,7 +126,7 @@ function unreadable(file: string, error: unknown): never {
 export interface ImportOptions {
   readonly file: string;
   readonly pigeonhole?: string | undefined;
-  /** Each `COLUMN=FIELD`, `COLUMN=` not to send it, or the name of a saved mapping. */
+  /** Each is `COLUMN=FIELD`, `COLUMN=` to leave the column out, or the name of a saved mapping. */
   readonly map: readonly string[];
   readonly saveMap?: string | undefined;
   readonly encoding?: string | undefined;
@@ -147,12 +145,12 @@ export interface ImportOptions {
 
 const delimiterWords: Readonly<Record<string, string>> = { tab: '\t', comma: ',', semicolon: ';', pipe: '|' };
 
-/** The query of the upload. @throws {CommandError} when an option cannot be meant */
+/** Returns the query of the upload. @throws {CommandError} for an invalid option */
 export function uploadQueryOf(options: ImportOptions, by: string | undefined): UploadQuery {
-  if (options.pigeonhole === undefined) throw wrong('say into which pigeonhole: add --pigeonhole ID');
+  if (options.pigeonhole === undefined) throw wrong('name the pigeonhole to import into: add --pigeonhole ID');
   const pigeonhole = options.pigeonhole.replace(/^pigeonhole:/, '');
   if (!/^(?:[a-z0-9][a-z0-9-]*\/)?[1-9]\d*$/.test(pigeonhole)) {
-    throw wrong(`--pigeonhole is "${options.pigeonhole}": write its ID, or WORKSPACE/ID`);
+    throw wrong(`--pigeonhole is "${options.pigeonhole}": give an ID, or WORKSPACE/ID`);
   }
   const { saveMap } = options;
   if (saveMap !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(saveMap)) {

@@ -13,8 +13,8 @@ async function* parts(...texts: string[]): AsyncGenerator<string> {
   yield* texts;
 }
 
-describe('a report that is written', () => {
-  it('takes the place of an older one, for nobody else to read', async () => {
+describe('a written report', () => {
+  it('replaces an older one, readable only by its owner', async () => {
     const file = join(folder, 'report.csv');
     writeFileSync(file, 'older');
     await writeWholeFile(file, parts('a,', 'b\n'));
@@ -22,10 +22,12 @@ describe('a report that is written', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('never takes the place of a device, by whatever name it goes', async () => {
+  it('never replaces a device, whatever its path', async () => {
     const name = join(folder, 'out');
     symlinkSync('/dev/null', name);
-    await expect(writeWholeFile(name, parts('a'))).rejects.toThrow(`${name} is there and is no file: name one`);
+    await expect(writeWholeFile(name, parts('a'))).rejects.toThrow(
+      `${name} exists and is not a regular file: choose another path`,
+    );
     expect(statSync(name).isCharacterDevice()).toBe(true);
   });
 });

@@ -10,19 +10,20 @@ export function codesFileOf(file: string): string {
   return join(dirname(file), `${basename(file, extname(file))}.codes.csv`);
 }
 
-/** @throws {CommandError} when it is no file that could be sent */
+/** @throws {CommandError} if the path is not a readable file */
 export async function requireFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${error.code ?? 'unknown'})`;
+    const why =
+      error.code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${error.code ?? 'unknown'})`;
     throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
   });
-  if (!found.isFile()) throw new CommandError(ExitCode.WrongUse, `${file} is no file: name one`);
+  if (!found.isFile()) throw new CommandError(ExitCode.WrongUse, `${file} is not a file: give the path of a file`);
 }
 
-/** @throws {CommandError} when what is to be written would take the place of the imported file */
+/** @throws {CommandError} if the output would overwrite the imported file */
 export function requireOtherFile(option: string, written: string | undefined, imported: string): void {
   if (written === undefined || resolve(written) !== resolve(imported)) return;
-  throw new CommandError(ExitCode.WrongUse, `${option} names the file that is imported: name another one`);
+  throw new CommandError(ExitCode.WrongUse, `${option} is the imported file itself: choose another path`);
 }
 
 /** @throws {CommandError} when nothing could be written there: told before an import and not after it */
@@ -38,17 +39,20 @@ export async function requireWritable(option: string, file: string | undefined):
   });
 }
 
-/** @throws {CommandError} when something else than a file has the name: it would be gone, be it a folder or /dev/stdout */
+/**
+ * @throws {CommandError} if the path is not a regular file, such as a folder or /dev/stdout: the rename would replace
+ * it
+ */
 async function requireReplaceable(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found !== undefined && !found.isFile()) {
-    throw new CommandError(ExitCode.WrongUse, `${file} is there and is no file: name one`);
+    throw new CommandError(ExitCode.WrongUse, `${file} exists and is not a regular file: choose another path`);
   }
 }
 
 /**
- * Writes a whole file or nothing: under another name first, which is gone when it fails.
- * @param options.keep never in the place of a file that is there and says something else
+ * Writes a complete file or nothing, through a temporary file that is removed on failure.
+ * @param options.keep refuses to replace a file with other content
  */
 export async function writeWholeFile(
   file: string,
@@ -62,7 +66,7 @@ export async function writeWholeFile(
     if (keep && (await isAnother(file, draft))) {
       throw new CommandError(
         ExitCode.WrongUse,
-        `${file} is there already, with other codes: put it elsewhere first, since codes are not shown twice`,
+        `${file} already exists with other codes: move it first, because codes are not shown again`,
       );
     }
     await rename(draft, file);

@@ -15,7 +15,7 @@ export function countsOf(given: Partial<ImportCounts> = {}): ImportCounts {
   };
 }
 
-/** An import that is under way, but for what a test is about. */
+/** Returns an import in progress with the given changes. */
 export function viewOf(given: Partial<ImportView> = {}): ImportView {
   return {
     id: '7',
@@ -37,7 +37,7 @@ export function viewOf(given: Partial<ImportView> = {}): ImportView {
   };
 }
 
-/** What would be done with a file in which all is well, but for what a test is about. */
+/** Returns the plan for a file without problems, with the given changes. */
 export function checkOf(given: Partial<ImportCheck> = {}): ImportCheck {
   return {
     target: {

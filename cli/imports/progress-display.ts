@@ -9,10 +9,10 @@ const lineEveryMs = 10_000;
 /** Shows the progress of an import. */
 export type ProgressDisplay = (view: ImportView, nowMs: number) => void;
 
-/** On a terminal a bar that is redrawn in place; elsewhere, and for a program, a line on standard error now and then. */
+/** Shows a bar that is redrawn in place on a terminal; otherwise, and with `--json`, lines on standard error. */
 export function createProgressDisplay(out: Output, json: boolean): ProgressDisplay {
   const pace = new Pace();
-  /** The last that is known: while the quota is waited for it is what comes after. */
+  /** The last known rate; during a wait for the quota, the rate expected afterwards. */
   let perSecond: number | null = null;
   const noted = (view: ImportView, nowMs: number): number | null => {
     if (view.state === 'running') perSecond = pace.note(settledRows(view.counts), nowMs) ?? perSecond;
@@ -46,7 +46,7 @@ function lineDisplay(
   };
 }
 
-/** Over so long the pace is measured: long enough for a few requests, short enough to follow the service. */
+/** Window of the rate: long enough for a few requests, short enough to follow the service. */
 const overMs = 30_000;
 
 /** Measures how fast a count has risen in the last 30 s. */
@@ -54,12 +54,12 @@ export class Pace {
   #seen: { readonly atMs: number; readonly count: number }[] = [];
 
   /**
-   * @param atMs by a clock that never jumps
-   * @returns a second, within the last half a minute; null: nothing to tell yet
+   * @param atMs time of a monotonic clock
+   * @returns count per second over the last 30 s; null before the first second
    */
   note(count: number, atMs: number): number | null {
     this.#seen.push({ atMs, count });
-    // the newest of those that are too old stays: the span begins there
+    // keeps the newest measurement outside the window as its start
     const recent = this.#seen.findIndex((each) => each.atMs > atMs - overMs);
     if (recent > 1) this.#seen = this.#seen.slice(recent - 1);
     const first = this.#seen[0]!;
@@ -73,21 +73,22 @@ export class Pace {
   }
 }
 
-/** A bar needs no more, and a terminal on a slow line takes no more. */
+/** Interval between two redraws, also fine for a terminal on a slow connection. */
 const drawEveryMs = 200;
 
 /** Shows how much of a file the running pigeonpost has read. */
 interface UploadDisplay {
   readonly onSent: (bytes: number) => void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 
 /**
- * A large list takes minutes, and silence looks like failure. A line that is drawn over itself, on a terminal alone.
- * @param doing what is done with the file, such as "checking people.csv"
- * @param fileBytes its size
- * @param now ms, by a clock that never jumps
+ * Shows a line that is redrawn in place, on a terminal only: a large file takes minutes, and silence looks like a
+ * failure.
+ * @param doing the activity, such as "checking people.csv"
+ * @param fileBytes size of the file
+ * @param now time of a monotonic clock in ms
  */
 export function createUploadDisplay(
   out: Pick<Output, 'draw' | 'columns'>,

@@ -3,7 +3,7 @@ import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { exitCodeOf, formatReport } from './report-end.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
-/** Rows from the second on of which the service says the same. */
+/** Returns rows, from the second one on, with the same answer of the service. */
 function refused(rows: number, column: string, optional: boolean): ProblemGroup[] {
   const groups = new ProblemGroups();
   for (let row = 2; row < rows + 2; row += 1) {
@@ -13,7 +13,7 @@ function refused(rows: number, column: string, optional: boolean): ProblemGroup[
 }
 
 describe('the report of an import', () => {
-  it('says in words what each outcome means, and names the rows that need a person', () => {
+  it('explains each outcome, and names the rows that need attention', () => {
     const counts = countsOf({
       created: 19_990,
       confirmed: 2,
@@ -26,18 +26,18 @@ describe('the report of an import', () => {
     expect(formatReport(viewOf({ state: 'done', counts }), refused(2, 'Email', true), null)).toEqual([
       'import 7 into acme/101: done, 20,000 rows',
       '  19,990 created',
-      '       2 created (confirmed by a duplicate complaint, since an answer was lost)',
+      '       2 created (the answer was lost; confirmed by a duplicate error)',
       '       3 already there',
-      '       1 conflict: the code is there with other data, to be changed in the dashboard of the service',
+      '       1 conflict: the code exists with other data; edit the registrant in the dashboard of the service',
       '       1 rejected by the service',
-      '       1 not sent: to be corrected in the file',
-      '       2 unknown: whether they are there could not be found out',
+      '       1 not sent: correct these rows in the file',
+      '       2 unknown: pigeonpost could not find out whether they exist',
       '2 rows (2, 3), Email: unknown field',
       'each row, ready to be corrected: pigeonpost import report 7 > report.csv',
     ]);
   });
 
-  it('says one sentence for all rows of which the same is said, and how to import without the column', () => {
+  it('has one sentence for all rows with the same answer, and says how to import without the column', () => {
     const view = viewOf({ state: 'done', rows: 2005, counts: countsOf({ rejected: 2005 }) });
     const lines = formatReport(view, refused(2005, 'Notes', true), null);
     expect(lines.slice(3, -1)).toEqual([
@@ -48,18 +48,18 @@ describe('the report of an import', () => {
     );
   });
 
-  it('is two lines where all went well', () => {
+  it('is two lines if there were no problems', () => {
     const view = viewOf({ state: 'done', rows: 1, counts: countsOf({ created: 1 }) });
     expect(formatReport(view, [], null)).toEqual(['import 7 into acme/101: done, 1 row', '  1 created']);
   });
 
-  it('says that what a canary left is not lost', () => {
+  it('says how to import the rows that a canary left', () => {
     const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
     expect(formatReport(view, [], 'report.csv')).toEqual([
       'import 7 into acme/101: done with the first 1 of 20,000 rows',
       '       1 created',
       '  19,999 left for the same command without --canary',
-      'each row is in report.csv',
+      'the result of each row is in report.csv',
     ]);
   });
 });

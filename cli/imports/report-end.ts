@@ -18,7 +18,7 @@ import { counted, grouped } from '../format-values.js';
 import { groupLines } from './format-check.js';
 
 interface EndOptions {
-  /** A file for the report of each row; undefined: none. */
+  /** File for the report of each row; undefined for none. */
   readonly report?: string | undefined;
   readonly json: boolean;
 }
@@ -31,7 +31,7 @@ export async function tellEnd(
   { report, json }: EndOptions,
 ): Promise<ExitCode> {
   if (kind === 'stopped') {
-    if (out.terminal && !json) out.line(''); // below what Ctrl-C has left in the line of the bar
+    if (out.terminal && !json) out.line(''); // starts below the "^C" in the line of the bar
     out.note(`import ${view.id} continues; follow it again with: pigeonpost import follow ${view.id}`);
     return ExitCode.Failed;
   }
@@ -64,7 +64,7 @@ async function written(
   }
 }
 
-/** 0 when every row is at the service, 5 when some are not, 1 when it was cancelled. Pure. */
+/** Returns 0 if every row is in the service, 5 if some are not, 1 if the import was cancelled. Pure. */
 export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts'>): ExitCode {
   if (state === 'cancelled') return ExitCode.Failed;
   return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
@@ -86,7 +86,7 @@ async function allProblems(rows: AsyncIterable<ImportReportRow>): Promise<Import
   return problems;
 }
 
-/** Without the ids of requests, which differ where the sentences are the same; the report's file has them. */
+/** Removes request IDs, so that equal problems can be grouped; the report file has them. */
 async function groupedProblems(rows: AsyncIterable<ImportReportRow>): Promise<ProblemGroup[]> {
   const groups = new ProblemGroups();
   for await (const row of rows) groups.add(problemOf(row), row.optionalColumn);
@@ -97,17 +97,17 @@ function problemOf({ row, column, code, message, outcome }: ImportReportRow): Im
   return { row, column, code: code ?? outcome, message: message ?? outcome };
 }
 
-/** In the order in which a person wants to know, and what each means. */
+/** Outcomes in the order of the report, with their meaning. */
 const outcomes: readonly (readonly [ImportOutcome, string])[] = [
   ['created', 'created'],
-  ['confirmed', 'created (confirmed by a duplicate complaint, since an answer was lost)'],
+  ['confirmed', 'created (the answer was lost; confirmed by a duplicate error)'],
   ['existing', 'already there'],
-  ['conflict', 'conflict: the code is there with other data, to be changed in the dashboard of the service'],
+  ['conflict', 'conflict: the code exists with other data; edit the registrant in the dashboard of the service'],
   ['rejected', 'rejected by the service'],
-  ['invalid', 'not sent: to be corrected in the file'],
-  ['unknown', 'unknown: whether they are there could not be found out'],
+  ['invalid', 'not sent: correct these rows in the file'],
+  ['unknown', 'unknown: pigeonpost could not find out whether they exist'],
   ['cancelled', 'not sent: cancelled'],
-  ['waiting', 'still to be sent'],
+  ['waiting', 'not sent yet'],
 ];
 
 /**
@@ -123,17 +123,17 @@ export function formatReport(view: ImportView, problems: readonly ProblemGroup[]
       .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
       .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
     ...groupLines(problems, 0),
-    ...(reportFile === null ? whereToLook(view) : [`each row is in ${reportFile}`]),
+    ...(reportFile === null ? whereToLook(view) : [`the result of each row is in ${reportFile}`]),
   ];
 }
 
-/** Rows that a canary leaves are not lost. */
+/** Describes the rows that a canary import leaves for later. */
 function wordsFor(outcome: ImportOutcome, words: string, { canary, state }: ImportView): string {
   const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
   return isLeft ? 'left for the same command without --canary' : words;
 }
 
-/** Rows that are not at the service as the file has them, and do not get there by themselves. */
+/** Returns the number of rows that the service does not have as in the file, and that need attention. */
 function needsPerson({ conflict, rejected, invalid, unknown }: ImportCounts): number {
   return conflict + rejected + invalid + unknown;
 }
@@ -144,7 +144,7 @@ function stateInWords({ state, rows, canary }: ImportView): string {
     case 'done':
       return canary === null ? `done, ${all}` : `done with the first ${grouped(canary)} of ${all}`;
     case 'cancelled':
-      return `cancelled, ${all}; what was created stays`;
+      return `cancelled, ${all}; registrants that were created stay`;
     default:
       return `${state}, ${all}`;
   }

@@ -15,15 +15,15 @@ export type PigeonholeAnswer =
   | { readonly ids: readonly number[] }
   | { readonly statuses: readonly (typeof statuses)[number][] };
 
-/** The sinks that a few questions suffice for; docs/sinks.md has the others. */
+/** Sink types that need only a few questions; docs/sinks.md describes the others. */
 export const sinkTypes = ['file', 'webhook', 'slack', 'hubspot', 'postgres'] as const;
 export type InitSinkType = (typeof sinkTypes)[number];
 
 export interface SinkAnswer {
   readonly type: InitSinkType;
-  /** A folder, an address, a channel; empty where the secret says it all. */
+  /** A folder, an address or a channel; empty if the secret is enough. */
   readonly destination: string;
-  /** Name of the environment variable with its secret; empty where there is none. */
+  /** Name of the environment variable with its secret; empty if it has none. */
   readonly secretVariable: string;
 }
 
@@ -34,7 +34,7 @@ export const sinkFacts: Readonly<
     {
       readonly name: string;
       readonly makes: string;
-      /** Null: nothing is asked. */
+      /** Null: no question. */
       readonly destination: { readonly question: string; readonly suggested: string | null } | null;
       readonly secret: { readonly question: string; readonly suggested: string } | null;
     }
@@ -49,13 +49,13 @@ export const sinkFacts: Readonly<
   webhook: {
     name: 'hooks',
     makes: 'a signed request for each change',
-    destination: { question: 'Address that takes the requests', suggested: null },
+    destination: { question: 'Address that receives the requests', suggested: null },
     secret: { question: 'Environment variable with the signing secret (whsec_…)', suggested: 'HOOK_SECRET' },
   },
   slack: {
     name: 'questions-channel',
     makes: 'messages of the approved questions',
-    destination: { question: 'Id of the channel (C…)', suggested: null },
+    destination: { question: 'ID of the channel (C…)', suggested: null },
     secret: { question: "Environment variable with the app's bot token (xoxb-…)", suggested: 'SLACK_BOT_TOKEN' },
   },
   hubspot: {

@@ -20,7 +20,7 @@ const secrets: Readonly<Record<InitSinkType, string>> = {
   postgres: 'postgres://me@127.0.0.1/warehouse',
 };
 
-/** At a terminal that gives these answers, one after another. */
+/** Runs init at a terminal with these answers, one after another. */
 async function asked(
   answers: string[],
   flags: InitFlags = {},
@@ -40,7 +40,7 @@ const unasked = async (flags: InitFlags): Promise<InitAnswers> =>
   await askAll(flags, asker({ note: () => undefined }, undefined), async () => null);
 
 describe('the questions of init', () => {
-  it('are few, and have an answer that is taken when nothing is written', async () => {
+  it('are few, and have defaults for empty answers', async () => {
     const { found, said } = await asked([`${service}/`, '', '', '', '']);
     expect(found).toEqual({
       service,
@@ -51,7 +51,7 @@ describe('the questions of init', () => {
     expect(said).toHaveLength(5);
   });
 
-  it('are asked again when an answer cannot be used, and never repeat it, for it may be a secret', async () => {
+  it('are repeated after an invalid answer, which is never shown since it may be a secret', async () => {
     const { found, said } = await asked([
       'nowhere',
       service,
@@ -68,17 +68,17 @@ describe('the questions of init', () => {
     expect(said.filter((line) => line.startsWith('  '))).toHaveLength(4);
   });
 
-  it.each(['', '/', '/v2', '/v2/'])('take an address of the service that ends in "%s"', async (end) => {
+  it.each(['', '/', '/v2', '/v2/'])('accept an address of the service that ends in "%s"', async (end) => {
     expect((await unasked({ service: `${service}${end}` })).service).toBe(service);
   });
 
-  it('let a person choose from the events that were listed, and no other', async () => {
+  it('accept only events that were listed', async () => {
     const { found, said } = await asked([service, '', '103', '102', '', ''], {}, [101, 102]);
     expect(found.pigeonholes).toEqual({ ids: [102] });
     expect(said).toContain('  103 is not in the list above');
   });
 
-  it('are not asked where a flag has answered them', async () => {
+  it('are skipped if an option answers them', async () => {
     const { found, said } = await asked(['', ''], { service, pigeonholes: 'all', sink: 'slack', destination: 'C1' });
     expect(found).toMatchObject({ pigeonholes: 'all', sink: { type: 'slack', secretVariable: 'SLACK_BOT_TOKEN' } });
     expect(said).toHaveLength(2);
@@ -86,7 +86,7 @@ describe('the questions of init', () => {
 
   it.each<[string, InitFlags, RegExp]>([
     ['a flag that is missing', {}, /^--service is needed/],
-    ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*never the secret/],
+    ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*not the secret/],
     ['statuses that are none', { service, pigeonholes: 'live,soon' }, /^--pigeonholes: /],
     ['a destination that is missing', { service, sink: 'webhook' }, /^--destination is needed/],
   ])('name, where nobody can be asked, %s', async (_, flags, message) => {
@@ -94,7 +94,7 @@ describe('the questions of init', () => {
   });
 });
 
-describe('the file that init writes', () => {
+describe('the file written by init', () => {
   const answersFor = (type: InitSinkType): InitAnswers => ({
     service,
     keyVariable: 'MY_KEY',
@@ -102,7 +102,7 @@ describe('the file that init writes', () => {
     sink: { type, destination: destinations[type], secretVariable: secrets[type] === '' ? '' : 'MY_SECRET' },
   });
 
-  it.each(sinkTypes)('can be used with a %s sink, and holds no secret', async (type) => {
+  it.each(sinkTypes)('is valid with a %s sink, and contains no secret', async (type) => {
     const text = writeConfiguration(answersFor(type));
     const environment = { MY_KEY: 'a-key', MY_SECRET: secrets[type] };
     expect(await checkDraft(text, 'pigeonpost.yaml', {}, environment)).toEqual({ problems: [], unset: [] });
@@ -125,7 +125,7 @@ describe('the file that init writes', () => {
     expect((await checkDraft(text, 'pigeonpost.yaml', {}, environment)).problems).toEqual([]);
   });
 
-  it('is looked at before its variables are set, and says which are not', async () => {
+  it('is checked even before its variables are set, and init names the missing ones', async () => {
     const text = writeConfiguration(answersFor('slack'));
     const standIns = { MY_KEY: 'x', MY_SECRET: 'xoxb-x' };
     expect(await checkDraft(text, 'pigeonpost.yaml', standIns, { MY_KEY: 'set' })).toEqual({
@@ -134,7 +134,7 @@ describe('the file that init writes', () => {
     });
   });
 
-  it('is not one that a destination breaks', async () => {
+  it('stays valid whatever the destination contains', async () => {
     const sink = { type: 'slack', destination: 'no "channel"\n', secretVariable: 'MY_SECRET' } as const;
     const { problems } = await checkDraft(writeConfiguration({ ...answersFor('slack'), sink }), 'pigeonpost.yaml', {
       MY_KEY: 'x',
@@ -144,8 +144,8 @@ describe('the file that init writes', () => {
   });
 });
 
-describe('the events that init lists', () => {
-  it('begin with the live ones, in order of their days, and are cut to a line', () => {
+describe('the events listed by init', () => {
+  it('start with the live ones, are ordered by day, and are cut to one line', () => {
     const event = (id: number, status: string, startDate: string, name = `Summit ${id}`) => ({
       id,
       name,

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 
-/** Answers given as options; the others are asked for. */
+/** Answers given as options; `init` asks for the others. */
 export interface InitFlags {
   readonly service?: string | undefined;
   readonly keyVariable?: string | undefined;
@@ -20,22 +20,22 @@ export interface InitFlags {
   readonly secretVariable?: string | undefined;
 }
 
-/** One thing to be known: as a question at a terminal, as a flag elsewhere. */
+/** A value that `init` needs: asked at a terminal, or given as an option. */
 interface Question {
   readonly text: string;
   readonly flag: string;
-  /** Taken when nothing is answered; null: there is nothing that would fit. */
+  /** Default answer; null if there is none. */
   readonly suggested: string | null;
-  /** A sentence on what is wrong with an answer; null: it can be used. Never holds the answer, which may be a secret. */
+  /** Returns why an answer is invalid; null if it is valid. Never contains the answer, which may be a secret. */
   readonly problem: (answer: string) => string | null;
 }
 
-/** Gives the answer to a question, one that has no problem. @throws when there is none */
+/** Returns a valid answer to a question. @throws if there is none */
 type Asker = (question: Question, given: string | undefined) => Promise<string>;
 
 /**
- * Asks what `init` has to know, in an order in which each question is meaningful.
- * @param showEvents shows what the workspace has, once the key's variable is known; null: nothing could be shown
+ * Asks the questions of `init` in an order in which each one makes sense.
+ * @param showEvents lists the events of the workspace once the key's variable is known; null if they cannot be listed
  */
 export async function askAll(
   flags: InitFlags,
@@ -79,18 +79,18 @@ const serviceQuestion: Question = {
   problem: (answer) =>
     URL.canParse(answer) && /^https?:$/.test(new URL(answer).protocol)
       ? null
-      : 'write an address such as https://api.example.com',
+      : 'enter an address such as https://api.example.com',
 };
 
-/** @param ids of the events that were shown; null: none were, so any may be meant */
+/** @param ids IDs of the events shown; null if none were shown, so that every ID is accepted */
 function pigeonholesQuestion(ids: readonly number[] | null): Question {
   return {
-    text: 'Which pigeonholes: all, ids, or statuses',
+    text: 'Pigeonholes to read: all, IDs, or statuses',
     flag: '--pigeonholes',
     suggested: 'new,upcoming,live',
     problem: (answer) => {
       const chosen = toPigeonholes(answer);
-      if (chosen === undefined) return `write all, ids such as 101,102, or some of ${statuses.join(', ')}`;
+      if (chosen === undefined) return `enter "all", IDs such as 101,102, or statuses: ${statuses.join(', ')}`;
       const unknown =
         chosen === 'all' || !('ids' in chosen) || ids === null ? [] : chosen.ids.filter((id) => !ids.includes(id));
       return unknown.length === 0 ? null : `${unknown.join(', ')} is not in the list above`;
@@ -99,29 +99,29 @@ function pigeonholesQuestion(ids: readonly number[] | null): Question {
 }
 
 const sinkQuestion: Question = {
-  text: `Where changes go first: ${sinkTypes.join(', ')}`,
+  text: `First sink: ${sinkTypes.join(', ')}`,
   flag: '--sink',
   suggested: 'file',
   problem: (answer) =>
     (sinkTypes as readonly string[]).includes(answer)
       ? null
-      : `write one of ${sinkTypes.join(', ')}; docs/sinks.md shows how others are written`,
+      : `enter one of ${sinkTypes.join(', ')}; docs/sinks.md describes the other types`,
 };
 
-/** A variable's name: not what is in it, which would stand in the file then. */
+/** Name of a variable: its value must not end up in the file. */
 function variable(text: string, flag: string, suggested: string): Question {
   const problem = (answer: string): string | null =>
     /^[A-Z][A-Z0-9_]{1,63}$/.test(answer)
       ? null
-      : `write the name of a variable, such as ${suggested}, and never the secret itself`;
+      : `enter the name of a variable, such as ${suggested}, not the secret itself`;
   return { text, flag, suggested, problem };
 }
 
 function isText(answer: string): string | null {
-  return answer.trim() === '' || /\p{Cc}/u.test(answer) ? 'write it on one line' : null;
+  return answer.trim() === '' || /\p{Cc}/u.test(answer) ? 'enter a single line' : null;
 }
 
-/** Undefined: it is none of the three. */
+/** Parses the selection of pigeonholes; undefined if it is invalid. */
 function toPigeonholes(answer: string): PigeonholeAnswer | undefined {
   const words = answer.split(/[\s,]+/).filter((word) => word !== '');
   if (words.length === 1 && words[0] === 'all') return 'all';
@@ -138,8 +138,8 @@ interface AskingTerminal {
 }
 
 /**
- * Takes what was given as a flag, else asks at the terminal, again until the answer can be used. Where there is no
- * terminal, or nobody is to be asked, what is suggested is taken.
+ * Answers from the options, else asks at the terminal until the answer is valid. Without a terminal, or with
+ * `interactive: false`, uses the default.
  * @param options.interactive false: asks nothing
  */
 export function askAtTerminal(out: Output, { interactive }: { interactive: boolean }): AskingTerminal {
@@ -147,7 +147,7 @@ export function askAtTerminal(out: Output, { interactive }: { interactive: boole
   return { ask: asker(out, lines && ((text) => lines.question(text))), close: () => lines?.close() };
 }
 
-/** @param question prints a text and gives the line that follows; undefined: nobody is there to be asked */
+/** @param question prints a text and returns the line that follows; undefined without a terminal */
 export function asker(out: Pick<Output, 'note'>, question: ((text: string) => Promise<string>) | undefined): Asker {
   return async ({ text, flag, suggested, problem }, given) => {
     if (given !== undefined || question === undefined) {
@@ -161,7 +161,7 @@ export function asker(out: Pick<Output, 'note'>, question: ((text: string) => Pr
       // oxlint-disable-next-line no-await-in-loop -- one question after another
       const answer = (await question(`${text}${suggested === null ? '' : ` [${suggested}]`}: `)).trim();
       const meant = answer === '' ? suggested : answer;
-      const wrong = meant === null ? 'something has to be written here' : problem(meant);
+      const wrong = meant === null ? 'an answer is required' : problem(meant);
       if (wrong === null) return meant!;
       out.note(`  ${wrong}`);
     }

@@ -1,6 +1,6 @@
 import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './answers.js';
 
-/** The text of a pigeonpost.yaml that does what was answered, with a comment at what people change first. Pure. */
+/** Returns a pigeonpost.yaml for the answers, with comments at the keys that people change first. Pure. */
 export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
   const { name } = sinkFacts[sink.type];
   return `# What pigeonpost reads, and where it sends it. Every key is described in docs/configuration.md.
@@ -16,7 +16,7 @@ syncs:
   events:
     workspace: main
 ${choice(pigeonholes)}
-    # every: { live: 5s, upcoming: 5m, ended: 6h } # how often is read; "pigeonpost check --estimate" says what that costs
+    # every: { live: 5s, upcoming: 5m, ended: 6h } # polling intervals; "pigeonpost check --estimate" shows the requests they need
     # drop: { attendees: [linkedIn, "Dietary needs"] } # fields that never enter the ledger
     sinks: [${name}]
 
@@ -34,7 +34,7 @@ ${port === 8088 ? '' : `\nserver:\n  port: ${port} # 8088 was in use on this mac
 }
 
 function choice(pigeonholes: PigeonholeAnswer): string {
-  if (pigeonholes === 'all') return '    # pigeonholes: [101, 102] # all, while this line is a comment';
+  if (pigeonholes === 'all') return '    # pigeonholes: [101, 102] # all, unless you uncomment this line';
   if ('ids' in pigeonholes) return `    pigeonholes: [${pigeonholes.ids.join(', ')}]`;
   return `    pigeonholes:
       status: [${pigeonholes.statuses.join(', ')}] # single ones: "pigeonholes: [101, 102]" in place of these lines
@@ -42,7 +42,7 @@ function choice(pigeonholes: PigeonholeAnswer): string {
 }
 
 const consentOf = {
-  all: '# consent: { accept: [obtained, not-asked, not-known], basis: "own records" } # by default all but who has refused',
+  all: '# consent: { accept: [obtained, not-asked, not-known], basis: "own records" } # by default everyone except people who refused',
   obtained: 'consent: { accept: [obtained], basis: "consent given at sign-in" }',
 } as const;
 
@@ -51,7 +51,7 @@ const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = 
   webhook: ({ destination, secretVariable }) => [
     'type: webhook',
     `url: ${quoted(destination)}`,
-    `secret: \${${secretVariable}} # make one: echo "whsec_$(openssl rand -base64 32)"`,
+    `secret: \${${secretVariable}} # create one: echo "whsec_$(openssl rand -base64 32)"`,
     ...(isLoopback(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
     '# lists: [questions, votes] # all by default',
     consentOf.obtained,
@@ -69,14 +69,14 @@ const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = 
   hubspot: ({ secretVariable }) => [
     'type: hubspot',
     `token: \${${secretVariable}}`,
-    'mode: observe # plans and counts; "pigeonpost sink approve crm" lets it send, or remove this line',
+    'mode: observe # only counts; to send, run "pigeonpost sink approve crm" or remove this line',
     consentOf.obtained,
     'records:',
     '  - from: attendees',
     '    object: contacts',
     '    match: [email]',
     '    create: true # false: only update',
-    '    properties: # "pigeonpost fields attendees" shows what your attendees have; docs/mapping.md',
+    '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
     '      email: $lowercase(item.Email)',
     '      firstname: $firstName(item.Name)',
     '      lastname: $lastName(item.Name)',
@@ -93,7 +93,7 @@ function sinkLines(sink: SinkAnswer): string[] {
   return linesOf[sink.type](sink);
 }
 
-/** Every JSON text is one in YAML. */
+/** Quotes a text: every JSON string is valid YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -12,14 +12,14 @@ const gap = 2;
 interface EventSheet {
   readonly now: Date;
   readonly columns: number;
-  /** More events are only counted; those that need attention and those that are live are shown first. */
+  /** Maximum number of events listed, those that need attention first, then live ones; the others are counted. */
   readonly maxEvents: number;
-  /** With a line for the polling intervals in force in each event. */
+  /** Adds a line with the polling intervals in force below each event. */
   readonly hasIntervals?: boolean;
 }
 
 /**
- * Returns a workspace and its events as a table, one line each. Where there is no room, the number of changes goes
+ * Returns a workspace and its events as a table, one line each. On a narrow terminal it omits the number of changes
  * first, then the status, then the ends of names. Pure.
  */
 export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLine[] {
@@ -81,13 +81,13 @@ function byUrgency(pigeonholes: readonly PigeonholeView[]): PigeonholeView[] {
 
 interface EventName {
   readonly name: string;
-  /** Stays when the name is cut: commands take the id. */
+  /** Never cut, unlike the name: commands accept the ID. */
   readonly id: string;
 }
 
 function nameOf({ id, name }: PigeonholeView): EventName {
   if (id === 0) return { name: 'workspace lists', id: '' };
-  // As it is printed, before its width is measured: a character that is replaced may have another width.
+  // Sanitized before its width is measured: a replaced character may have another width.
   return name === null ? { name: `pigeonhole ${id}`, id: '' } : { name: shownInLine(name), id: ` (${id})` };
 }
 
@@ -95,7 +95,7 @@ function nameCell({ name, id }: EventName, columns: number): string {
   return cell(`${cutToWidth(name, Math.max(1, columns - id.length))}${id}`, columns);
 }
 
-/** "3 s ago, next in 2 s", of the lists that are live now; of the others where none is. */
+/** "3 s ago, next in 2 s", of the live lists, or of the others if none is live. */
 function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, columns }: EventSheet): string {
   if (readAt === null) return 'not read yet';
   const read = inWords(new Date(readAt), now);
@@ -108,7 +108,7 @@ function headLines(
   { now, columns }: EventSheet,
 ): TextLine[] {
   const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
-  const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are problems of their own
+  const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are listed as problems
   const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
     columns,
     lead: 'workspace ',
@@ -122,13 +122,13 @@ function headLines(
   ];
 }
 
-/** Facts that are no problem of their own. */
+/** Facts that are not listed as problems. */
 function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeView, sheet: EventSheet): TextLine[] {
   const cadences = groups.map(({ lists, cadence }) => `${counted(lists, 'list')} ${cadence}`);
   const facts = [
     ...(rehearsal === null ? [] : [`the rehearsal ends ${inWords(new Date(rehearsal.until), sheet.now)}`]),
     ...(cadences.length === 0 || sheet.hasIntervals !== true ? [] : [cadences.join('; ')]),
-    ...(setAside === 0 ? [] : [`${counted(setAside, 'row')} without an id set aside`]),
+    ...(setAside === 0 ? [] : [`${counted(setAside, 'row')} without an ID set aside`]),
   ];
   return facts.flatMap((text) =>
     wrapText(text, { columns: sheet.columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),
@@ -140,10 +140,10 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
   if (quota === null) return [];
   const { limit, used, left, reserved, nextHour } = quota;
   const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${grouped(limit)}`;
-  const kept = reserved > 0 ? ` (${grouped(reserved)} of them kept for imports)` : '';
+  const kept = reserved > 0 ? ` (${grouped(reserved)} of them reserved for imports)` : '';
   const parts = [
     `${grouped(used)}${of} used`,
-    left === null ? 'the service does not say how many are left' : `${grouped(left)} left${kept}`,
+    left === null ? 'the service does not report how many are left' : `${grouped(left)} left${kept}`,
     ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
     `the next hour needs ${grouped(nextHour.all)}: ${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} for sweeps`,
   ];
@@ -151,7 +151,7 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
     quota.lastsUntil === null
       ? []
       : [
-          `at that rate what is left is used up ${inWords(new Date(quota.lastsUntil), now)}; reading slows down so that it lasts`,
+          `at this rate the quota is used up ${inWords(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
         ];
   return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
     wrapText(text, { columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),

@@ -11,8 +11,8 @@ function lines(status: Partial<Status> = {}, troubles: readonly Trouble[] = [], 
   return formatStatus(momentOf(status, troubles), { now, columns, colours: false, page });
 }
 
-describe('a status for a person', () => {
-  it('names each event and sink, the rate, the page, and says that all is well', () => {
+describe('the text of status', () => {
+  it('shows each event and sink, the rate, the page and a summary', () => {
     expect(lines()).toEqual([
       'workspace acme: working',
       'event                status    state          changes  read',
@@ -28,7 +28,7 @@ describe('a status for a person', () => {
     ]);
   });
 
-  it('begins with the problems: their sentences, since when, and what helps', () => {
+  it('starts with the problems: their text, since when, and the remedy', () => {
     const paused = troubleOf({
       code: 'sink-paused',
       text: 'Sink hooks is paused: moved (ana). It keeps its backlog.',
@@ -39,19 +39,19 @@ describe('a status for a person', () => {
       severity: 'warning',
       text: '12 deletions wait for a person',
       since: null,
-      help: { label: 'Look at them', action: null, see: '/api/deletions' },
+      help: { label: 'Show them', action: null, see: '/api/deletions' },
     });
     expect(lines({}, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
-      'PROBLEM  Sink hooks is paused: moved (ana). It keeps its backlog. (began 10 min ago)',
+      'PROBLEM  Sink hooks is paused: moved (ana). It keeps its backlog. (started 10 min ago)',
       '         To continue, run "pigeonpost resume sink:hooks".',
       'WARNING  12 deletions wait for a person',
       '         pigeonpost deletions list',
-      'note     note this (began 10 min ago)',
+      'note     note this (started 10 min ago)',
       '',
     ]);
   });
 
-  it('says why a workspace waits, until when, and what is left of its quota', () => {
+  it('shows why a workspace waits, until when, and the rest of its quota', () => {
     const waiting = workspaceOf({
       state: 'waiting',
       reason: 'quota',
@@ -61,12 +61,12 @@ describe('a status for a person', () => {
     });
     expect(lines({ workspaces: [waiting], sinks: [], settled: false }).slice(0, 3)).toEqual([
       'workspace acme: waiting, again in 2 h: quota',
-      '  requests: 700 of 1,000 used; 300 left (100 of them kept for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
-      '  at that rate what is left is used up in 100 min; reading slows down so that it lasts',
+      '  requests: 700 of 1,000 used; 300 left (100 of them reserved for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  at this rate the quota is used up in 100 min; pigeonpost slows down reading to stay within it',
     ]);
   });
 
-  it('uses one word for a workspace that has no answer and its events, and names the reason only in the problem', () => {
+  it('uses one label for an unanswered workspace and its events, and names the reason only in the problem', () => {
     const waiting = workspaceOf({
       state: 'waiting',
       reason: 'The service has not answered',
@@ -91,25 +91,25 @@ describe('a status for a person', () => {
     expect(sink).not.toContain('\u001b[32m');
   });
 
-  it('says what is not known of a quota', () => {
+  it('says which parts of a quota are unknown', () => {
     const quota = quotaOf({ limit: 900, learnt: true, used: 40, left: null });
     expect(lines({ workspaces: [workspaceOf({ quota })] })[1]).toMatch(
-      /^ {2}requests: 40 of about 900 used; the service does not say how many are left; /,
+      /^ {2}requests: 40 of about 900 used; the service does not report how many are left; /,
     );
   });
 
-  it('names the lists of the workspace, an event without a name, and rows that are set aside', () => {
+  it("shows the workspace's own lists, an event without a name, and rows set aside", () => {
     const freshness = freshnessOf({ readAt: null, groups: [] });
     const own = pigeonholeOf({ id: 0, name: null, status: null, freshness, state: 'backfilling', changes: 5 });
     const unnamed = pigeonholeOf({ name: null, setAside: 2, freshness: freshnessOf({ groups: [] }) });
     expect(lines({ workspaces: [workspaceOf({ pigeonholes: [own, unnamed] })] }).slice(2, 5)).toEqual([
       'workspace lists            backfilling          5  not read yet',
       'pigeonhole 101   live      working          1,234  3 s ago, next in 2 s',
-      '  2 rows without an id set aside',
+      '  2 rows without an ID set aside',
     ]);
   });
 
-  it('says how often lists are read and why, and how long a rehearsal lasts', () => {
+  it('shows polling intervals with their reason, and the end of a rehearsal', () => {
     const { groups } = freshnessOf();
     const rare = { ...groups[0]!, lists: 12, cadence: 'every 5 min: no session runs' };
     const freshness = freshnessOf({ nextAt: new Date(now.getTime() + 400).toISOString(), groups: [...groups, rare] });
@@ -122,7 +122,7 @@ describe('a status for a person', () => {
     ]);
   });
 
-  it('tells what was withheld in words and dead letters by their cause', () => {
+  it('shows withheld changes by reason and dead letters by cause', () => {
     const withheld = { 'consent-refused': 7, 'condition-false': 1 };
     const sink = sinkOf({ state: 'paused', deliveredAt: null, withheld, dead: { 'attempts-exhausted': 2 } });
     expect(lines({ workspaces: [], sinks: [sink] }).slice(1, 5)).toEqual([
@@ -133,31 +133,31 @@ describe('a status for a person', () => {
     ]);
   });
 
-  it('tells what an observing sink would do, and when it may do so', () => {
+  it('shows what an observing sink would send, and since when it is approved', () => {
     const observation = { wouldSend: 40, wouldSendAnonymously: 2, wouldWithhold: { 'consent-refused': 3 }, behind: 0 };
     const remarks = (approval: { approvedBy: string; reason: string; since: string } | null): string[] =>
       lines({ workspaces: [], sinks: [sinkOf({ mode: 'observe', observation, approval })] })
         .slice(2)
         .filter((line) => line.startsWith('  '));
     expect(remarks(null)).toEqual([
-      '  observes and sends nothing: would send 42 changes, 2 without the person who did it',
+      '  observes and sends nothing: would send 42 changes, 2 of them anonymously',
       '  would withhold 3: consent refused',
-      '  let it send with: pigeonpost sink approve hooks',
+      '  start sending with: pigeonpost sink approve hooks',
     ]);
-    expect(remarks({ approvedBy: 'ana', reason: 'looked at', since: '2026-11-21T09:29:00.000Z' })).toEqual([
-      '  observes, and was approved by ana 60 s ago: it sends: looked at',
+    expect(remarks({ approvedBy: 'ana', reason: 'checked', since: '2026-11-21T09:29:00.000Z' })).toEqual([
+      '  approved by ana 60 s ago, so it sends: checked',
     ]);
   });
 
-  it('tells how far a replay is', () => {
+  it('shows the progress of a replay', () => {
     const [id, requestedBy, since] = ['the-id', 'ana', '2026-11-21T09:29:50.000Z'];
     const replays = [{ id, requestedBy, reason: null, since, taken: 128, open: 3 }];
     expect(lines({ workspaces: [], sinks: [sinkOf({ replays })] })[2]).toBe(
-      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them to go',
+      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them pending',
     );
   });
 
-  it('ends with what needs attention, each trouble once, however much is settled besides', () => {
+  it('ends with the objects that need attention, each problem once', () => {
     const failing = pigeonholeOf({ state: 'failing' });
     const last = (status: Partial<Status>, troubles: Trouble[] = []): string => lines(status, troubles).at(-1)!;
     expect(last({ sinks: [sinkOf({ state: 'paused' })], workspaces: [workspaceOf({ state: 'waiting' })] })).toBe(
@@ -169,12 +169,12 @@ describe('a status for a person', () => {
     const unanswered = { since: '2026-11-21T09:20:00.000Z', reason: 'timeout' };
     const waiting = workspaceOf({ state: 'waiting', unanswered, pigeonholes: [pigeonholeOf({ state: 'waiting' })] });
     expect(last({ workspaces: [waiting] })).toBe('1 workspace waits: see above');
-    expect(last({ trouble: 'the store is full' })).toBe('nothing gets on: see above');
+    expect(last({ trouble: 'the store is full' })).toBe('no progress: see above');
     expect(last({}, [troubleOf({ severity: 'warning' })])).toBe('1 problem: see above');
     expect(last({ settled: false })).toBe('working');
   });
 
-  it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons are', (columns) => {
+  it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons', (columns) => {
     const hostile = '\u001b[2J東京カンファレンス2026 \u202egnp 🎉🎉 e\u0301\nsecond line '.repeat(3);
     const quota = quotaOf({ resetAt: '2026-11-21T11:30:00.000Z', lastsUntil: '2026-11-21T11:10:00.000Z' });
     const pigeonholes = [pigeonholeOf({ name: hostile, setAside: 3 }), pigeonholeOf({ id: 0 })];

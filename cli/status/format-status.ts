@@ -15,8 +15,8 @@ interface StatusSheet {
 }
 
 /**
- * Returns what `pigeonpost status` prints: problems first, then each workspace with its events, the sinks, and in the end
- * where the page is and one sentence. Nothing is cut but long names; sentences are wrapped. Pure.
+ * Returns the output of `pigeonpost status`: problems first, then each workspace with its events, the sinks, the
+ * address of the page, and a summary. Only long names are cut; sentences are wrapped. Pure.
  */
 export function formatStatus(moment: Moment, { now, columns, colours, page }: StatusSheet): string[] {
   const { status } = moment;
@@ -31,14 +31,14 @@ export function formatStatus(moment: Moment, { now, columns, colours, page }: St
   return separated(sections).map((line) => renderLine(line, { columns: Infinity, colours }));
 }
 
-/** Sections with an empty line between them. */
+/** Joins sections with empty lines. */
 export function separated(sections: readonly TextLine[][]): TextLine[] {
   return sections
     .filter((section) => section.length > 0)
     .flatMap((section, index) => (index === 0 ? section : [[], ...section]));
 }
 
-/** Formats the rates of this minute and the one before. Pure. */
+/** Formats the counts of this minute and the previous one. Pure. */
 export function rateLines({ overview }: Moment, columns: number): TextLine[] {
   const { foundByMinute, deliveredByMinute } = overview;
   const minute = (back: number): readonly [string, string] => [
@@ -56,7 +56,7 @@ export function pageLines(page: string, columns: number): TextLine[] {
   return besideOrBelow(['page', page, '(pigeonpost open signs you in)'], columns);
 }
 
-/** A label, a fact, and beside it what it is good to know; where there is no room, below it. */
+/** Formats a label, a fact, and a hint beside it, or below it on a narrow terminal. */
 function besideOrBelow([label, fact, aside]: readonly [string, string, string], columns: number): TextLine[] {
   const isBeside = 6 + widthOf(`${fact}  ${aside}`) <= columns;
   const first = [span(label.padEnd(6), 'dim'), span(fact)];
@@ -67,7 +67,7 @@ function besideOrBelow([label, fact, aside]: readonly [string, string, string], 
 function summary({ status, overview }: Moment): TextLine {
   const { workspaces, sinks, settled, trouble } = status;
   const attention = [
-    ...(trouble === null ? [] : ['nothing gets on']),
+    ...(trouble === null ? [] : ['no progress']),
     // A workspace fails when one of its pigeonholes does, so only the pigeonhole is counted.
     ...stopped(
       'workspace',

@@ -9,7 +9,7 @@ const events = (n: number, given: object = {}) =>
     pigeonholes: Array.from({ length: n }, (_, i) => pigeonholeOf({ id: i + 1, name: `Event ${i + 1}`, ...given })),
   });
 
-describe('a screen that is redrawn in place', () => {
+describe('a screen redrawn in place', () => {
   it.each([
     [80, 24],
     [140, 40],
@@ -27,7 +27,7 @@ describe('a screen that is redrawn in place', () => {
     expect(lines[1]).toMatch(/^page {2}http/);
   });
 
-  it('shows first the events that need attention, then those that are live, and counts the others', () => {
+  it('shows events that need attention first, then live ones, and counts the others', () => {
     const failing = pigeonholeOf({ id: 901, name: 'Broken', status: 'ended', state: 'failing' });
     const live = pigeonholeOf({ id: 902, name: 'Now', status: 'live' });
     const workspace = events(100, { status: 'ended' });
@@ -41,7 +41,7 @@ describe('a screen that is redrawn in place', () => {
     expect(lines.join('\n')).toMatch(/… and \d+ more events/);
   });
 
-  it('cuts the advice and the number of problems before it hides a sink', () => {
+  it('omits advice and problems before it omits a sink', () => {
     const troubles = Array.from({ length: 9 }, (_, n) =>
       troubleOf({
         name: `s${n}`,
@@ -62,7 +62,7 @@ describe('a screen that is redrawn in place', () => {
     expect(lines.join('\n')).toMatch(/Annual Summit[^]*^ {2}items {2}1,200 votes$/m);
   });
 
-  it('has colours where the terminal has them', () => {
+  it('has colours if the terminal supports them', () => {
     const screen = { columns: 80, rows: 24 };
     expect(liveScreen(head, momentOf({}, [troubleOf()]), now, { ...screen, colours: true }).join('')).toContain(
       '\u001b[31mPROBLEM',

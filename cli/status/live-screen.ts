@@ -12,23 +12,23 @@ interface Screen {
 }
 
 /**
- * Returns what is redrawn in place: the head is always whole, and what follows gives way until everything fits. First
- * the polling intervals are left out, then events, then the advice to problems, then problems, then what stands below sinks. Pure.
- * @param head what must stay readable: the title, the address of the page, the steps
- * @param moment null: nothing is known yet
+ * Returns the screen that is redrawn in place. The head is always complete. To fit the terminal, it omits first the
+ * polling intervals, then events, then the advice to problems, then problems, then the details below sinks. Pure.
+ * @param head the title, the address of the page and the steps
+ * @param moment null while nothing is known yet
  */
 export function liveScreen(head: readonly TextLine[], moment: Moment | null, now: Date, screen: Screen): string[] {
-  const rows = screen.rows - 1; // below the last line stands the cursor
+  const rows = screen.rows - 1; // the cursor is below the last line
   return fitted(head, moment, { now, columns: screen.columns, rows }).map((line) => renderLine(line, screen));
 }
 
 /** Limits for each section. */
 interface Amount {
   readonly maxEvents: number;
-  /** Infinity: each whole, with its advice. */
+  /** Maximum number of problems; Infinity also shows their advice. */
   readonly maxProblems: number;
   readonly hasRemarks: boolean;
-  /** The polling intervals in force, below each event. */
+  /** Shows the polling intervals in force below each event. */
   readonly hasIntervals?: boolean;
 }
 

@@ -8,7 +8,7 @@ const count = (list: string, items: number, pigeonholeId = 101, workspace = 'acm
   items,
 });
 
-describe('the items of the screen', () => {
+describe('the item counts of the screen', () => {
   it('are summed over the events of a workspace, list by list', () => {
     const items = [
       count('votes', 1000),
@@ -21,7 +21,7 @@ describe('the items of the screen', () => {
     expect(itemLines(null, 'acme', 80)).toEqual([]);
   });
 
-  it('are counted every 10 s, and less often where counting takes long', async () => {
+  it('are read every 10 s, and less often if counting is slow', async () => {
     let now = 0;
     let tookMs = 0;
     let requests = 0;

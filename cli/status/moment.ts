@@ -6,18 +6,18 @@ import type { Overview } from '../../api/syncs.js';
 
 type ItemCount = NonNullable<Status['counts']>['items'][number];
 
-/** Counting reads all items, so it takes at most a twentieth of the time, however many there are. */
+/** Counting reads all items, so it is limited to a twentieth of the time. */
 const minWaitMs = 10_000;
 const waitPerRead = 20;
 
-/** Reads the number of items by list again and again, less often where it takes long. */
+/** Reads the number of items by list repeatedly, less often if counting is slow. */
 export class ItemCounts {
   #latest: readonly ItemCount[] | null = null;
   #nextAt = -Infinity;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Returns the latest counts, read now where it is time. */
+  /** Returns the latest counts, and reads new ones if they are due. */
   async read(api: Pick<ApiClient, 'status'>): Promise<readonly ItemCount[] | null> {
     const startedAt = this.now();
     if (startedAt < this.#nextAt) return this.#latest;
@@ -29,7 +29,7 @@ export class ItemCounts {
   }
 }
 
-/** Returns "items  600 attendees, 1,200 votes", of all events of a workspace together; nothing where none is stored. Pure. */
+/** Returns "items  600 attendees, 1,200 votes" for all events of a workspace; no line if nothing is stored. Pure. */
 export function itemLines(items: readonly ItemCount[] | null, workspace: string, columns: number): TextLine[] {
   const sums = new Map<string, number>();
   for (const each of items ?? []) {
@@ -48,7 +48,7 @@ export function itemLines(items: readonly ItemCount[] | null, workspace: string,
 export interface Moment {
   readonly status: Status;
   readonly overview: Overview;
-  /** The number of items by list; null: not counted. */
+  /** Number of items by list; null if not counted. */
   readonly items: readonly ItemCount[] | null;
 }
 

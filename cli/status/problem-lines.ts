@@ -10,7 +10,7 @@ const labels: Readonly<Record<Trouble['severity'], readonly [string, Style]>> = 
 };
 const labelWidth = 'PROBLEM  '.length;
 
-/** Returns the problems, the worst first: in the words of the catalogue, and below it what helps. Pure. */
+/** Returns the problems, the worst first, each with its remedy below it. Pure. */
 export function problemLines({ overview }: Moment, now: Date, columns: number): TextLine[] {
   return overview.troubles.flatMap((trouble) => {
     const [label, style] = labels[trouble.severity];
@@ -29,7 +29,7 @@ export function problemLines({ overview }: Moment, now: Date, columns: number): 
   });
 }
 
-/** Returns a line each for the first problems, without advice, and the number of the others. Pure. */
+/** Returns a line for each of the first problems, without advice, and the number of the others. Pure. */
 export function shortProblemLines({ overview: { troubles } }: Moment, maxProblems: number): TextLine[] {
   const more = troubles.length - maxProblems;
   return [
@@ -46,10 +46,10 @@ function indented(sentence: string, columns: number): string[] {
 }
 
 function sinceText({ since, saysSince }: Trouble, now: Date): string {
-  return since === null || saysSince ? '' : ` (began ${inWords(new Date(since), now)})`;
+  return since === null || saysSince ? '' : ` (started ${inWords(new Date(since), now)})`;
 }
 
-/** The command for what the page offers as a button; null where no command helps. */
+/** Returns the command for the page's button; null if no command helps. */
 function commandOf({ code, help, kind, name }: Trouble): string | null {
   if (code === 'sink-withholding') return `pigeonpost preview --sink ${name}`;
   if (help === null) return null;

@@ -11,17 +11,17 @@ interface SinkSheet {
   readonly now: Date;
   readonly columns: number;
   /**
-   * What stands below a sink. `reason`: its remarks, and why it does not work. `state`: as `reason`, without the reason,
-   * where problems are listed apart. `nothing`: there is no room.
+   * Details below a sink. `reason`: remarks, and why it does not work. `state`: remarks only, if problems are listed
+   * separately. `nothing`: no details.
    */
   readonly says: 'reason' | 'state' | 'nothing';
-  /** A sink with an error or a warning among them has its name in that colour. */
+  /** Open problems; the name of a sink with an error or a warning has its colour. */
   readonly troubles?: readonly Trouble[];
 }
 
 /**
- * Returns the sinks as a table, one line each, and below a sink what a person should know of it. Where there is no room,
- * the time of the last delivery goes first, then the ends of long names. Pure.
+ * Returns the sinks as a table, one line each, with details below a sink. On a narrow terminal it omits the time of the
+ * last delivery first, then the ends of long names. Pure.
  */
 export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLine[] {
   if (sinks.length === 0) return [];
@@ -49,13 +49,13 @@ export function sinkLines(sinks: readonly SinkView[], sheet: SinkSheet): TextLin
   ];
 }
 
-/** Returns the colour of the worst problem of a sink; undefined: it has none. */
+/** Returns the colour of the worst problem of a sink; undefined if it has none. */
 function troubleStyle({ name }: SinkView, { troubles = [] }: SinkSheet): Style | undefined {
   const severities = troubles.filter((each) => each.kind === 'sink' && each.name === name).map((each) => each.severity);
   return severities.includes('error') ? 'red' : severities.includes('warning') ? 'yellow' : undefined;
 }
 
-/** The type goes first where there is no room for it. */
+/** Formats the name and the type of a sink; omits the type if there is no room. */
 function nameOf({ name, type }: SinkView, width: number): string {
   const full = `${name} (${type})`;
   return widthOf(full) <= width ? full : name;
@@ -77,7 +77,7 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
     ...observationFacts(sink, now).flatMap((fact) => sentence(fact, 'dim')),
     ...replays.flatMap(({ id, taken, open, since, requestedBy }) => {
       const by = requestedBy === null ? '' : ` by ${requestedBy}`;
-      const progress = `${counted(taken, 'item')} so far, ${grouped(open)} of them to go`;
+      const progress = `${counted(taken, 'item')} so far, ${grouped(open)} of them pending`;
       return sentence(`replay ${id}${by}, ${inWords(new Date(since), now)}: ${progress}`, 'dim');
     }),
     ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
@@ -91,16 +91,15 @@ function observationFacts({ name, observation, approval }: SinkView, now: Date):
   if (approval !== null) {
     const by = approval.approvedBy === null ? '' : ` by ${approval.approvedBy}`;
     const because = approval.reason === null ? '' : `: ${approval.reason}`;
-    return [`observes, and was approved${by} ${inWords(new Date(approval.since), now)}: it sends${because}`];
+    return [`approved${by} ${inWords(new Date(approval.since), now)}, so it sends${because}`];
   }
   const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
   const all = wouldSend + wouldSendAnonymously;
-  const anonymously =
-    wouldSendAnonymously === 0 ? '' : `, ${grouped(wouldSendAnonymously)} without the person who did it`;
+  const anonymously = wouldSendAnonymously === 0 ? '' : `, ${grouped(wouldSendAnonymously)} of them anonymously`;
   return [
     `observes and sends nothing: would send ${counted(all, 'change')}${anonymously}`,
     ...Object.entries(wouldWithhold).map(([reason, n]) => `would withhold ${grouped(n)}: ${reasonWords(reason)}`),
-    `let it send with: pigeonpost sink approve ${name}`,
+    `start sending with: pigeonpost sink approve ${name}`,
   ];
 }
 

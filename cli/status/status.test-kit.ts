@@ -2,7 +2,7 @@ import type { Trouble } from '../../operations/find-problems.js';
 import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../operations/status-view.js';
 import type { Moment } from './moment.js';
 
-/** An instant in which all is well, but for what a test is about. */
+/** Returns the data of status without problems, with the given changes. */
 export function momentOf(status: Partial<Status> = {}, troubles: readonly Trouble[] = []): Moment {
   const minutes = (before: number, present: number): number[] => [...Array<number>(58).fill(0), before, present];
   return {
@@ -39,7 +39,7 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
   };
 }
 
-/** A status in which all is well, but for what a test is about. */
+/** Returns a status without problems, with the given changes. */
 export function statusOf(given: Partial<Status> = {}): Status {
   return {
     configuration: 1,

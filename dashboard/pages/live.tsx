@@ -50,13 +50,7 @@ export function Live() {
           <Choice label="List" value={list} onChoose={setList}>
             {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
           </Choice>
-          <CommittedInput
-            label="Pigeonhole"
-            hint="Pigeonhole, such as acme/101"
-            finds
-            value={place}
-            onCommit={setPlace}
-          />
+          <CommittedInput label="Pigeonhole" hint="Pigeonhole: acme/101" finds value={place} onCommit={setPlace} />
           <PersonalCheck checked={personal} onCheck={setPersonal} />
         </form>
         {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}

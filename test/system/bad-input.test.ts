@@ -70,7 +70,7 @@ describe('pigeonpost told something wrong', () => {
     [
       'a configuration that is not there',
       ['start', '--config', 'nowhere.yaml'],
-      /nowhere\.yaml: there is no such file/,
+      /nowhere\.yaml: the file does not exist/,
     ],
   ])('ends with 2 for %s', async (_, args, sentence) => {
     const { code, said } = await end(pigeonpost(args));
