@@ -100,21 +100,31 @@ describe('grades of many students', () => {
 
 describe('a submission', () => {
   it('shows the last grade and who gave it, a teacher or the API', async () => {
-    const { double, call } = await canvas();
+    const { double, call, grade } = await canvas();
     const [course] = double.canvas.school.courses;
-    await call(`${SUBMISSIONS}/1001`, { submission: { posted_grade: '50' } }, 'PUT');
+    await grade({ '1001': '50' });
+    expect((await call(`${SUBMISSIONS}/1001`)).json).toMatchObject({ grade: '50', grader_id: 1 });
     double.canvas.school.grade(course!.assignments[0]!, 1001, '75', 77);
     const { json } = await call(`${SUBMISSIONS}/sis_user_id:S001`);
     expect(json).toMatchObject({ user_id: 1001, grade: '75', score: 75, grader_id: 77, workflow_state: 'graded' });
-    await call(`${SUBMISSIONS}/1001`, { submission: { posted_grade: '' } }, 'PUT');
+    await grade({ '1001': '' });
     expect((await call(`${SUBMISSIONS}/1001`)).json).toMatchObject({ grade: null, workflow_state: 'unsubmitted' });
   });
+});
 
-  it('of many students is listed page by page, by the links', async () => {
+describe('a list', () => {
+  it('is read page by page, by the links', async () => {
     const { double, call } = await canvas();
-    const first = await call(
-      '/api/v1/courses/42/students/submissions?student_ids[]=all&assignment_ids[]=7&per_page=20',
-    );
+    const [course] = double.canvas.school.courses;
+    for (let n = 0; n < 23; n += 1) {
+      double.canvas.school.addAssignment(course!, {
+        name: `Another ${n}`,
+        pointsPossible: 10,
+        gradingType: 'points',
+        published: true,
+      });
+    }
+    const first = await call('/api/v1/courses/42/assignments?per_page=20');
     const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link') ?? '')?.[1];
     const second = await call(next!.slice(double.url.length));
     expect([first.json.length, second.json.length, second.headers.get('Link')]).toEqual([20, 4, null]);
@@ -156,7 +166,7 @@ describe('a token', () => {
     const { call, grade } = await canvas({ tokens: { 'canvas-token': { manageGrades: false } } });
     const refused = await grade({ '1001': '1' });
     const { json } = await call('/api/v1/courses/42/permissions?permissions[]=manage_grades');
-    expect([(await call('/api/v1/courses/42')).status, json.manage_grades]).toEqual([200, false]);
+    expect([(await call('/api/v1/courses/42/assignments/7')).status, json.manage_grades]).toEqual([200, false]);
     expect([refused.status, refused.json.errors[0].message]).toEqual([
       403,
       'user not authorized to perform that action',
@@ -166,13 +176,13 @@ describe('a token', () => {
 
 describe('a person or thing', () => {
   it.each([
-    ['/api/v1/users/sis_user_id:S001', 200],
-    ['/api/v1/users/sis_user_id%3AS001', 200],
-    ['/api/v1/users/1001', 200],
-    ['/api/v1/users/sis_user_id:nobody', 404],
+    [`${SUBMISSIONS}/sis_user_id:S001`, 200],
+    [`${SUBMISSIONS}/sis_user_id%3AS001`, 200],
+    [`${SUBMISSIONS}/1001`, 200],
+    [`${SUBMISSIONS}/sis_user_id:nobody`, 404],
     ['/api/v1/courses/42/assignments/7', 200],
     ['/api/v1/courses/42/assignments/8', 404],
-    ['/api/v1/courses/sis_course_id:nothing', 404],
+    ['/api/v1/courses/sis_course_id:nothing/assignments/7', 404],
     ['/api/v1/progress/1', 404],
   ])('%s is answered with %i', async (path, status) => {
     const { call } = await canvas();

@@ -18,7 +18,7 @@ export type JobFault = { readonly kind: 'fails'; readonly afterStudents: number 
 
 interface Job {
   readonly progress: Progress;
-  readonly work: readonly { readonly assignment: Assignment; readonly grades: Parameters }[];
+  readonly work: { readonly assignment: Assignment; readonly grades: Parameters };
   readonly course: Course;
   readonly fault: JobFault | undefined;
 }
@@ -93,19 +93,17 @@ export class GradingJobs {
   private finish({ progress, work, course, fault }: Job): void {
     const missing: string[] = [];
     let graded = 0;
-    for (const { assignment, grades } of work) {
-      for (const [reference, given] of Object.entries(grades)) {
-        if (fault?.kind === 'fails' && graded === fault.afterStudents) return this.end(progress, 'failed', null);
-        const user = this.school.user(reference);
-        if (user === undefined || !course.students.includes(user.id)) {
-          missing.push(reference);
-          continue;
-        }
-        const posted =
-          typeof given === 'object' && !Array.isArray(given) ? text(given as Parameters, 'posted_grade') : undefined;
-        if (posted !== undefined) this.school.grade(assignment, user.id, posted, GRADER_ID);
-        graded += 1;
+    for (const [reference, given] of Object.entries(work.grades)) {
+      if (fault?.kind === 'fails' && graded === fault.afterStudents) return this.end(progress, 'failed', null);
+      const user = this.school.user(reference);
+      if (user === undefined || !course.students.includes(user.id)) {
+        missing.push(reference);
+        continue;
       }
+      const posted =
+        typeof given === 'object' && !Array.isArray(given) ? text(given as Parameters, 'posted_grade') : undefined;
+      if (posted !== undefined) this.school.grade(work.assignment, user.id, posted, GRADER_ID);
+      graded += 1;
     }
     if (fault?.kind === 'fails') return this.end(progress, 'failed', null);
     if (missing.length === 0) return this.end(progress, 'completed', null);

@@ -1,15 +1,7 @@
 import type { Progress } from './grading-jobs.js';
-import type { Assignment, CanvasUser, Course, Submission } from './school.js';
+import type { Assignment, Course, Submission } from './school.js';
 
 /** Resources as Canvas returns them, with the fields that grading needs. */
-export function userJson({ id, name, sisUserId, loginId }: CanvasUser): Record<string, unknown> {
-  return { id, name, sortable_name: name, sis_user_id: sisUserId ?? null, login_id: loginId ?? null };
-}
-
-export function courseJson({ id, name, sisCourseId }: Course): Record<string, unknown> {
-  return { id, name, sis_course_id: sisCourseId ?? null, workflow_state: 'available' };
-}
-
 export function assignmentJson(course: Course, assignment: Assignment): Record<string, unknown> {
   return {
     id: assignment.id,

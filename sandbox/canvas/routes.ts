@@ -10,7 +10,7 @@ import {
   text,
   type Parameters,
 } from './read-parameters.js';
-import { assignmentJson, courseJson, progressJson, submissionJson, userJson } from './resource-json.js';
+import { assignmentJson, progressJson, submissionJson } from './resource-json.js';
 import type { Assignment, CanvasUser, Course, Submission } from './school.js';
 
 /** A request with a good token, on its way to its route. */
@@ -32,25 +32,17 @@ interface Route {
 
 const COURSE = '/api/v1/courses/([^/]+)';
 const SUBMISSIONS = `${COURSE}/assignments/([^/]+)/submissions`;
-const API_USER_ID = 1;
 const MAX_PAGE = 100;
 
 /** The endpoints that grading needs. Documented: Canvas LMS REST API, Courses, Assignments, Submissions, Users, Progress. */
 export const routes: readonly Route[] = [
-  route('GET', '/api/v1/users/self', () => ok({ id: API_USER_ID, name: 'API user' })),
-  route('GET', '/api/v1/users/([^/]+)', (call) => ok(userJson(userOf(call, call.parts[0]!)))),
-  route('GET', COURSE, (call) => ok(courseJson(courseOf(call)))),
+  route('GET', '/api/v1/users/self', () => ok({ id: 1, name: 'API user' })),
   route('GET', `${COURSE}/permissions`, permissions),
   route('GET', `${COURSE}/assignments`, assignments),
   route('POST', `${COURSE}/assignments`, createAssignment),
   route('GET', `${COURSE}/assignments/([^/]+)`, (call) => ok(assignmentJson(courseOf(call), assignmentOf(call)))),
-  route('GET', `${COURSE}/users/([^/]+)`, (call) => ok(userJson(studentOf(call, call.parts[1]!)))),
-  route('GET', `${COURSE}/students/submissions`, submissionsOfStudents),
   route('POST', `${SUBMISSIONS}/update_grades`, updateGrades),
-  route('POST', `${COURSE}/submissions/update_grades`, updateGrades),
-  route('GET', SUBMISSIONS, submissions),
   route('GET', `${SUBMISSIONS}/([^/]+)`, (call) => ok(shown(call, submissionOf(call)))),
-  route('PUT', `${SUBMISSIONS}/([^/]+)`, gradeOne),
   route('GET', '/api/v1/progress/([^/]+)', progress),
 ];
 
@@ -92,57 +84,14 @@ function createAssignment(call: Call): DoubleAnswer {
   return { status: 201, json: assignmentJson(course, added) };
 }
 
-/** Grades many students of one assignment, or of several where the path names none, by a job. */
+/** Grades many students of one assignment, by a job. */
 function updateGrades(call: Call): DoubleAnswer {
   const course = courseOf(call);
-  const gradeData = nested(parametersOf(call), 'grade_data');
-  if (Object.keys(gradeData).length === 0) return { status: 400, json: "'grade_data' parameter required" };
-  const reference = call.parts[1];
-  const byAssignment: Parameters = reference === undefined ? gradeData : { [reference]: gradeData };
-  const work = Object.keys(byAssignment).map((each) => ({
-    assignment: published(call, course, each),
-    grades: nested(byAssignment, each),
-  }));
+  const grades = nested(parametersOf(call), 'grade_data');
+  if (Object.keys(grades).length === 0) return { status: 400, json: "'grade_data' parameter required" };
+  const assignment = published(call, course, call.parts[1]!);
   mustGrade(call);
-  return ok(progressJson(call.canvas.jobs.start(course, work), call.url));
-}
-
-/** Grades one student at once. */
-function gradeOne(call: Call): DoubleAnswer {
-  const assignment = assignmentOf(call);
-  const user = studentOf(call, call.parts[2]!);
-  mustGrade(call);
-  const posted = text(nested(parametersOf(call), 'submission'), 'posted_grade');
-  const { school } = call.canvas;
-  const graded =
-    posted === undefined
-      ? school.submission(assignment, user.id)
-      : school.grade(assignment, user.id, posted, API_USER_ID);
-  return ok(shown(call, graded));
-}
-
-function submissions(call: Call): DoubleAnswer {
-  const assignment = assignmentOf(call);
-  mustGrade(call);
-  const all = courseOf(call).students.map((id) => call.canvas.school.submission(assignment, id));
-  return page(call, all);
-}
-
-/** Submissions of the named students and assignments; `student_ids[]=all` is every student of the course. */
-function submissionsOfStudents(call: Call): DoubleAnswer {
-  const course = courseOf(call);
-  mustGrade(call);
-  const parameters = fromPairs(call.request.query);
-  const named = list(parameters, 'student_ids');
-  const students = named.includes('all') ? course.students : named.map((each) => studentOf(call, each).id);
-  const assignmentIds = list(parameters, 'assignment_ids');
-  const assignments = course.assignments.filter(
-    ({ id }) => assignmentIds.length === 0 || assignmentIds.includes(String(id)),
-  );
-  return page(
-    call,
-    students.flatMap((id) => assignments.map((assignment) => call.canvas.school.submission(assignment, id))),
-  );
+  return ok(progressJson(call.canvas.jobs.start(course, { assignment, grades }), call.url));
 }
 
 function progress(call: Call): DoubleAnswer {
@@ -157,11 +106,6 @@ function permissions(call: Call): DoubleAnswer {
   return ok(
     Object.fromEntries(asked.map((name) => [name, name === 'manage_grades' ? call.mayGrade : name === 'read'])),
   );
-}
-
-function page(call: Call, all: readonly Submission[]): DoubleAnswer {
-  const { list: shownOnes, headers } = pageOf(call, all);
-  return { status: 200, json: shownOnes.map((each) => shown(call, each)), headers };
 }
 
 function shown({ canvas }: Call, submission: Submission): Record<string, unknown> {
@@ -209,15 +153,9 @@ function submissionOf(call: Call): Submission {
   return call.canvas.school.submission(assignment, studentOf(call, call.parts[2]!).id);
 }
 
-function userOf({ canvas }: Call, reference: string): CanvasUser {
-  const user = canvas.school.user(reference);
-  if (user === undefined) throw notFound();
-  return user;
-}
-
 function studentOf(call: Call, reference: string): CanvasUser {
-  const user = userOf(call, reference);
-  if (!courseOf(call).students.includes(user.id)) throw notFound();
+  const user = call.canvas.school.user(reference);
+  if (user === undefined || !courseOf(call).students.includes(user.id)) throw notFound();
   return user;
 }
 

@@ -9,7 +9,6 @@ describe('blocks for the Slack double', () => {
     ['a section of 3000 characters', [section(3000)]],
     ['fifty blocks', Array.from({ length: 50 }, () => ({ type: 'divider' }))],
     ['a header of 150', [{ type: 'header', text: plain(150) }]],
-    ['ten fields', [{ type: 'section', fields: Array.from({ length: 10 }, () => plain(20)) }]],
     ['a context', [{ type: 'context', elements: [plain(5), { type: 'mrkdwn', text: '*x*' }] }]],
     [
       'rich text',
@@ -39,18 +38,6 @@ describe('blocks for the Slack double', () => {
       [{ type: 'header', text: { type: 'mrkdwn', text: 'x' } }],
       'unsupported type',
       '/blocks/0/text/type',
-    ],
-    [
-      'a field of 2001',
-      [{ type: 'section', fields: [plain(2001)] }],
-      'must be less than 2001 characters',
-      '/blocks/0/fields/0/text',
-    ],
-    [
-      '11 fields',
-      [{ type: 'section', fields: Array.from({ length: 11 }, () => plain(1)) }],
-      'no more than 10 items allowed',
-      '/blocks/0/fields',
     ],
     ['a section with nothing', [{ type: 'section' }], 'missing required field: text', '/blocks/0'],
     ['a text that is a string', [{ type: 'section', text: 'x' }], 'must be an object', '/blocks/0/text'],
@@ -103,14 +90,6 @@ describe('blocks for the Slack double', () => {
 
   it.each([
     ['sections whose text is too long together', Array.from({ length: 5 }, () => section(3000)), 'msg_blocks_too_long'],
-    [
-      'markdown that is too long together',
-      [
-        { type: 'markdown', text: 'x'.repeat(7000) },
-        { type: 'markdown', text: 'x'.repeat(6000) },
-      ],
-      'msg_blocks_too_long',
-    ],
     ['what is no list', { type: 'divider' }, 'invalid_blocks_format'],
   ])('are refused: %s', (_, blocks, code) => {
     expect(refusalOf(blocks).code).toBe(code);

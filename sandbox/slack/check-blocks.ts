@@ -9,25 +9,17 @@ const MAX_BLOCKS = 50;
  */
 const MAX_TEXT_OF_ALL_BLOCKS = 13_172;
 
-/** Characters of all `markdown` blocks of a message together. */
-const MAX_MARKDOWN = 12_000;
-
 type Check = (block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems) => void;
 
-/** The blocks that a message may contain, by type, and their elements; the stand-in knows no other type. */
+/** The types of blocks that are known here, those that an app of ours sends, with their properties. */
 const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; readonly check: Check }>> = {
-  section: { properties: ['text', 'fields', 'accessory', 'expand'], check: checkSection },
+  section: { properties: ['text', 'accessory', 'expand'], check: checkSection },
   header: {
     properties: ['text', 'level'],
     check: (block, at, problems) => problems.text(block['text'], `${at}/text`, { max: 150, types: ['plain_text'] }),
   },
   divider: { properties: [], check: () => undefined },
   context: { properties: ['elements'], check: checkContext },
-  markdown: {
-    properties: ['text'],
-    check: (block, at, problems) => problems.string(block['text'], `${at}/text`, { max: MAX_MARKDOWN }),
-  },
-  image: { properties: ['image_url', 'alt_text', 'title', 'slack_file'], check: checkImage },
   actions: {
     properties: ['elements'],
     check: checkActions,
@@ -48,10 +40,7 @@ export function checkBlocks(value: unknown): readonly unknown[] {
   const ids = new Set<unknown>();
   value.forEach((block: unknown, index) => checkBlock(block, `/blocks/${index}`, ids, problems));
   if (problems.found.length > 0) throw invalidBlocks(problems.found);
-  const markdown = value.filter((block: { type: string }) => block.type === 'markdown');
-  if (textLength(value) > MAX_TEXT_OF_ALL_BLOCKS || textLength(markdown) > MAX_MARKDOWN) {
-    throw new SlackRefusal('msg_blocks_too_long');
-  }
+  if (textLength(value) > MAX_TEXT_OF_ALL_BLOCKS) throw new SlackRefusal('msg_blocks_too_long');
   return value;
 }
 
@@ -73,21 +62,13 @@ function checkBlock(block: unknown, at: string, ids: Set<unknown>, problems: Blo
 }
 
 function checkSection(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
-  const { text, fields } = block;
-  if (text === undefined && fields === undefined) problems.add('missing required field: text', at);
-  if (text !== undefined) problems.text(text, `${at}/text`, { max: 3000 });
-  if (fields === undefined) return;
-  problems
-    .list(fields, `${at}/fields`, 10)
-    .forEach((field, index) => problems.text(field, `${at}/fields/${index}`, { max: 2000 }));
+  if (block['text'] === undefined) problems.add('missing required field: text', at);
+  else problems.text(block['text'], `${at}/text`, { max: 3000 });
 }
 
 function checkContext(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
   problems.list(block['elements'], `${at}/elements`, 10).forEach((element, index) => {
-    const where = `${at}/elements/${index}`;
-    if (!problems.object(element, where)) return;
-    if (element['type'] === 'image') checkImage(element, where, problems);
-    else problems.text(element, where, { max: 3000 });
+    problems.text(element, `${at}/elements/${index}`, { max: 3000 });
   });
 }
 
@@ -121,14 +102,6 @@ const BUTTON_PROPERTIES = ['type', 'text', 'action_id', 'url', 'value', 'style',
 function checkAddress(value: unknown, at: string, problems: BlockProblems): void {
   problems.string(value, at, { max: 3000 });
   if (typeof value === 'string' && !URL.canParse(value)) problems.add('must be a valid URI', at);
-}
-
-function checkImage(image: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
-  if (image['slack_file'] === undefined) problems.string(image['image_url'], `${at}/image_url`, { max: 3000 });
-  problems.string(image['alt_text'], `${at}/alt_text`, { max: 2000 });
-  if (image['title'] !== undefined) {
-    problems.text(image['title'], `${at}/title`, { max: 2000, types: ['plain_text'] });
-  }
 }
 
 /** The characters of every string that stands under `text`, however deep. */
@@ -209,36 +182,15 @@ const INLINE: Readonly<Record<string, string>> = {
   color: 'value',
 };
 
-/** A `rich_text` block: sections, lists, quotes and preformatted text (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
+/** A `rich_text` block of sections (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
 function checkRichText(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
-  problems.list(block['elements'], `${at}/elements`, Number.POSITIVE_INFINITY).forEach((element, index) => {
-    checkPart(element, `${at}/elements/${index}`, problems, [
-      'rich_text_section',
-      'rich_text_list',
-      'rich_text_preformatted',
-      'rich_text_quote',
-    ]);
-  });
-}
-
-function checkPart(part: unknown, at: string, problems: BlockProblems, allowed: readonly string[]): void {
-  if (!problems.object(part, at)) return;
-  const type = String(part['type']);
-  if (!allowed.includes(type)) {
-    problems.add('unsupported type', `${at}/type`);
-    return;
-  }
-  if (type === 'rich_text_list' && part['style'] !== 'bullet' && part['style'] !== 'ordered') {
-    problems.add('must be a valid enum value', `${at}/style`);
-  }
-  if (!Array.isArray(part['elements'])) {
-    problems.add('missing required field: elements', at);
-    return;
-  }
-  part['elements'].forEach((element: unknown, index) => {
+  problems.list(block['elements'], `${at}/elements`, Number.POSITIVE_INFINITY).forEach((section, index) => {
     const where = `${at}/elements/${index}`;
-    if (type === 'rich_text_list') checkPart(element, where, problems, ['rich_text_section']);
-    else checkInline(element, where, problems);
+    if (!problems.object(section, where)) return;
+    const elements: unknown = section['elements'];
+    if (section['type'] !== 'rich_text_section') problems.add('unsupported type', `${where}/type`);
+    else if (!Array.isArray(elements)) problems.add('missing required field: elements', where);
+    else elements.forEach((element: unknown, place) => checkInline(element, `${where}/elements/${place}`, problems));
   });
 }
 

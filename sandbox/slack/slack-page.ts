@@ -83,7 +83,6 @@ article { max-width: 60rem; border-bottom: 1px solid var(--line); padding: .5rem
 .earlier { margin: .2rem 0 .4rem; color: var(--dim); font-size: .8rem; }
 .app { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .2rem; font-size: .65rem; }
 .header { font-weight: 700; }
-.fields { display: grid; grid-template-columns: 1fr 1fr; gap: .2rem 1rem; }
 .gone { color: var(--dim); font-style: italic; }
 .link { color: var(--link); }
 .ping { background: var(--warn); border-radius: .2rem; padding: 0 .2rem; font-weight: 600; }
@@ -101,29 +100,21 @@ function renderBlock(block: Readonly<Record<string, unknown>>): string {
   switch (block['type']) {
     case 'header':
       return `<p class="header">${renderText(block['text'])}</p>`;
-    case 'section': {
-      const fields = ((block['fields'] ?? []) as unknown[]).map((field) => `<span>${renderText(field)}</span>`);
-      const grid = fields.length > 0 ? `<p class="fields">${fields.join('')}</p>` : '';
-      return (block['text'] === undefined ? '' : `<p>${renderText(block['text'])}</p>`) + grid;
-    }
+    case 'section':
+      return `<p>${renderText(block['text'])}</p>`;
     case 'context':
       return `<p class="context">${(block['elements'] as unknown[]).map(renderText).join(' ')}</p>`;
-    case 'markdown':
-      return `<p>${lines(escapeHtml(String(block['text'])))}</p>`;
     case 'divider':
       return '<hr>';
     case 'rich_text':
       return `<p>${renderRichText(block)}</p>`;
-    case 'image':
-      return `<p class="context">[image: ${escapeHtml(String(block['alt_text']))}]</p>`;
     default:
       return `<p class="context">[${escapeHtml(String(block['type']))}]</p>`;
   }
 }
 
 function renderText(value: unknown): string {
-  const { type, text, alt_text: altText } = value as Readonly<Record<string, string>>;
-  if (type === 'image') return `[${escapeHtml(altText ?? 'image')}]`;
+  const { type, text } = value as Readonly<Record<string, string>>;
   return type === 'plain_text' ? lines(escapeHtml(unescapeSlack(text ?? ''))) : renderMrkdwn(text ?? '');
 }
 
