@@ -147,7 +147,7 @@ export async function claimHeldCodes(
        select $2, j.row_number, j.code_hash, j.data_hash, j.profile,
          case when j.holder = $2 then 'invalid' else ${told} end,
          case when standing = 'rejected' and same then j.field end,
-         case when j.holder = $2 then 'the code stands in another row of this file'
+         case when j.holder = $2 then 'another row of this file has the same code'
            when standing = 'rejected' and same then j.message end,
          case when standing = 'rejected' and same then j.request_id end
        from judged j where not exists (select 1 from moved m where m.code_hash = j.code_hash)
@@ -326,7 +326,7 @@ export async function markConflicts(
 ): Promise<void> {
   await db.query(
     `update registrants r set outcome = 'conflict', field = n.field,
-       message = 'who signed in with this code has another value here: change it in the dashboard'
+       message = 'the attendee who signed in with this code has another value here: change it in the dashboard'
      from unnest($4::bytea[], $5::text[]) as n (code_hash, field)
      where r.ref = $1 and r.code_hash = n.code_hash and r.import = $2 and r.outcome = 'existing'
        and exists (select 1 from imports i where i.number = $2 and i.epoch = $3)`,
