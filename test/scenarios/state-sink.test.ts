@@ -65,6 +65,30 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     expect(sink.records.get('attendees:2')).toMatchObject({ revision: 2, object: { id: 'found' } });
   });
 
+  it('never sends an older change of an item behind a newer one, also if its kind of record was held back', async () => {
+    const stage = await stages.open(kind);
+    const sink = new StateSink();
+    const held: Outcome = { kind: 'unsent', afterMs: 600_000, detail: 'the key lacks a scope' };
+    sink.answer = ({ name }) => (name === 'attendees:1' ? held : undefined);
+    await stage.put('attendees', ...people(2));
+    const scene = await sceneWith(stage, sink);
+    await scene.settle();
+    await stage.patch('attendees', 1, { Name: 'Newer' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    sink.answer = () => undefined;
+    await stage.retriesAreDue();
+    await scene.settle();
+    const revisions = sink.sent.filter(({ name }) => name === 'attendees:1').map(({ revision }) => revision);
+    expect(revisions).toEqual(revisions.toSorted((one, other) => one - other));
+    expect(sink.records.get('attendees:1')!.revision).toBe(2);
+    expect(await stage.db.query(states)).toMatchObject([
+      { key: '1', revision: 1, state: 'superseded' },
+      { key: '2', state: 'delivered' },
+      { key: '1', revision: 2, state: 'delivered' },
+    ]);
+  });
+
   it('sends again what certainly did not arrive, and leaves to a person what no look-up finds out', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
