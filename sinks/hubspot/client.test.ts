@@ -1,4 +1,4 @@
-import { DailyLimit, nextMidnight } from './daily-limit.js';
+import { DailyLimit, nextMidnight } from './client.js';
 
 describe('the next midnight', () => {
   it.each([

@@ -4,7 +4,7 @@ import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
 import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import { lifecycleStage } from './decide-writes.js';
-import { noteText, looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import { noteText, looksLikeEmail, normalEmail, propertyValue, instantValue, listIdValue } from './property-value.js';
 import {
   type Attendance,
   type ContactReference,
@@ -327,21 +327,6 @@ async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Pr
 function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
   if (Object.keys(presence).length === 0) return null;
   return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
-}
-
-function instantValue(found: unknown, key: string): string | undefined {
-  const value = propertyValue(found, key);
-  if (value == null) return undefined;
-  const atMs = Date.parse(value);
-  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'gave no instant in ISO 8601');
-  return new Date(atMs).toISOString();
-}
-
-function listIdValue(found: unknown, key: string): string | undefined {
-  const value = propertyValue(found, key);
-  if (value == null) return undefined;
-  if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'gave no id of a list, which is a number');
-  return value;
 }
 
 function valuesOf(match: readonly UniqueValue[]): string[] {

@@ -1,5 +1,6 @@
 import { textValue } from '../mapping/property-value.js';
 import { truncate } from '../mapping/truncate.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
 
 /** Maximum length of a text property, in UTF-16 characters. Source: HubSpot, "Property field types". */
 export const LONGEST_TEXT = 65_536;
@@ -54,4 +55,19 @@ export function noteText(text: string, mark: string): string {
 
 function escaped(text: string): string {
   return text.replace(/[&<>"\n]/g, (character) => escapes[character]!);
+}
+
+export function instantValue(found: unknown, key: string): string | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  const atMs = Date.parse(value);
+  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'gave no instant in ISO 8601');
+  return new Date(atMs).toISOString();
+}
+
+export function listIdValue(found: unknown, key: string): string | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'gave no id of a list, which is a number');
+  return value;
 }
