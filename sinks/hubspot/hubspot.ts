@@ -7,7 +7,7 @@ import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema, isDoneByPeople } from './config.js';
 import { EventTimes } from './decide-writes.js';
-import { findNotes } from './find-notes.js';
+import { findNotes } from './send-notes.js';
 import type { HubSpotOperation } from './operation.js';
 import { Planner } from './plan.js';
 import { Task } from './task.js';

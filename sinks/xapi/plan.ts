@@ -35,7 +35,7 @@ export interface XapiOperation extends Operation {
   };
 }
 
-/** What plans depend on, other than the change. */
+/** The inputs of a plan other than the change. */
 export interface PlanContext {
   readonly config: XapiConfig;
   readonly activities: Activities;
