@@ -1,9 +1,10 @@
 import { Secret } from '../../config/secret.js';
+import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { Accounts } from '../network/accounts.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Outcome, Sink } from '../sink.js';
-import { FakeAccount } from './fake-account.test-kit.js';
 import { createHubSpotSink } from './hubspot.js';
 import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
@@ -19,12 +20,13 @@ const lane = {
   remember: async () => undefined,
 } as Lane;
 
-let account: FakeAccount;
-let baseUrl: string;
+let account: HubSpotDouble;
 const open: Sink[] = [];
 beforeEach(async () => {
-  account = new FakeAccount();
-  baseUrl = await account.start();
+  account = await startHubSpotDouble({
+    profile: 'withoutRules',
+    tokens: { 'pat-one': ALL_SCOPES, 'pat-two': ALL_SCOPES },
+  });
 });
 afterEach(async () => {
   for (const sink of open.splice(0)) await sink.close().catch(() => undefined); // one is closed already
@@ -32,9 +34,9 @@ afterEach(async () => {
 });
 
 function sinkOf(accounts: Accounts, name: string, token = 'pat-one'): Sink<HubSpotOperation> {
-  const config = loadHubSpotConfig({ token: new Secret(token), baseUrl, records: [contacts] });
+  const config = loadHubSpotConfig({ token: new Secret(token), baseUrl: account.url, records: [contacts] });
   const environment = { name, baseFolder: '/', network: { allowHosts: [] }, accounts };
-  const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500, now: () => account.nowMs });
+  const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500 });
   open.push(sink);
   return sink;
 }
