@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes.js';
-import { LeaseWatch } from '../work/lease-watch.js';
+import { LeaseWatch } from '../base/lease-watch.js';
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
 /** Length of a lane's lease: a killed process delays its lanes by this time. */

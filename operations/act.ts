@@ -1,5 +1,5 @@
 import type { Collaborators } from '../work/collaborators.js';
-import { handleRequest, type WorkScope } from '../work/handle-request.js';
+import { handleRequest, type WorkScope } from './handle-request.js';
 import type { Action, ActionResult } from './action.js';
 import { approveSink } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';

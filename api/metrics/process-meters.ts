@@ -1,19 +1,5 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
-
-/** A request to the service, as it is counted. */
-export interface CountedRequest {
-  readonly workspace: string;
-  /** HTTP status of the answer; null: there was none. */
-  readonly status: number | null;
-  /** The service's own code; null: it gave none. */
-  readonly code: number | null;
-  readonly durationMs: number;
-  readonly method: string;
-  /** By which the service's makers find it; null: it gave none. */
-  readonly requestId: string | null;
-  /** Why it failed, as the client judges; null: it did not. */
-  readonly kind: string | null;
-}
+import type { CountedRequest } from '../../work/open-clients.js';
 
 /** Every code that the specification lists; whatever else a body claims to be one must not make a label each. */
 const knownCodes = /^(?:450\d|451[0-2]|5000|6000|7001|8000|9000)$/;

@@ -14,7 +14,7 @@ import { openRegistrants } from './open-registrants.js';
 import { profileFieldsOf } from './profile-fields.js';
 import { startImport } from './start-import.js';
 import { outcomesForAPerson, storedColumns, viewImport, viewReportRow } from './view-import.js';
-import { handleRequest } from '../../work/handle-request.js';
+import { pause, resume } from '../../ledger/pauses.js';
 
 export interface ImportsWanted {
   /** Null: all workspaces. */
@@ -221,5 +221,18 @@ export async function actOnImport(
     throw new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
   }
   if (verb === 'cancel') await askToCancel(ledger, id, by ?? null);
-  else await handleRequest(ledger, { kind: 'import', name: id }, { do: verb, by, reason });
+  else if (verb === 'pause') {
+    await pause(ledger, {
+      scope: 'import',
+      name: id,
+      pausedBy: 'person',
+      cause: 'asked',
+      detail: reason ?? 'paused by a person',
+      fingerprint: null,
+      actor: by ?? null,
+    });
+  } else {
+    await resume(ledger, 'import', id, 'person');
+    await resume(ledger, 'import', id, 'cause');
+  }
 }

@@ -2,7 +2,7 @@ import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { confirmAfterMs } from '../../work/lease-watch.js';
+import { confirmAfterMs } from '../../base/lease-watch.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
 import { priority } from './list-objects.js';

@@ -9,7 +9,7 @@ import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isToBeJudged } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
-import { LeaseWatch } from '../../work/lease-watch.js';
+import { LeaseWatch } from '../../base/lease-watch.js';
 import { pauseForKey } from '../../work/asking/pause-for-key.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../work/collaborators.js';
-import { LeaseWatch } from '../../work/lease-watch.js';
+import { LeaseWatch } from '../../base/lease-watch.js';
 import { Stopwatch, systemClocks } from '../../base/stopwatch.js';
 import type { StatusSources } from '../read-status.js';
 import type { Config, AlertReceiver } from '../../config/config.js';

@@ -1,6 +1,6 @@
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { saysNothingThere } from '../../delivering/erase-from-lane.js';
-import { LeaseWatch } from '../../work/lease-watch.js';
+import { LeaseWatch } from '../../base/lease-watch.js';
 import {
   recoverSent,
   type LeasedLane,

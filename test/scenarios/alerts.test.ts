@@ -2,7 +2,7 @@ import { readStatus } from '../../operations/read-status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../work/asking/service-gate.js';
-import { handleRequest } from '../../work/handle-request.js';
+import { handleRequest } from '../../operations/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
 import { defaultRateLimit } from '../../operations/alerts/pace-messages.js';

@@ -1,4 +1,4 @@
-import { handleRequest } from '../../work/handle-request.js';
+import { handleRequest } from '../../operations/handle-request.js';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';

@@ -44,9 +44,6 @@ const againstTheArrows: readonly string[] = [
   'work/asking/forecast.ts -> reading/cadence',
   'work/asking/forecast.ts -> reading/demand',
   'work/asking/forecast.ts -> reading/stream-facts',
-  'work/handle-request.ts -> delivering/sink-breaker',
-  'work/handle-request.ts -> operations/rehearsal',
-  'work/open-clients.ts -> api/metrics/process-meters',
   'work/reading-plan.ts -> reading/cadence',
 ];
 

@@ -3,16 +3,16 @@ import { trySinkNow } from '../delivering/sink-breaker.js';
 import { pause, type PauseScope, pigeonholeName, resume } from '../ledger/pauses.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { pollNow, sweepNow } from '../ledger/streams.js';
-import { endRehearsal, startRehearsal } from '../operations/rehearsal.js';
+import { endRehearsal, startRehearsal } from './rehearsal.js';
 import { forgetRefusedKey, pollWorkspaceNow, sweepWorkspaceNow } from '../ledger/workspaces.js';
-import type { PigeonholeName, WorkRequest } from './turns.js';
+import type { PigeonholeName, WorkRequest } from '../work/turns.js';
 
 export type WorkScope =
-  | { readonly kind: 'workspace' | 'sink' | 'import'; readonly name: string }
+  | { readonly kind: 'workspace' | 'sink'; readonly name: string }
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
 /** An operator's request, and who made it. */
-export interface PersonsRequest {
+export interface OperatorRequest {
   readonly do: WorkRequest;
   /** For `sweep`: sweeps only this list. */
   readonly list?: string | undefined;
@@ -28,7 +28,7 @@ export interface PersonsRequest {
  * tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its pigeonholes.
  * @returns false for `resume` of something that was not paused
  */
-export async function handleRequest(ledger: Ledger, scope: WorkScope, request: PersonsRequest): Promise<boolean> {
+export async function handleRequest(ledger: Ledger, scope: WorkScope, request: OperatorRequest): Promise<boolean> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
   const kind: PauseScope = scope.kind;
   switch (request.do) {

@@ -1,6 +1,6 @@
 import { JumpingClocks } from '../test/kit/jumping-clocks.js';
 import { confirmAfterMs, LeaseWatch } from './lease-watch.js';
-import { Stopwatch } from '../base/stopwatch.js';
+import { Stopwatch } from './stopwatch.js';
 
 /** A lease taken just now. `renewed` counts its renewals. */
 function heldLease(renew: () => Promise<void> = () => Promise.resolve()) {

@@ -1,4 +1,4 @@
-import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
+import { type Clocks, Stopwatch, systemClocks } from './stopwatch.js';
 
 /** A lease that was confirmed within this time is not confirmed again before a call. */
 export const confirmAfterMs = 6000;
