@@ -151,7 +151,7 @@ function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: s
   };
 }
 
-/** Returns the configured part of what the ledger says. Pure but for the memory of hindrances. */
+/** Returns the configured part of what the ledger says. It has no side effect except on `hindrances`. */
 export function viewStatus({
   config,
   configuration,
