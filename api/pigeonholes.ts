@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type StreamState, streamStates } from '../reading/read-streams.js';
-import { type CadenceReason, cadenceWords, latenessMs } from '../operations/freshness.js';
+import type { CadenceReason } from '../reading/cadence.js';
+import { cadenceWords, latenessMs } from '../operations/freshness.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { cadenceShape } from '../operations/freshness-view.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
@@ -15,7 +16,7 @@ import { pigeonholeViewSchema, workStateSchema } from '../operations/status-view
 import { troubleSchema } from '../operations/find-problems.js';
 
 /** The reading state of a pigeonhole. */
-export const pigeonholeSchema = pigeonholeViewSchema
+const pigeonholeSchema = pigeonholeViewSchema
   .extend({
     workspace: z.string(),
     syncs: z.array(z.string()).readonly().describe('That read it.'),

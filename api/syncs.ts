@@ -143,7 +143,7 @@ async function viewSyncs(
 const worstFirst = ['paused', 'failing', 'waiting', 'backfilling', 'working'] as const;
 
 /** Pure. @param own `<workspace>/<id>` of the pigeonholes that it reads */
-export function viewSync(
+function viewSync(
   name: string,
   own: ReadonlySet<string>,
   { now, config, status, progress, troubles }: Present,

@@ -22,7 +22,7 @@ interface Attempts {
   waitsUntil: number;
 }
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly address: string;
   /** The header with the token or the session; undefined: neither was sent, so nothing was guessed. */
   readonly presented: string | undefined;

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { cadenceReasons, cadenceWords, type Freshness, type FreshnessSummary, lateWords } from './freshness.js';
+import { cadenceReasons } from '../reading/cadence.js';
+import { cadenceWords, type Freshness, type FreshnessSummary, lateWords } from './freshness.js';
 import { instant } from '../base/printable.js';
 
 /** The interval in force of a list or of several, with its reason. */

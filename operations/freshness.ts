@@ -1,4 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
+import { type CadenceReason, isLiveReason } from '../reading/cadence.js';
+
 /**
  * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it. Status, page, API, metrics
  * and alerts show what it returns.
@@ -7,30 +9,6 @@ import type { Ledger } from '../ledger/ledger.js';
  * that is rarely read on purpose (its session does not run, the event has ended) is therefore never stale, and a list that misses its own
  * interval always is.
  */
-
-/** Why a list has the polling interval that is in force. The reader decides (`reading/cadence.ts`), the ledger stores the word. */
-export const cadenceReasons = [
-  'live',
-  'found',
-  'rehearsal',
-  'stated',
-  'no-session',
-  'no-event-day',
-  'unfilled',
-  'new',
-  'upcoming',
-  'ended',
-  'dormant',
-  'workspace',
-  'whole-walk',
-] as const;
-export type CadenceReason = (typeof cadenceReasons)[number];
-
-/** Lists with one of these reasons are live now: people expect their items within seconds. */
-const liveReasons: ReadonlySet<CadenceReason> = new Set(['live', 'found', 'rehearsal', 'stated']);
-export function isLiveReason(reason: CadenceReason | null): boolean {
-  return reason !== null && liveReasons.has(reason);
-}
 
 /** Nothing new is expected in these lists, so their age does not count as the age of the pigeonhole. */
 const rareReasons: ReadonlySet<CadenceReason> = new Set(['unfilled', 'dormant']);
@@ -71,7 +49,7 @@ const graceMs = { least: 15_000, most: 5 * 60_000 };
 const startGraceMs = 2 * 60_000;
 
 /** The shortest time after which any list can be late. Lists read or due more recently need no look. */
-export const shortestGraceMs = graceMs.least;
+const shortestGraceMs = graceMs.least;
 
 /**
  * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
@@ -225,7 +203,7 @@ export function cadenceWords({
 }
 
 /** "5 s", "5 min", "6 h", in the longest unit that leaves a number of 2 or more, rounded to it. */
-export function intervalWords(ms: number): string {
+function intervalWords(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 100) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 100 * 60) return `${Math.round(seconds / 60)} min`;
@@ -243,7 +221,7 @@ export function lateWords({ late }: Pick<Freshness, 'late'>): string | null {
 }
 
 /** Stored facts about the freshness of one pigeonhole. */
-export interface FreshnessFacts {
+interface FreshnessFacts {
   readonly groups: CadenceGroup[];
   /** Every list that may be late. */
   readonly maybeLate: ListReading[];

@@ -45,7 +45,7 @@ export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sin
 }
 
 /** The status and what its problems were found in. */
-export interface StatusSnapshot {
+interface StatusSnapshot {
   readonly status: Status;
   readonly snapshot: WorkSnapshot & { readonly lanes: readonly LaneState[] };
   readonly places: readonly NamedPigeonhole[];

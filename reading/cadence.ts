@@ -1,5 +1,4 @@
 import type { Intervals } from '../config/config.js';
-import { type CadenceReason, isLiveReason } from '../operations/freshness.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Stretch } from '../work/asking/quota-rules.js';
 
@@ -89,7 +88,7 @@ export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
 /** A live list of questions up to this many pages is read completely by each poll, so that moderation shows in the next. */
 const wholePages = 5;
 /** Pages that each read includes of a sweep that is due. */
-export const dueSlicePages = 10;
+const dueSlicePages = 10;
 /** Pages that each read includes of a live list in no order: a new item can be on any of them. */
 const unorderedPages = 10;
 
@@ -317,4 +316,30 @@ export function shortest(all: readonly Intervals[]): Intervals {
     sweep: min((every) => every.sweep),
     lists,
   };
+}
+
+/** Why a list has the polling interval that is in force. The ledger stores the word. */
+export const cadenceReasons = [
+  'live',
+  'found',
+  'rehearsal',
+  'stated',
+  'no-session',
+  'no-event-day',
+  'unfilled',
+  'new',
+  'upcoming',
+  'ended',
+  'dormant',
+  'workspace',
+  'whole-walk',
+] as const;
+
+export type CadenceReason = (typeof cadenceReasons)[number];
+
+/** Lists with one of these reasons are live now: people expect their items within seconds. */
+const liveReasons: ReadonlySet<CadenceReason> = new Set(['live', 'found', 'rehearsal', 'stated']);
+
+export function isLiveReason(reason: CadenceReason | null): boolean {
+  return reason !== null && liveReasons.has(reason);
 }

@@ -23,7 +23,7 @@ export interface CountedRequest {
 /** Called once for each request, whether or not the service responded. */
 export type OnRequest = (request: CountedRequest) => void;
 
-export interface ClientSetting {
+interface ClientSetting {
   readonly log?: Log | undefined;
   readonly onRequest?: OnRequest | undefined;
   /** Clock for the instants in a response, epoch ms: the ledger's if they are stored. Default: the system's. */
@@ -65,4 +65,19 @@ export async function liftRefusedKeys(config: Config, ledger: Ledger): Promise<v
     const pauses = await pausesOf(ledger, [{ scope: 'workspace', name }]);
     if (pauses.every(({ cause }) => cause !== 'credential')) await forgetRefusedKey(ledger, name);
   }
+}
+
+/** A request to the service, as it is counted. */
+export interface CountedRequest {
+  readonly workspace: string;
+  /** HTTP status of the answer; null: there was none. */
+  readonly status: number | null;
+  /** The service's own code; null: it gave none. */
+  readonly code: number | null;
+  readonly durationMs: number;
+  readonly method: string;
+  /** By which the service's makers find it; null: it gave none. */
+  readonly requestId: string | null;
+  /** Why it failed, as the client judges; null: it did not. */
+  readonly kind: string | null;
 }

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config/config.js';
-import { TemporalUnreachableError } from './process-errors.js';
+import { TemporalUnreachableError } from './failure-kind.js';
 
 /** Both connections of a worker process. The caller closes them. */
 export interface TemporalConnections {

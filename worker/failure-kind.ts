@@ -3,7 +3,6 @@ import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { ClientOptionsError } from '../pigeonhole/client-options.js';
-import { TemporalUnreachableError, LocalTokenError, EmbeddedTemporalError } from './process-errors.js';
 import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 
@@ -22,4 +21,19 @@ export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof StoreError) return error.kind === 'unreachable' ? 'unreachable' : 'failed';
   if (error instanceof TemporalUnreachableError || error instanceof BinaryNotFoundError) return 'unreachable';
   return undefined;
+}
+
+/** The local API token cannot be read or stored. The message says what to do. */
+export class LocalTokenError extends Error {
+  override readonly name = 'LocalTokenError';
+}
+
+/** Temporal cannot be reached or refuses the connection. The message is one sentence with the address. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError';
+}
+
+/** The embedded server cannot run. The message is one sentence with the path of its log. */
+export class EmbeddedTemporalError extends Error {
+  override readonly name = 'EmbeddedTemporalError';
 }

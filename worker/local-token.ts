@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFi
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../api/token-text.js';
 import type { InstancePlace } from './instance-file.js';
-import { LocalTokenError } from './process-errors.js';
+import { LocalTokenError } from './failure-kind.js';
 
 /** The parts of a configuration that determine the token's path. */
 type TokenPlace = InstancePlace;

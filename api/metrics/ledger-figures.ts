@@ -298,7 +298,7 @@ function counter(name: string, help: string, samples: readonly Sample[]): Figure
 }
 
 /** One metric with its values at this moment. */
-export interface Figure {
+interface Figure {
   readonly name: string;
   /** One sentence. */
   readonly help: string;
@@ -306,7 +306,7 @@ export interface Figure {
   readonly samples: readonly Sample[];
 }
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

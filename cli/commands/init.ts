@@ -34,7 +34,7 @@ export function addInit(program: Command, run: Run): void {
     .action((options: InitOptions) => run((context) => init(context, options)));
 }
 
-export interface InitOptions extends InitFlags {
+interface InitOptions extends InitFlags {
   /** No questions: use the default for every missing option. */
   readonly yes: boolean;
   readonly check: boolean;
@@ -46,8 +46,8 @@ export interface InitOptions extends InitFlags {
  * file. Then checks it if its variables are set, and prints the next command. Exit 0 if the file is written and the
  * check, if any, found no problem; the exit code of `check` otherwise; 2 for an invalid answer.
  */
-export async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
-  const { checkDraft } = await import('../../worker/check-draft.js');
+async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
+  const { checkDraft } = await import('../../worker/check.js');
   const { config: file, out } = context;
   if (existsSync(file)) throw thereAlready(file);
   const interactive = process.stdin.isTTY === true && !yes;
@@ -92,7 +92,7 @@ async function showEvents(
   file: string,
 ): Promise<readonly number[] | null> {
   const { eventsOfDraft } = await import('../../operations/list-events.js');
-  const { checkDraft } = await import('../../worker/check-draft.js');
+  const { checkDraft } = await import('../../worker/check.js');
   const draft: InitAnswers = {
     service,
     keyVariable,

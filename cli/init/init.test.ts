@@ -1,4 +1,4 @@
-import { checkDraft } from '../../worker/check-draft.js';
+import { checkDraft } from '../../worker/check.js';
 import { type InitAnswers, type InitSinkType, sinkTypes } from './answers.js';
 import { asker, askAll, type InitFlags } from './questions.js';
 import { formatEvents } from '../commands/init.js';

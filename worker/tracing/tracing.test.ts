@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import { CollectorExporter, tracesUrl } from './collector-exporter.js';
-import { SdkTracer } from './open-tracer.js';
+import { CollectorExporter, tracesUrl, SdkTracer } from './open-tracer.js';
 
 class RefusedError extends Error {}
 
