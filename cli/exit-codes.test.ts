@@ -78,7 +78,7 @@ describe('wrong usage of pigeonpost', () => {
       ['import', 'missing.csv', '--pigeonhole', '1', '--config', 'good.yaml'],
       /missing\.csv: the file does not exist/,
     ],
-    ['an import of a folder', ['import', '.', '--pigeonhole', '1', '--config', 'good.yaml'], /\. is no file: name one/],
+    ['an import of a folder', ['import', '.', '--pigeonhole', '1', '--config', 'good.yaml'], /\. is not a file/],
     [
       'a report in the place of what is imported',
       ['import', 'note.txt', '--pigeonhole', '1', '--report', './note.txt', '--config', 'good.yaml'],

@@ -75,7 +75,7 @@ describe('a backup encrypted to two recipients', () => {
     expect([cut.status, cut.stderr]).toEqual([1, expect.stringContaining('cut.age is cut off or was changed')]);
 
     const done = run(['restore', 'store.age', '--yes', '--identity', 'two.txt']);
-    expect([done.status, done.stdout]).toEqual([0, expect.stringMatching(/data is as it was at 20/)]);
+    expect([done.status, done.stdout]).toEqual([0, expect.stringMatching(/data is restored as of 20/)]);
     const left = readdirSync(join(folder, 'data')).filter((name) => /new-|tar/.test(name));
     expect(left).toEqual([]);
   });
