@@ -101,7 +101,7 @@ describe('start on a terminal', () => {
     expect(piped.output()).not.toContain('\u001b');
 
     main.type(ctrlC);
-    await untilShown(main, /^pigeonpost (is stopping; Ctrl-C again ends it immediately|has stopped)/m);
+    await untilShown(main, /^pigeonpost (is stopping; press Ctrl-C again|has stopped)/m);
     expect(await main.exited).toBe(0);
     expect(main.written).toMatch(/ending the worker(, which has nothing|: up to 7 s for \d+ )/);
     expect(screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
