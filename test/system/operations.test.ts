@@ -243,7 +243,7 @@ describe('a running pigeonpost', () => {
     };
     const before = await walks();
     expect((await run('sweep', 'workspace:acme', '--list', 'attendees')).out).toBe(
-      'workspace acme is swept now: attendees\n',
+      'workspace acme is being swept: attendees\n',
     );
     await until('attendees are read from the first page', async () => (await walks()) > before);
     expect(await run('sweep', 'workspace:acme', '--list', 'atendees')).toMatchObject({
@@ -410,7 +410,7 @@ describe('a service that stops answering', () => {
     expect(main.errors().split(sentence).length).toBe(2); // one line, however many streams find out
 
     await control('DELETE');
-    expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is tried now\n');
+    expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is retried now\n');
     await until('it answers again', async () => !isDown(await problems()), 60_000);
     expect((await run('pause', 'sink:archive')).code).toBe(0);
     expect(await run('try-now', 'sink:archive')).toMatchObject({
