@@ -20,7 +20,7 @@ const cycleMs = 10_000;
 /** Maximum time between two cycles, in case a wake signal is lost. */
 const maxSleepMs = 30_000;
 
-/** When an operator last requested an immediate attempt, by sink, as far as this process has made it. */
+/** The time of the last immediate attempt that an operator requested and this process has made, by sink. */
 const triedNow = new WeakMap<OpenSink, number | null>();
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };

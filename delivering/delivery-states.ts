@@ -159,7 +159,7 @@ export interface Settled {
   readonly siblings?: readonly ItemObject[];
 }
 
-/** What a sink keeps of an item, with the item's list and key. */
+/** An item's object at the destination, with the item's list and key. */
 export interface ItemObject {
   readonly list: string;
   readonly key: string;

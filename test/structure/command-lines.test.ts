@@ -49,7 +49,7 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
 }
 
 describe('the command lines that people read', () => {
-  /** What stands at a sink: the name of the item that "ready --canary" sends, and the mark on a note. */
+  /** Texts in sinks that begin like a command: the name of the item that "ready --canary" sends, and the mark on a note. */
   const invented = /^pigeonpost (?:canary$|[^ ]+\/)/;
   const own = commandLines(/^pigeonpost |^node dist\/cli\/main\.js/).filter(
     ({ words }) => !invented.test(words.join(' ')),
