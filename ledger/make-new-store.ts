@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Database } from './drivers/database.js';
 import { openEmbedded } from './drivers/embedded.js';
 import { newStoreFolder } from './drivers/embedded-folder.js';
 import { startEmbeddedPostgres } from './drivers/start-embedded-postgres.js';
@@ -23,6 +24,7 @@ export async function makeNewStore(): Promise<void> {
     await (await startEmbeddedPostgres(join(unfinished, 'postgres'))).close();
     const db = await openEmbedded({ folder: unfinished });
     await migrate(db);
+    await dropTemplates(db);
     await db.close();
     await rename(join(unfinished, 'postgres'), target);
     await writeFile(stamp, madeFrom);
@@ -31,12 +33,23 @@ export async function makeNewStore(): Promise<void> {
   }
 }
 
+/**
+ * Drops the two template databases. The embedded engine never creates a second database, and without the templates a
+ * new store has half as many files to copy and sync, and every backup is 14 MB smaller.
+ */
+async function dropTemplates(db: Database): Promise<void> {
+  await db.query("UPDATE pg_database SET datistemplate = false WHERE datname IN ('template0', 'template1')");
+  await db.query('DROP DATABASE template0');
+  await db.query('DROP DATABASE template1');
+}
+
 /** Hashes everything that decides the contents of a new store. */
 function fingerprint(): string {
   const migrations = join(__dirname, 'migrations');
   const files = [
     join(dirname(require.resolve('@electric-sql/pglite')), '../package.json'),
     join(__dirname, 'drivers/start-embedded-postgres.js'),
+    join(__dirname, 'make-new-store.js'),
     join(__dirname, 'migrate.js'),
     ...readdirSync(migrations)
       .toSorted()

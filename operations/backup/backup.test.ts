@@ -311,7 +311,7 @@ describe('a backup of an embedded store', () => {
       file,
       'backup.json',
       'postgres/PG_VERSION',
-      'postgres/base/1/PG_VERSION',
+      'postgres/base/5/PG_VERSION',
     ]);
     spoil(unpacked);
     const hostile = join(folder, `${name}.tar.gz`);
