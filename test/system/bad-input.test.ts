@@ -151,7 +151,7 @@ describe('pigeonpost told something wrong', () => {
 
   it('asks a worker for a store and a Temporal that it can share, with 2', async () => {
     const { code, said } = await end(pigeonpost(['worker', '--config', configuration('worker')]));
-    expect(said).toMatch(/set store to a PostgreSQL URL and temporal\.address/);
+    expect(said).toMatch(/set store to a PostgreSQL URL and set temporal\.address/);
     expect(code).toBe(2);
   });
 

@@ -166,7 +166,7 @@ describe('a running pigeonpost', () => {
         code: 3,
         out: '',
         errors: expect.stringContaining(
-          `another pigeonpost answers at http://127.0.0.1:${port}, not the one of ${file}`,
+          `the pigeonpost at http://127.0.0.1:${port} belongs to another configuration, not to ${file}`,
         ),
       });
     }
@@ -273,7 +273,7 @@ describe('a running pigeonpost', () => {
     expect(planned.out).toMatch(
       /^changed: sync all\n {2}sinks: \["archive"\] becomes \["archive","late"\]\nadded: sink late\n/,
     );
-    expect(planned.out).toMatch(/sink late counts, and does not send, \d+ sessions/);
+    expect(planned.out).toMatch(/sink late counts, without sending, \d+ sessions/);
     expect((await status()).configuration).toBe(1);
     expect(await run('config', 'apply', '--config', 'changed.yaml')).toMatchObject({
       code: 1,
@@ -308,7 +308,7 @@ describe('a running pigeonpost', () => {
       return new RegExp(`^pigeonpost_${name}{[^}]*sink="crm"[^}]*} (\\S+)$`, 'm').exec(text)?.[1];
     };
     configure({ archive: '', late, crm: crm('item.email') });
-    expect((await run('config', 'apply')).errors).toMatch(/sends [\d,]+ changes to sinks\? .*add --yes\n$/);
+    expect((await run('config', 'apply')).errors).toMatch(/sends [\d,]+ changes to sinks\. .*add --yes\n$/);
     expect((await run('config', 'apply', '--yes')).code).toBe(0);
     await until('all of it is withheld', async () => (await crmNow())?.withheld['no-match'] !== undefined);
     await untilSettled();
