@@ -31,7 +31,7 @@ describe('the head of the screen of start', () => {
 
   it('keeps the address of the page at the top once it is known', () => {
     expect(shown({ phase: 'running', page: 'http://127.0.0.1:8088/?code=ppc_x', note: 'not up to date' })).toEqual([
-      'pigeonpost has been running for 90 s; press Ctrl-C to stop it',
+      'pigeonpost is ready, up for 90 s; press Ctrl-C to stop it',
       'page  http://127.0.0.1:8088/?code=ppc_x',
       'log   ./pigeonpost.log',
       'not up to date',

@@ -148,7 +148,7 @@ export function startHead(state: StartState, nowMs: number, columns: number): Te
   const age = spanInWords((nowMs - startedMs) / 1000);
   const titles = {
     starting: ` is starting, ${age} so far; Ctrl-C stops it`,
-    running: ` has been running for ${age}; press Ctrl-C to stop it`,
+    running: ` is ready, up for ${age}; press Ctrl-C to stop it`,
     stopping: ' is stopping; press Ctrl-C again to end it now, without data loss',
     stopped: ` has stopped after ${age}`,
   };

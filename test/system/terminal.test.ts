@@ -65,7 +65,7 @@ describe('start on a terminal', () => {
     await untilShown(main, /^hooks \(webhook\)[^]*^ {2}failing/m);
     await untilShown(main, /^pigeonpost is ready/m);
     expect(screen.lines.slice(0, 4)).toEqual([
-      expect.stringMatching(/^pigeonpost has been running for \d+ s; press Ctrl-C to stop it$/),
+      expect.stringMatching(/^pigeonpost is ready, up for \d+ s; press Ctrl-C to stop it$/),
       expect.stringMatching(new RegExp(`^page {2}http://127\\.0\\.0\\.1:${port}/\\?code=ppc_`)),
       'log   ./pigeonpost.log',
       expect.stringMatching(/^rate {2}[\d,]+ found, /),
