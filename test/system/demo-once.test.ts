@@ -75,7 +75,7 @@ describe('the demo with --once', () => {
     await untilOutputOrErrors(run, /starting pigeonpost/);
     run.kill('SIGTERM');
     expect(await run.exited).toBe(1);
-    expect(run.errors()).toContain('stopped before everything had settled');
+    expect(run.errors()).toContain('stopped before everything was settled');
   });
 });
 

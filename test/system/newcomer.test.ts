@@ -42,7 +42,7 @@ describe('a newcomer', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(env.SERVICE_KEY);
 
     const again = await run('init', ...flags);
-    expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/is there already and is left as it is/)]);
+    expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/already exists and was not changed/)]);
 
     const port = await freeTestPort();
     const withoutPort = readFileSync(file, 'utf8').replace(/^server:\n {2}port: .*\n/m, ''); // written if 8088 is in use
