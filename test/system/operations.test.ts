@@ -334,7 +334,7 @@ describe('a running pigeonpost', () => {
     expect(toSend).not.toBeNull();
     expect(await run('config', 'apply')).toMatchObject({
       code: 2,
-      errors: expect.stringContaining(`sends ${toSend![1]} changes to sinks?`),
+      errors: expect.stringContaining(`sends ${toSend![1]} changes to sinks.`),
     });
     expect((await run('config', 'apply', '--yes')).code).toBe(0);
     const sent = Number(toSend![1]);
