@@ -57,7 +57,7 @@ export function serveActions(app: ApiApp, sources: ApiSources): void {
         const by = actorOf(c, action.by);
         const result = await sources.act(by === undefined ? action : { ...action, by });
         if (result === 'unknown') {
-          throw new Refused(404, `no ${kind} ${name} is known; "pigeonpost status" shows what is`);
+          throw new Refused(404, `no ${kind} ${name} is known: run "pigeonpost status" to see what exists`);
         }
         if (result === 'done') return undefined;
         if ('note' in result) return result.note;

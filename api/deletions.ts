@@ -88,7 +88,7 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
   const find = async (c: ApiContext, id: string): Promise<Hold> => {
     const hold = (await own(c)).find((each) => String(each.id) === id);
     if (hold !== undefined) return hold;
-    throw new Refused(404, `no deletions ${id} wait; "pigeonpost deletions list" shows what does`);
+    throw new Refused(404, `no held deletion has the number ${id}: run "pigeonpost deletions list" to see the numbers`);
   };
   app.openapi(listRoute, async (c) => c.json({ held: (await own(c)).map(view) }, 200));
   app.openapi(showRoute, async (c) => {

@@ -77,7 +77,9 @@ const erasureRequestSchema = z
 export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
 
 const looksLike = 'an erasure has "id" (a UUID) and "attendee" (an id, a code or an e-mail address)';
-const idParam = z.object({ id: z.uuid() });
+const idParam = z.object({
+  id: z.uuid({ error: 'an id of an erasure is a UUID, as "pigeonpost erasures list" prints it' }),
+});
 
 const planRoute = createRoute({
   method: 'post',
@@ -198,12 +200,13 @@ const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
 const nobody = (): Refused =>
   new Refused(
     404,
-    'nobody is known by this id, code or e-mail address; whose texts "retention" has dropped is known by id or code alone; "pigeonpost status" shows what has been read',
+    'no person has this id, code or e-mail address. If "retention" removed the texts of a person, only the id or code finds them. "pigeonpost status" shows what has been read',
   );
 
 async function required(ledger: Ledger, id: string): Promise<Erasure> {
   const erasure = await readErasure(ledger, id);
-  if (erasure === undefined) throw new Refused(404, 'no such erasure is known; "pigeonpost erasures list" shows them');
+  if (erasure === undefined)
+    throw new Refused(404, 'no erasure has this id: run "pigeonpost erasures list" to see the ids');
   return erasure;
 }
 

@@ -246,7 +246,7 @@ describe('an import over the API', () => {
       expect([path, answer.status, detailOf(answer)]).toEqual([
         path,
         404,
-        'no import 9 is known; "pigeonpost import list" shows what is',
+        'no import 9 is known: run "pigeonpost import list" to see what exists',
       ]);
     }
   });

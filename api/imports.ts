@@ -111,7 +111,7 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     const view = await imports.find(id);
     const workspace = workspaceOf(c);
     if (view !== undefined && (workspace === null || view.workspace === workspace)) return view;
-    throw new Refused(404, `no import ${id} is known; "pigeonpost import list" shows what is`);
+    throw new Refused(404, `no import ${id} is known: run "pigeonpost import list" to see what exists`);
   };
   /** The token that started an import has its file already. Another importer may not see the people in it. */
   const mayReadRows = async (c: ApiContext, id: string): Promise<boolean> => {

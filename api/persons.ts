@@ -101,7 +101,7 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
       if (first === undefined) {
         throw new Refused(
           404,
-          'nobody is known by this id, code or e-mail address; "pigeonpost status" shows what has been read',
+          'no person has this id, code or e-mail address: "pigeonpost status" shows what has been read',
         );
       }
       return await exportPerson(ledger, places);

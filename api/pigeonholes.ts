@@ -162,7 +162,7 @@ export async function requireRef(
 }
 
 function notKnown(workspace: string, id: string): Refused {
-  return new Refused(404, `no pigeonhole ${workspace}/${id} is known; "pigeonpost status" shows what is`);
+  return new Refused(404, `no pigeonhole ${workspace}/${id} is known: run "pigeonpost status" to see what exists`);
 }
 
 /**
@@ -260,7 +260,7 @@ export async function knownPigeonhole(
   if (first === undefined) {
     throw new Refused(
       404,
-      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known; "pigeonpost status" shows what is`,
+      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known: run "pigeonpost status" to see what exists`,
     );
   }
   if (others.length > 0) {

@@ -37,7 +37,7 @@ export function servePreview(app: ApiApp, sources: ApiSources): void {
     }
     const look = async (): Promise<Preview> => {
       const shown = await usable(async () => await sources.preview(asked));
-      if ('unknown' in shown) throw new Refused(404, `${shown.unknown}; "pigeonpost status" shows what is`);
+      if ('unknown' in shown) throw new Refused(404, `${shown.unknown}: run "pigeonpost status" to see what exists`);
       return shown;
     };
     if (!wantsPersonal(c, c.req.valid('query').personal)) return c.json(withoutWhatIsSent(await look()), 200);

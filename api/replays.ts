@@ -41,7 +41,8 @@ export function serveReplays(app: ApiApp, sources: ApiSources): void {
       },
       async () => {
         const answer = await replay(by === undefined ? wanted : { ...wanted, by });
-        if ('unknown' in answer) throw new Refused(404, `${answer.unknown}; "pigeonpost status" shows what is`);
+        if ('unknown' in answer)
+          throw new Refused(404, `${answer.unknown}: run "pigeonpost status" to see what exists`);
         return answer;
       },
     );

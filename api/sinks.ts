@@ -150,7 +150,7 @@ export function serveSinks(app: ApiApp, sources: StatusSources): void {
   const { ledger } = sources;
   const known = (c: ApiContext, name: string): void => {
     if (Object.hasOwn(sources.config.sinks, name) && seesSink(c, sources, name)) return;
-    throw new Refused(404, `no sink ${name} is known; "pigeonpost status" shows what is`);
+    throw new Refused(404, `no sink ${name} is known: run "pigeonpost status" to see what exists`);
   };
   app.openapi(listRoute, async (c) => {
     const present = await readPresent(sources, workspaceOf(c));

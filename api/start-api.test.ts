@@ -204,7 +204,7 @@ describe('an action', () => {
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.text)).toMatchObject({
       status: 404,
-      detail: 'no sink hooks is known; "pigeonpost status" shows what is',
+      detail: 'no sink hooks is known: run "pigeonpost status" to see what exists',
     });
   });
 

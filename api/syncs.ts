@@ -116,7 +116,7 @@ export function serveSyncs(app: ApiApp, sources: StatusSources): void {
     const workspace = workspaceOf(c);
     const syncs = await viewSyncs(sources, await readPresent(sources, workspace), workspace);
     const found = syncs.find((sync) => sync.name === name);
-    if (found === undefined) throw new Refused(404, `no sync ${name} is configured; GET /api/syncs shows what is`);
+    if (found === undefined) throw new Refused(404, `no sync ${name} is configured: GET /api/syncs lists the syncs`);
     return c.json(found, 200);
   });
 }

@@ -118,7 +118,8 @@ export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'l
     const { name } = c.req.valid('param');
     requireEveryWorkspace(c);
     await audited(c, ledger, { action: 'revoke-token', target: `token:${name}` }, async () => {
-      if (!(await revokeToken(ledger, name))) throw new Refused(404, `there is no token ${name}`);
+      if (!(await revokeToken(ledger, name)))
+        throw new Refused(404, `no token is named ${name}: run "pigeonpost token list" to see the names`);
     });
     return c.json({ done: true } as const, 200);
   });

@@ -54,12 +54,12 @@ describe('wrong usage of pigeonpost', () => {
     [
       'a sweep of a list that is none',
       ['sweep', 'workspace:acme', '--list', 'qustions', '--config', 'good.yaml'],
-      /"qustions" is no list: did you mean "questions"\?/,
+      /"qustions" is not a list: did you mean "questions"\?/,
     ],
     [
       'fields of a list that is none',
       ['fields', 'atendees', '--config', 'good.yaml'],
-      /"atendees" is no list: did you mean "attendees"\?/,
+      /"atendees" is not a list: did you mean "attendees"\?/,
     ],
     ['a replay to nobody', ['replay', '--config', 'good.yaml'], /give the name of a sink, or --all for every sink/],
     [

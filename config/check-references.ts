@@ -127,7 +127,9 @@ function checkName(document: ConfigDocument, path: KeyPath, known: readonly stri
     nearest === undefined
       ? `allowed: ${known.join(', ') || `none, since there is no ${what}`}`
       : `did you mean "${nearest}"?`;
-  return [problemAt(document, path, `found ${document.placeOf(path).shown}, which is no ${what} here, ${hint}`)];
+  return [
+    problemAt(document, path, `found ${document.placeOf(path).shown}, which is not a ${what} in this file, ${hint}`),
+  ];
 }
 
 function namesAt(tree: unknown, path: KeyPath): string[] {

@@ -17,7 +17,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       instead('  acme:\n    baseUrl: https://engagement.example.com\n    apiKey: ${ACME_API_KEY}\n', '  - acme\n'),
       [
         '1: workspaces: found a list, allowed: a group of workspaces, each under its name',
-        '5: syncs.conferences.workspace: found "acme", which is no workspace here, allowed: none, since there is no workspace',
+        '5: syncs.conferences.workspace: found "acme", which is not a workspace in this file, allowed: none, since there is no workspace',
       ],
     ],
     ['a text for a sync', atEnd('temporal: embedded\n'), ['13: temporal: found "embedded", allowed: a group of keys']],
@@ -112,12 +112,12 @@ describe('a name that refers to nothing', () => {
     [
       'an unknown workspace',
       instead('workspace: acme', 'workspace: acne'),
-      ['7: syncs.conferences.workspace: found "acne", which is no workspace here, did you mean "acme"?'],
+      ['7: syncs.conferences.workspace: found "acne", which is not a workspace in this file, did you mean "acme"?'],
     ],
     [
       'an unknown sink',
       instead('[archive]', '[archive, warehouse]'),
-      ['8: syncs.conferences.sinks[1]: found "warehouse", which is no sink here, allowed: archive'],
+      ['8: syncs.conferences.sinks[1]: found "warehouse", which is not a sink in this file, allowed: archive'],
     ],
     [
       'a sink named twice',

@@ -132,7 +132,7 @@ describe('drop folders', () => {
     [
       'a workspace that is not there',
       'imports: [{ workspace: acne, pigeonhole: 101, folder: in }]',
-      ['13: imports[0].workspace: found "acne", which is no workspace here, did you mean "acme"?'],
+      ['13: imports[0].workspace: found "acne", which is not a workspace in this file, did you mean "acme"?'],
     ],
     [
       'the same folder twice, however it is written',

@@ -34,8 +34,8 @@ describe('a list on the command line', () => {
   });
 
   it.each([
-    ['qustions', '"qustions" is no list: did you mean "questions"?'],
-    ['engagement', expect.stringMatching(/^"engagement" is no list: there are sessions, attendees, questions/)],
+    ['qustions', '"qustions" is not a list: did you mean "questions"?'],
+    ['engagement', expect.stringMatching(/^"engagement" is not a list: there are sessions, attendees, questions/)],
   ])('that is %s is none', (word, problem) => {
     expect(listNamed(word)).toEqual({ problem });
   });
@@ -52,11 +52,15 @@ describe('an item on the command line', () => {
   });
 
   it.each<[string, string, boolean]>([
-    ['9001', '"9001" is no item: write it as list:key, e.g. questions:9001', false],
-    ['', '"" is no item: write it as list:key, e.g. questions:9001', false],
-    ['questions:', '"questions:" is no item: write it as list:key, e.g. questions:9001', false],
-    ['qustions:1', '"qustions" is no list: did you mean "questions"?', false],
-    [`${'x'.repeat(10_000)}:1`, `"${'x'.repeat(60)}…" is no item: write it as list:key, e.g. questions:9001`, false],
+    ['9001', '"9001" is not an item: write it as list:key, e.g. questions:9001', false],
+    ['', '"" is not an item: write it as list:key, e.g. questions:9001', false],
+    ['questions:', '"questions:" is not an item: write it as list:key, e.g. questions:9001', false],
+    ['qustions:1', '"qustions" is not a list: did you mean "questions"?', false],
+    [
+      `${'x'.repeat(10_000)}:1`,
+      `"${'x'.repeat(60)}…" is not an item: write it as list:key, e.g. questions:9001`,
+      false,
+    ],
     [
       `questions:${'9'.repeat(201)}`,
       `no item has the key "${'9'.repeat(60)}…": a key is at most 200 characters that can be printed`,

@@ -22,7 +22,7 @@ function named<Name extends string>(word: string, names: readonly Name[]): { lis
   if (list !== undefined) return { list };
   const nearest = nearestWord(word, names);
   const hint = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return { problem: `"${shownWord(word)}" is no list: ${hint}` };
+  return { problem: `"${shownWord(word)}" is not a list: ${hint}` };
 }
 
 /** More than any key has: ids of the service, and keyed hashes of our own. */
@@ -36,7 +36,7 @@ export function itemNamed(word: string): { list: ListName; key: string } | { pro
   const [, listWord, key] = /^([a-z_-]{1,40}):([^]+)$/i.exec(word) ?? [];
   if (listWord === undefined || key === undefined) {
     return {
-      problem: `"${shownWord(word)}" is no item: write it as list:key, e.g. questions:9001`,
+      problem: `"${shownWord(word)}" is not an item: write it as list:key, e.g. questions:9001`,
       notFound: false,
     };
   }

@@ -82,7 +82,7 @@ describe('a backup encrypted to two recipients', () => {
 
   it('is not started for an invalid recipient, nor restored with an identity it does not need', () => {
     const made = run(['backup', 'none.age', '--encrypt-to', 'age1nobody']);
-    expect([made.status, made.stderr]).toEqual([2, expect.stringContaining('"age1nobody" is no recipient of age')]);
+    expect([made.status, made.stderr]).toEqual([2, expect.stringContaining('"age1nobody" is not an age recipient')]);
     const restored = run(['restore', 'pigeonpost.yaml', '--yes', '--identity', 'one.txt']);
     expect([restored.status, restored.stderr]).toEqual([
       2,

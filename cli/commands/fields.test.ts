@@ -55,7 +55,7 @@ describe('pigeonpost fields', () => {
   });
 
   it.each([
-    [{ list: 'atendees' }, '"atendees" is no list: did you mean "attendees"?'],
+    [{ list: 'atendees' }, '"atendees" is not a list: did you mean "attendees"?'],
     [{ pigeonhole: 'acme' }, '--pigeonhole is "acme": give WORKSPACE/ID or ID'],
   ])('asks nothing when it is used wrongly: %j', async (options, message) => {
     await expect(run(options)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse, message });

@@ -19,7 +19,7 @@ export async function encrypterTo(recipients: readonly string[]): Promise<Encryp
     } catch {
       throw new BackupError(
         'wrongUse',
-        `"${recipient.slice(0, 80)}" is no recipient of age: give a public key that begins with age1, as age-keygen prints it`,
+        `"${recipient.slice(0, 80)}" is not an age recipient: give a public key that begins with age1, as age-keygen prints it`,
       );
     }
   }

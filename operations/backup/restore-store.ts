@@ -45,7 +45,7 @@ export async function readErasureListFile(file: string): Promise<ErasureList> {
   try {
     return erasureListSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new BackupError('unusable', `${file} is no list of erasures: give one that "erasures export" wrote`, {
+    throw new BackupError('unusable', `${file} is not a list of erasures: give one that "erasures export" wrote`, {
       cause: error,
     });
   }

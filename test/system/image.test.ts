@@ -71,7 +71,10 @@ describe('the image', () => {
     const started = run('--config', join(folder, 'pigeonpost.yaml'), 'start');
     expect([started.status, started.stderr]).toEqual([1, expect.stringMatching(/no embedded store: set DATABASE_URL/)]);
     expect(existsSync(join(folder, 'data'))).toBe(false);
-    expect(run('demo')).toMatchObject({ status: 2, stderr: expect.stringMatching(/does not include the demo: run "npm start"/) });
+    expect(run('demo')).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/does not include the demo: run "npm start"/),
+    });
   });
 });
 

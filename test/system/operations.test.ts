@@ -248,7 +248,7 @@ describe('a running pigeonpost', () => {
     await until('attendees are read from the first page', async () => (await walks()) > before);
     expect(await run('sweep', 'workspace:acme', '--list', 'atendees')).toMatchObject({
       code: 2,
-      errors: 'pigeonpost: "atendees" is no list: did you mean "attendees"?\n',
+      errors: 'pigeonpost: "atendees" is not a list: did you mean "attendees"?\n',
     });
   });
 
