@@ -6,8 +6,8 @@ import { runSandbox } from './start-sandbox.js';
 
 /** The flags of the sandbox command. */
 export const sandboxOptions: readonly { flag: string; description: string; default?: string }[] = [
-  { flag: '--port <n>', description: 'loopback port; 0 takes a free one', default: String(DEFAULTS.port) },
-  { flag: '--seed <n>', description: 'what everything random follows from', default: String(DEFAULTS.seed) },
+  { flag: '--port <n>', description: 'port on loopback; 0 picks a free one', default: String(DEFAULTS.port) },
+  { flag: '--seed <n>', description: 'seed of all random data', default: String(DEFAULTS.seed) },
   {
     flag: '--attendees <n>',
     description: 'attendees of the first pigeonhole, up to 1000000',
@@ -15,7 +15,7 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
   },
   {
     flag: '--pigeonholes <n>',
-    description: 'how many: live, ended, upcoming, new, …',
+    description: 'number of pigeonholes: live, ended, upcoming, new, …',
     default: String(DEFAULTS.pigeonholes),
   },
   { flag: '--sessions <n>', description: 'sessions of each pigeonhole', default: String(DEFAULTS.sessions) },
@@ -29,17 +29,21 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
   { flag: '--frozen', description: 'start without live events; POST /_control/thaw starts them' },
   {
     flag: '--order <order>',
-    description: 'of every list: ascending, descending or unordered',
+    description: 'order of every list: ascending, descending or unordered',
     default: DEFAULTS.order,
   },
-  { flag: '--cursor <kind>', description: 'what cursors hold: keyset or offset', default: DEFAULTS.cursor },
+  { flag: '--cursor <kind>', description: 'position that a cursor holds: keyset or offset', default: DEFAULTS.cursor },
   { flag: '--workspace-kind <kind>', description: 'personal or team', default: DEFAULTS.workspaceKind },
   { flag: '--api-key <key>', description: `an accepted key; repeatable (default: ${DEFAULTS.apiKeys[0]})` },
-  { flag: '--latency-ms <n>', description: 'every answer waits this long', default: String(DEFAULTS.latencyMs) },
+  {
+    flag: '--latency-ms <n>',
+    description: 'delay of each response, in milliseconds',
+    default: String(DEFAULTS.latencyMs),
+  },
   { flag: '--quota <n/seconds>', description: 'requests of each key in a window, for example 1000/86400' },
   { flag: '--fault <spec>', description: 'a fault, for example kind=error,code=5000,rate=0.05; repeatable' },
   { flag: '--registrants <on|off>', description: 'whether registrants are enabled', default: 'on' },
-  { flag: '--now <instant>', description: 'where the generated past ends, ISO 8601 (default: the start of this hour)' },
+  { flag: '--now <instant>', description: 'end of the generated past, ISO 8601 (default: the start of this hour)' },
 ];
 
 interface Flags {
@@ -81,7 +85,7 @@ const READERS: Record<string, (text: string, before: unknown) => unknown> = {
 /** The command as commander knows it: every flag of `sandboxOptions`, checked, and --help. */
 function createParser(): Command {
   const command = new Command('sandbox')
-    .description('the Event Engagement Service on loopback, with live traffic and faults on demand')
+    .description('Run a stand-in for the Event Engagement Service on loopback, with live traffic and faults on demand')
     .allowExcessArguments(false);
   for (const { flag, description, default: fallback } of sandboxOptions) {
     const option = new Option(flag, description);

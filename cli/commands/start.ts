@@ -18,7 +18,7 @@ export function addStart(program: Command, run: Run): void {
   program
     .command('start')
     .description('Read, deliver and serve the API; the store and Temporal are embedded unless addresses are configured')
-    .option('--accept-config', 'this file becomes current, even if a newer one was applied', false)
+    .option('--accept-config', 'make this file current, even if a newer one was applied', false)
     .option('--adopt', 'use a ledger that belonged to another Temporal', false)
     .option('--plain', 'log lines instead of the screen on a terminal', false)
     .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
