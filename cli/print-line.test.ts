@@ -7,10 +7,10 @@ function printed(text: string, terminal: boolean): string[] {
 }
 
 describe('a printed line', () => {
-  const long = '  sink crm:  working, nothing to go';
+  const long = '  sink crm:  working, nothing to do';
 
   it('is wrapped between words on a narrow terminal, with an indented continuation', () => {
-    expect(printed(long, true)).toEqual(['  sink crm: working,', '      nothing to go']);
+    expect(printed(long, true)).toEqual(['  sink crm: working,', '      nothing to do']);
   });
 
   it('is unchanged if it fits, and for other programs', () => {

@@ -48,7 +48,7 @@ describe('the text of doctor', () => {
       '"port": 8088',
       'refused     sink crm: the token is refused',
       'configuration 3, not settled; pigeonholes: 2 working, 1 failing',
-      'sink crm (hubspot): paused, 5 delivered, 7 to go, 1 dead letters',
+      'sink crm (hubspot): paused, 5 delivered, backlog 7, 1 dead letters',
       'quota of acme: 10 used, unknown number left',
       'error since 2026-11-21T19:00:00.000Z: sink crm is paused',
       'dead letters of crm, attendees: 1 by http:422, last 2026-11-21T19:30:00.000Z',

@@ -204,7 +204,7 @@ function runningLines(running: RunningReport): string[] {
     `configuration ${configuration}, ${settled ? 'settled' : 'not settled'}; pigeonholes: ${states.join(', ') || 'none'}`,
     ...sinks.map(
       ({ name, type, state, delivered, backlog, dead }) =>
-        `sink ${name} (${type}): ${state}, ${delivered} delivered, ${backlog} to go, ${dead} dead letters`,
+        `sink ${name} (${type}): ${state}, ${delivered} delivered, backlog ${backlog}, ${dead} dead letters`,
     ),
     ...quotas.map(
       ({ workspace, used, left }) => `quota of ${workspace}: ${used} used, ${left ?? 'unknown number'} left`,

@@ -14,8 +14,8 @@ describe('the demo as a log line', () => {
       backlog: 4,
     });
     expect(formatDemoLine(viewOf({ status: statusOf({ sinks: [sinkOf(), paused] }) }), now)).toBe(
-      '09:30:00 0 items in the ledger, live read 3 s ago | hooks: 1,200 delivered, 0 withheld, 0 to go' +
-        ' | archive: 1,200 delivered, 3 withheld, 4 to go, paused: disk full',
+      '09:30:00 0 items in the ledger, live read 3 s ago | hooks: 1,200 delivered, 0 withheld, backlog 0' +
+        ' | archive: 1,200 delivered, 3 withheld, backlog 4, paused: disk full',
     );
   });
 

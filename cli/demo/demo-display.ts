@@ -43,7 +43,7 @@ export function formatDemoLine({ note, status }: DemoView, now: Date): string {
     `${grouped(items)} items in the ledger${fresh === null ? '' : `, live read ${inWords(fresh, now)}`}`,
     ...status.sinks.map(({ name, state, reason, delivered, withheld, backlog }) => {
       const trouble = state === 'working' ? '' : `, ${state}${reason === null ? '' : `: ${reasonWords(reason)}`}`;
-      return `${name}: ${grouped(delivered)} delivered, ${grouped(sumOf(withheld))} withheld, ${grouped(backlog)} to go${trouble}`;
+      return `${name}: ${grouped(delivered)} delivered, ${grouped(sumOf(withheld))} withheld, backlog ${grouped(backlog)}${trouble}`;
     }),
     ...(note === null ? [] : [note]),
   ];

@@ -59,7 +59,7 @@ describe('the block of the demo', () => {
       'questions         3,000   2,999   qna-questions     3,000   2,999',
       'votes             3,000   2,999',
       '',
-      'sink            delivered  withheld     to go        last',
+      'sink            delivered  withheld   backlog        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
       '',
       'messages http://127.0.0.1:40001  128 questions in 4 threads, 3 redacted',

@@ -19,7 +19,7 @@ describe('the text of status', () => {
       'Annual Summit (101)  live      working          1,234  3 s ago, next in 2 s',
       '  6 lists every 5 s: the event is live',
       '',
-      'sink            delivered  withheld     to go        last',
+      'sink            delivered  withheld   backlog        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
       '',
       'rate  12 found, 11 delivered this minute  (minute before: 30, 28)',

@@ -3,7 +3,7 @@ import type { Trouble } from '../../operations/find-problems.js';
 import { counted, grouped, sumOf, inWords, reasonWords } from '../format-values.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
 
-const headings = ['delivered', 'withheld', 'to go'] as const;
+const headings = ['delivered', 'withheld', 'backlog'] as const;
 const numberWidth = 10;
 const lastWidth = 12;
 
