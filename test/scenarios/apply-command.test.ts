@@ -61,7 +61,7 @@ describe('pigeonpost apply', () => {
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
     const first = await command.run();
     expect(first.code).toBe(0);
-    expect(first.notes[0]).toMatch(/^no answer came about pigeonhole: looked up in 60 s/);
+    expect(first.notes[0]).toMatch(/^the answer about pigeonhole was lost: pigeonpost looks it up in 60 s/);
     expect(first.lines.at(-1)).toBe('4 created');
     expect(await posts(stage)).toHaveLength(4);
 
@@ -92,7 +92,7 @@ describe('pigeonpost apply', () => {
     const undecided = await command.run();
     expect(undecided.code).toBe(1);
     expect(undecided.lines.join('\n')).toMatch(
-      /pigeonhole +looks like one that exists\n.*"ACME Summit".*\n.*--use pigeonhole=\d+ takes it/,
+      /pigeonhole +similar to an existing object\n.*"ACME Summit".*\n.*to use an existing one, add --use pigeonhole=\d+;/,
     );
   });
 
