@@ -72,7 +72,7 @@ describe('a newcomer', () => {
     const canaries = await run('ready', '101', '--canary', '--yes');
     expect([canaries.code, canaries.errors]).toEqual([0, '']);
     expect(canaries.out).toMatch(/^ok +Canary through archive \(file\): "pigeonpost canary \d{15}"/m);
-    expect(canaries.out).toMatch(/\ncanaries: all came through and were taken back\n$/);
+    expect(canaries.out).toMatch(/\ncanaries: all arrived and were deleted again\n$/);
 
     const paused = await fetch(`http://127.0.0.1:${port}/api/actions`, {
       method: 'POST',
