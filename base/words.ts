@@ -1,14 +1,33 @@
-/** Returns `1,500 deletions` or `1 deletion`. */
-export function count(n: string | number | null | undefined, what: string): string {
-  return `${grouped(n ?? 0)} ${what}${n === 1 ? '' : 's'}`;
-}
-
-/** Returns `1,500`. */
+/** Returns `12,345`. */
 export function grouped(n: string | number): string {
   return Number(n).toLocaleString('en-US');
+}
+
+/** Returns `1 row` or `12,345 rows`. */
+export function counted(n: string | number | null | undefined, one: string, many = `${one}s`): string {
+  return `${grouped(n ?? 0)} ${n === 1 ? one : many}`;
 }
 
 /** Returns `2026-11-21 09:30 UTC`: readers are in any time zone. */
 export function formatInstant(iso: string | number | null | undefined): string {
   return `${String(iso).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+const minuteS = 60;
+const hourS = 60 * minuteS;
+const dayS = 24 * hourS;
+
+/** Returns `12 s`, `3 min`, `5 h` or `2 d`, in the largest unit of which there are at least two. @param seconds 0 or more */
+export function formatSpan(seconds: number): string {
+  if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
+  if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
+  if (seconds < 2 * dayS) return `${Math.round(seconds / hourS)} h`;
+  return `${Math.round(seconds / dayS)} d`;
+}
+
+/** Returns `12 s ago`, `in 3 min` or `just now`. */
+export function formatDistance(atMs: number, nowMs: number): string {
+  const seconds = Math.round((atMs - nowMs) / 1000);
+  if (seconds === 0) return 'just now';
+  return seconds > 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
 }

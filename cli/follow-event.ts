@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventObjectView, EventView } from '../operations/provision-event.js';
 import type { Output } from './context.js';
-import { spanInWords } from './format-values.js';
+import { formatSpan } from '../base/words.js';
 
 export type Wait = (ms: number) => Promise<unknown>;
 
@@ -39,7 +39,7 @@ export async function untilAnswered(
 }
 
 function waitWords(why: string, waitMs: number): string {
-  const span = spanInWords(Math.ceil(waitMs / 1000));
+  const span = formatSpan(Math.ceil(waitMs / 1000));
   switch (why) {
     case 'quota':
       return `the request quota is used up: the command continues in ${span}`;
@@ -115,7 +115,7 @@ class EventProgress {
     const news = objects.filter(({ key, state }) => state === 'unknown' && !this.#lost.has(key)).map(({ key }) => key);
     if (news.length === 0) return;
     for (const key of news) this.#lost.add(key);
-    const span = spanInWords(Math.ceil((nextInMs ?? 0) / 1000));
+    const span = formatSpan(Math.ceil((nextInMs ?? 0) / 1000));
     const when = nextInMs === 0 ? 'later' : `in ${span}`;
     this.out.note(
       `the answer about ${news.join(', ')} was lost: pigeonpost looks it up ${when}, before it sends anything again (${comeBack})`,

@@ -1,4 +1,5 @@
-import { inWords, spanInWords } from './format-values.js';
+import { formatSpan } from '../base/words.js';
+import { inWords } from './format-values.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -27,6 +28,6 @@ describe('a formatted instant', () => {
 
 describe('a formatted span', () => {
   it('has whole units', () => {
-    expect([0, 59.4, 200, 10_000, 500_000].map(spanInWords)).toEqual(['0 s', '59 s', '3 min', '3 h', '6 d']);
+    expect([0, 59.4, 200, 10_000, 500_000].map(formatSpan)).toEqual(['0 s', '59 s', '3 min', '3 h', '6 d']);
   });
 });

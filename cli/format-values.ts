@@ -1,35 +1,12 @@
-/** "12,345". */
-export function grouped(n: number): string {
-  return n.toLocaleString('en-US');
-}
-
-/** "1 row", "12,345 rows". */
-export function counted(n: number, one: string, many = `${one}s`): string {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
-}
+import { formatDistance } from '../base/words.js';
 
 export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-const minuteS = 60;
-const hourS = 60 * minuteS;
-const dayS = 24 * hourS;
-
-/** "12 s ago", "in 3 min", "just now": uses the largest unit of which there are at least two. */
+/** Returns "12 s ago", "in 3 min" or "just now". */
 export function inWords(at: Date, now: Date): string {
-  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
-  if (seconds === 0) return 'just now';
-  const span = spanInWords(Math.abs(seconds));
-  return seconds > 0 ? `in ${span}` : `${span} ago`;
-}
-
-/** "12 s", "3 min", "5 h", "2 d". @param seconds 0 or more */
-export function spanInWords(seconds: number): string {
-  if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
-  if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
-  if (seconds < 2 * dayS) return `${Math.round(seconds / hourS)} h`;
-  return `${Math.round(seconds / dayS)} d`;
+  return formatDistance(at.getTime(), now.getTime());
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ import { QuestionDialog } from './parts/question-dialog.js';
 import { TokenDialog } from './parts/token-dialog.js';
 import { address, type Route } from './route.js';
 import { useRoute } from './use-route.js';
-import { counted } from './words.js';
+import { counted } from '../base/words.js';
 import { connection } from './asking/connection.js';
 import { useStore } from './asking/store.js';
 import { For } from './parts/time.js';

@@ -1,6 +1,6 @@
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
-import { counted } from './words.js';
+import { counted } from '../base/words.js';
 
 /**
  * Tone of a state. Each tone has a mark of its own shape as well as a colour, for readers who cannot distinguish

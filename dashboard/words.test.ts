@@ -1,4 +1,5 @@
-import { capitalized, counted, grouped, rowsInWords, spanInWords, splitAtInstants, whenInWords } from './words.js';
+import { counted, formatDistance, formatSpan, grouped } from '../base/words.js';
+import { capitalized, rowsInWords, splitAtInstants } from './words.js';
 
 describe('formatted numbers and times', () => {
   it.each([
@@ -8,7 +9,7 @@ describe('formatted numbers and times', () => {
     [7200, '2 h'],
     [172_800, '2 d'],
   ])('%d seconds are %s', (seconds, words) => {
-    expect(spanInWords(seconds)).toBe(words);
+    expect(formatSpan(seconds)).toBe(words);
   });
 
   it.each([
@@ -16,7 +17,7 @@ describe('formatted numbers and times', () => {
     [-12_000, '12 s ago'],
     [180_000, 'in 3 min'],
   ])('%d ms from now is %s', (differenceMs, words) => {
-    expect(whenInWords(1_000_000 + differenceMs, 1_000_000)).toBe(words);
+    expect(formatDistance(1_000_000 + differenceMs, 1_000_000)).toBe(words);
   });
 
   it('group thousands, and have a plural', () => {

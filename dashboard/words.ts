@@ -1,35 +1,4 @@
-/** Formats numbers, spans and instants for people. Pure. */
-
-const minuteS = 60;
-const hourS = 60 * minuteS;
-const dayS = 24 * hourS;
-
-/** "12 s", "3 min", "5 h", "2 d": uses the largest unit of which there are at least two. @param seconds 0 or more */
-export function spanInWords(seconds: number): string {
-  if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
-  if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;
-  if (seconds < 2 * dayS) return `${Math.round(seconds / hourS)} h`;
-  return `${Math.round(seconds / dayS)} d`;
-}
-
-/** "12 s ago", "in 3 min", "just now". */
-export function whenInWords(atMs: number, nowMs: number): string {
-  const seconds = Math.round((atMs - nowMs) / 1000);
-  if (Math.abs(seconds) < 1) return 'just now';
-  return seconds > 0 ? `in ${spanInWords(seconds)}` : `${spanInWords(-seconds)} ago`;
-}
-
-const grouping = new Intl.NumberFormat('en');
-
-/** "20,000". */
-export function grouped(n: number): string {
-  return grouping.format(n);
-}
-
-/** "1 change", "20,000 changes". */
-export function counted(n: number, one: string, many = `${one}s`): string {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
-}
+import { counted, grouped } from '../base/words.js';
 
 /** "row 7", "1,250 rows (2, 3, 4, …)". @param first the first rows in the order of the file */
 export function rowsInWords(rows: number, first: readonly number[]): string {

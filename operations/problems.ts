@@ -1,5 +1,5 @@
 import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
-import { count, formatInstant, grouped } from '../base/words.js';
+import { counted, formatInstant, grouped } from '../base/words.js';
 import { serviceSilent } from '../work/asking/outages.js';
 import type {
   FoundProblem,
@@ -81,7 +81,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'pigeonhole-failing': {
     severity: 'warning',
     words: (name, facts) => ({
-      title: `pigeonpost cannot read ${count(facts['failing'], 'list')} of ${pigeonhole(name)}`,
+      title: `pigeonpost cannot read ${counted(facts['failing'], 'list')} of ${pigeonhole(name)}`,
       says: 'The other lists continue. Each failing list is tried again.',
       todo: `To try now, run "pigeonpost poll-now pigeonhole:${name}".`,
     }),
@@ -100,7 +100,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'warning',
     occasion: 'reading-late',
     words: (name, facts) => ({
-      title: `${count(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${formatInstant(facts['dueAt'])}`,
+      title: `${counted(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${formatInstant(facts['dueAt'])}`,
       says: null,
       todo: `Check that a worker runs. To read now, run "pigeonpost poll-now pigeonhole:${name}".`,
     }),
@@ -110,7 +110,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'warning',
     occasion: 'deletions-held',
     words: (name, facts) => ({
-      title: `${count(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
+      title: `${counted(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
       says: 'An unusually large number of items disappeared from the service at the same time, which may be a mistake. No sink receives the deletions until an operator decides.',
       todo: 'Run "pigeonpost deletions list", then confirm or reject them.',
     }),
@@ -120,7 +120,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'warning',
     words: (name, facts) => ({
       title: `The service ignores filter[sessionId] in ${pigeonhole(name)}`,
-      says: `${count(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost deletes nothing from these lists.`,
+      says: `${counted(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost deletes nothing from these lists.`,
       todo: null,
     }),
     help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
@@ -238,11 +238,11 @@ function capital(title: string): string {
 }
 
 function waitingLists({ lists }: AlertFacts): string {
-  return `${count(lists, 'list')} ${lists === 1 ? 'waits' : 'wait'}`;
+  return `${counted(lists, 'list')} ${lists === 1 ? 'waits' : 'wait'}`;
 }
 
 function changesWait({ backlog }: AlertFacts): string {
-  return `${count(backlog, 'change')} ${backlog === 1 ? 'waits' : 'wait'}; nothing is lost.`;
+  return `${counted(backlog, 'change')} ${backlog === 1 ? 'waits' : 'wait'}; nothing is lost.`;
 }
 
 function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
@@ -343,15 +343,15 @@ function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWor
   const others = 'All other changes continue.';
   if (mapping === letters && letters !== 0) {
     return {
-      title: `The mapping of sink ${name} failed on ${count(letters, 'change')}`,
+      title: `The mapping of sink ${name} failed on ${counted(letters, 'change')}`,
       says: `They were not sent. ${others}`,
       todo: fix,
     };
   }
   const refused = Number(letters ?? 0) - Number(mapping ?? 0);
   return {
-    title: `Sink ${name} has refused ${count(refused, 'change')}`,
-    says: `They are parked as dead letters, by cause.${mapping ? ` The mapping failed on ${count(mapping, 'more change')}.` : ''} ${others}`,
+    title: `Sink ${name} has refused ${counted(refused, 'change')}`,
+    says: `They are parked as dead letters, by cause.${mapping ? ` The mapping failed on ${counted(mapping, 'more change')}.` : ''} ${others}`,
     todo: `Read the causes (${list}), fix what they name, then redrive them.${mapping ? ` ${fix}` : ''}`,
   };
 }

@@ -4,7 +4,7 @@ import type { Action } from '../../operations/action.js';
 import type { ApiClient } from '../api-client.js';
 import { operatorName } from '../operator.js';
 import type { Context } from '../context.js';
-import { spanInWords } from '../format-values.js';
+import { formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
 import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
@@ -129,7 +129,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} has ended`);
   else if (forSeconds !== undefined)
     out.line(
-      `every list of ${kind} ${name} is read at the live interval for ${spanInWords(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
+      `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
     );
   else out.line(`${kind} ${name} ${becomes[verb]}${list === undefined ? '' : `: ${list}`}`);
   return ExitCode.Done;

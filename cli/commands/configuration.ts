@@ -13,7 +13,8 @@ import type {
 import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import { counted, grouped, reasonWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { reasonWords } from '../format-values.js';
 import { clientOf } from '../instance.js';
 import { whileWaiting } from '../while-waiting.js';
 

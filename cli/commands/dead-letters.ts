@@ -5,7 +5,8 @@ import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { counted, grouped, inWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { parseItem } from '../parse-names.js';
 
 /** Adds `pigeonpost dead-letters` with its commands. */

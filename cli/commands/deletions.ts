@@ -5,7 +5,7 @@ import { confirm } from '../operator.js';
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
-import { counted, grouped } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
 
 /** Adds `pigeonpost deletions` with its commands. */
 export function addDeletions(program: Command, run: Run): void {

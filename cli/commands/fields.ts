@@ -5,7 +5,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
 import { parseList } from '../parse-names.js';
 import type { SeenField, SeenFields } from '../../api/fields.js';
-import { counted, grouped } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
 
 /** Adds `pigeonpost fields`. */
 export function addFields(program: Command, run: Run): void {

@@ -1,4 +1,4 @@
-import { counted } from '../format-values.js';
+import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
 import { exampleText, wholeNumber, type Run } from '../command-options.js';
 import { randomUUID } from 'node:crypto';

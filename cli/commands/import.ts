@@ -9,7 +9,7 @@ import { confirm, operatorName } from '../operator.js';
 import type { Context, Output } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { counted } from '../format-values.js';
+import { counted } from '../../base/words.js';
 import { tellEnd } from '../imports/report-end.js';
 import { followImport } from '../imports/follow-import.js';
 import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';

@@ -14,7 +14,8 @@ import { shownInLine, shownText } from '../shown-text.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../imports/import-files.js';
 import { createProgressDisplay } from '../imports/progress-display.js';
-import { counted, grouped, inWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { printLine } from '../print-line.js';
 import { stopSignal } from '../until-stopped.js';
 

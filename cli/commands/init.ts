@@ -9,7 +9,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import type { InitAnswers, InitSinkType } from '../init/answers.js';
 import { askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
 import { writeConfiguration } from '../init/write-configuration.js';
-import { counted } from '../format-values.js';
+import { counted } from '../../base/words.js';
 import { shownInLine } from '../shown-text.js';
 import { cell } from '../text-line.js';
 

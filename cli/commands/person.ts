@@ -1,4 +1,4 @@
-import { counted } from '../format-values.js';
+import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
 import { exampleText, type Run } from '../command-options.js';
 import type { Context } from '../context.js';

@@ -7,7 +7,8 @@ import type { Preview, PreviewedItem, PreviewedOperation } from '../../operation
 import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../instance.js';
-import { reasonWords, grouped } from '../format-values.js';
+import { grouped } from '../../base/words.js';
+import { reasonWords } from '../format-values.js';
 import { parseItem, parseList } from '../parse-names.js';
 import { whileWaiting } from '../while-waiting.js';
 

@@ -3,7 +3,7 @@ import type { Output } from '../context.js';
 import { LiveBlock } from '../live-block.js';
 import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
 import { liveScreen } from '../status/live-screen.js';
-import { spanInWords } from '../format-values.js';
+import { formatSpan } from '../../base/words.js';
 import { span, type TextLine, keepEnd, wrapText } from '../text-line.js';
 
 const drawEveryMs = 1000;
@@ -145,7 +145,7 @@ const labelWidth = 'page  '.length;
 /** Returns the pinned top of the screen: a title, the page, the log, and the steps. Pure. */
 export function startHead(state: StartState, nowMs: number, columns: number): TextLine[] {
   const { phase, startedMs, page, log, note, steps } = state;
-  const age = spanInWords((nowMs - startedMs) / 1000);
+  const age = formatSpan((nowMs - startedMs) / 1000);
   const titles = {
     starting: ` is starting, ${age} so far; Ctrl-C stops it`,
     running: ` is ready, up for ${age}; press Ctrl-C to stop it`,
@@ -174,7 +174,7 @@ function stepLines(
   const lines = steps.flatMap(({ text, sinceMs }, index): TextLine[] => {
     const isLast = index === steps.length - 1;
     const endMs = steps[index + 1]?.sinceMs ?? nowMs;
-    const took = `${spanInWords((endMs - sinceMs) / 1000)}${isLast ? ' so far' : ''}`;
+    const took = `${formatSpan((endMs - sinceMs) / 1000)}${isLast ? ' so far' : ''}`;
     return wrapText(`${text} (${took})`, { columns, lead: isLast ? '> ' : '  ', indent: 2 }).map((line) => [
       span(line, isLast ? (phase === 'stopping' ? 'yellow' : undefined) : 'dim'),
     ]);

@@ -1,7 +1,8 @@
 import type { Output } from '../context.js';
 import { type DemoView, formatDemoBlock, listLines, liveFreshness } from './demo-screen.js';
 import { LiveBlock } from '../live-block.js';
-import { reasonWords, inWords, grouped, sumOf } from '../format-values.js';
+import { grouped } from '../../base/words.js';
+import { reasonWords, inWords, sumOf } from '../format-values.js';
 
 const lineEveryMs = 5000;
 

@@ -1,5 +1,6 @@
 import type { Status } from '../../operations/status-view.js';
-import { reasonWords, inWords, spanInWords, grouped } from '../format-values.js';
+import { formatSpan, grouped } from '../../base/words.js';
+import { reasonWords, inWords } from '../format-values.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
 import { renderLine, span, type Style, type TextLine, keepEnd, wrapFacts } from '../text-line.js';
@@ -22,7 +23,7 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
   );
   const sections: TextLine[][] = [
     [
-      [span('pigeonpost demo', 'bold'), span(`  ${spanInWords(view.runningForMs / 1000)}, Ctrl-C ends it`, 'dim')],
+      [span('pigeonpost demo', 'bold'), span(`  ${formatSpan(view.runningForMs / 1000)}, Ctrl-C ends it`, 'dim')],
       ...(view.note === null ? [] : wrapSentence(view.note, columns, 'yellow')),
     ],
     [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],

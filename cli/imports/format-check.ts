@@ -8,7 +8,8 @@ import type {
   SendingEstimate,
   ImportTarget,
 } from '../../importing/desk/import-views.js';
-import { counted, grouped, inWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { renderLine, span } from '../text-line.js';
 import { clockTime } from './format-progress.js';
 import { shownInLine } from '../shown-text.js';

@@ -1,5 +1,6 @@
 import type { ImportCounts, ImportView } from '../../importing/desk/import-views.js';
-import { grouped, inWords, spanInWords } from '../format-values.js';
+import { formatSpan, grouped } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
 import type { Sheet } from './format-check.js';
 
@@ -29,7 +30,7 @@ export function progressInWords(view: ImportView, perSecond: number | null, { no
   const time =
     perSecond === null || perSecond <= 0 || left === 0 || view.state === 'paused'
       ? []
-      : [`${spanInWords(Math.ceil(waitS + left / perSecond))} left`];
+      : [`${formatSpan(Math.ceil(waitS + left / perSecond))} left`];
   return [`${grouped(settled)} of ${grouped(view.rows)} rows`, ...rate, ...time].join(', ');
 }
 

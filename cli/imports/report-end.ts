@@ -14,7 +14,7 @@ import type { Followed } from './follow-import.js';
 import { standingInWords } from './format-progress.js';
 import type { ImportClient } from './import-client.js';
 import { writeWholeFile } from './import-files.js';
-import { counted, grouped } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
 import { groupLines } from './format-check.js';
 
 interface EndOptions {

@@ -1,5 +1,6 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { counted, grouped, inWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { shownInLine } from '../shown-text.js';
 import { type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';

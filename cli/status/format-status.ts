@@ -1,5 +1,5 @@
 import type { WorkState } from '../../operations/status-view.js';
-import { counted, grouped } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
 import { renderLine, span, type TextLine, widthOf } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import type { Moment } from './moment.js';

@@ -1,6 +1,6 @@
 import type { Status } from '../../operations/status-view.js';
 import type { ApiClient } from '../api-client.js';
-import { grouped } from '../format-values.js';
+import { grouped } from '../../base/words.js';
 import { type TextLine, wrapFacts } from '../text-line.js';
 import type { Overview } from '../../api/syncs.js';
 

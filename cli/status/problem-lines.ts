@@ -1,5 +1,6 @@
 import type { Trouble } from '../../operations/find-problems.js';
-import { counted, inWords } from '../format-values.js';
+import { counted } from '../../base/words.js';
+import { inWords } from '../format-values.js';
 import { span, type Style, type TextLine, wrapText } from '../text-line.js';
 import type { Moment } from './moment.js';
 

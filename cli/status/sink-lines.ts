@@ -1,6 +1,7 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
-import { counted, grouped, sumOf, inWords, reasonWords } from '../format-values.js';
+import { counted, grouped } from '../../base/words.js';
+import { sumOf, inWords, reasonWords } from '../format-values.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'backlog'] as const;

@@ -9,7 +9,8 @@ import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/button.js';
 import { PageHead } from '../parts/page-head.js';
 import { Panel } from '../parts/panel.js';
-import { capitalized, counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
+import { capitalized } from '../words.js';
 
 /**
  * Compares the configuration file with the running configuration and applies it. The file is edited on the machine

@@ -11,7 +11,7 @@ import { PageHead } from '../parts/page-head.js';
 import { Panel } from '../parts/panel.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 
 /** Deletions held for a decision because an unusually large part of a list disappeared at the same time. */
 export function Deletions() {

@@ -14,7 +14,8 @@ import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { PageHead } from '../parts/page-head.js';
 import { Fact, Facts, Panel } from '../parts/panel.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
-import { capitalized, counted, grouped, spanInWords } from '../words.js';
+import { counted, formatSpan, grouped } from '../../base/words.js';
+import { capitalized } from '../words.js';
 
 /** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {
@@ -145,11 +146,11 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
             <Fact label="Rate" note={`${counted(view.requests, 'request')} so far`}>
               {perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`}
             </Fact>
-            <Fact label="Time left">{running && seconds !== null ? spanInWords(seconds) : '–'}</Fact>
+            <Fact label="Time left">{running && seconds !== null ? formatSpan(seconds) : '–'}</Fact>
           </>
         ) : (
           <Fact label="Took" note={`in ${counted(view.requests, 'request')}`}>
-            {spanInWords((Date.parse(view.endedAt) - Date.parse(view.startedAt)) / 1000)}
+            {formatSpan((Date.parse(view.endedAt) - Date.parse(view.startedAt)) / 1000)}
           </Fact>
         )}
       </Facts>

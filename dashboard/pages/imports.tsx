@@ -6,7 +6,7 @@ import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { PageHead } from '../parts/page-head.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 
 const atOnce = 50;
 

@@ -15,7 +15,8 @@ import type { Tone } from '../trouble-words.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { Written } from '../parts/written.js';
 import { address } from '../route.js';
-import { capitalized, counted } from '../words.js';
+import { counted } from '../../base/words.js';
+import { capitalized } from '../words.js';
 
 interface Named {
   readonly list: string | null;

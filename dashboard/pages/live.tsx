@@ -12,7 +12,8 @@ import { StateWord } from '../parts/state-word.js';
 import { Clock } from '../parts/time.js';
 import { Written } from '../parts/written.js';
 import { address } from '../route.js';
-import { capitalized, grouped } from '../words.js';
+import { grouped } from '../../base/words.js';
+import { capitalized } from '../words.js';
 
 /** Maximum number of rows: more than a person reads, few enough to draw in one frame. */
 const maxKept = 300;

@@ -17,7 +17,8 @@ import { ImportOptions } from '../parts/import-options.js';
 import { PageHead } from '../parts/page-head.js';
 import { Panel } from '../parts/panel.js';
 import { address } from '../route.js';
-import { capitalized, counted } from '../words.js';
+import { counted } from '../../base/words.js';
+import { capitalized } from '../words.js';
 
 /** Timeout of an upload: a large file takes minutes to send and to read. */
 const patienceMs = 10 * 60_000;

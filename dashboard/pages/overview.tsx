@@ -11,7 +11,7 @@ import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { troubleHeading } from '../trouble-words.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {

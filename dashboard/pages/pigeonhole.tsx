@@ -13,7 +13,7 @@ import { StreamTable } from '../parts/stream-table.js';
 import { Ago, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 import { ask } from '../asking/ask.js';
 import { carryOut } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';

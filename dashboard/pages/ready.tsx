@@ -9,7 +9,7 @@ import { address } from '../route.js';
 import { useState } from 'preact/hooks';
 import { carryOut } from '../asking/act.js';
 import { ask } from '../asking/ask.js';
-import { counted } from '../words.js';
+import { counted } from '../../base/words.js';
 import { useMay } from '../asking/caller.js';
 import { askPerson } from '../asking/questions.js';
 

@@ -17,7 +17,7 @@ import { Replay } from '../parts/replay.js';
 import { SinkState } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
-import { grouped } from '../words.js';
+import { grouped } from '../../base/words.js';
 
 /** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {

@@ -1,5 +1,5 @@
 import type { FreshnessSummary, FreshnessView } from '../../operations/freshness-view.js';
-import { counted } from '../words.js';
+import { counted } from '../../base/words.js';
 import { Ago, Until } from './time.js';
 
 /** "3 s ago" above "next in 2 s", or above the number of late lists. */

@@ -1,5 +1,6 @@
 import type { ImportCheck, ImportTarget, SendingEstimate } from '../../importing/desk/import-views.js';
-import { counted, grouped, rowsInWords } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
+import { rowsInWords } from '../words.js';
 import { Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
 

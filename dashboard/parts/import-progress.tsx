@@ -1,6 +1,6 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { needsAPerson, rowsDone } from '../import-state.js';
-import { grouped } from '../words.js';
+import { grouped } from '../../base/words.js';
 import { StateWord } from './state-word.js';
 import type { Tone } from '../trouble-words.js';
 

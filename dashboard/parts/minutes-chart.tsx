@@ -1,4 +1,4 @@
-import { grouped } from '../words.js';
+import { grouped } from '../../base/words.js';
 
 /** The last 60 minutes, one bar each. */
 interface Chart {

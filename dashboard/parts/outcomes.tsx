@@ -1,5 +1,5 @@
 import { useAsked } from '../asking/use-asked.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer } from './await-answer.js';
 import { Panel } from './panel.js';
 import { StateWord } from './state-word.js';

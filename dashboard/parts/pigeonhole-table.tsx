@@ -4,7 +4,7 @@ import { useRemembered } from '../asking/remembered.js';
 import { useAsking } from '../asking/use-asked.js';
 import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer } from './await-answer.js';
 import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';

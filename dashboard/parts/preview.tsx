@@ -3,7 +3,8 @@ import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/p
 import { ask, Problem } from '../asking/ask.js';
 import { listNames } from '../list-names.js';
 import { address } from '../route.js';
-import { capitalized, counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
+import { capitalized } from '../words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
 import { PersonalCheck } from './personal-check.js';

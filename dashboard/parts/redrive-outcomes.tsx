@@ -2,7 +2,7 @@ import type { DeadLetterView } from '../../api/dead-letters.js';
 import { ask } from '../asking/ask.js';
 import { useAsking } from '../asking/use-asked.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 import type { OutcomesAnswer } from './outcomes.js';
 import { StateWord } from './state-word.js';
 

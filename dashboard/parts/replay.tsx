@@ -6,7 +6,7 @@ import { ask } from '../asking/ask.js';
 import { useMay } from '../asking/caller.js';
 import { askPerson } from '../asking/questions.js';
 import { listNames } from '../list-names.js';
-import { counted, grouped } from '../words.js';
+import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
 import { Choice } from './pigeonhole-table.js';

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../asking/server-clock.js';
 import { Store, useStore } from '../asking/store.js';
-import { spanInWords, splitAtInstants, whenInWords } from '../words.js';
+import { formatDistance, formatSpan } from '../../base/words.js';
+import { splitAtInstants } from '../words.js';
 
 /** One clock for the page, so that all times change together. */
 const second = new Store(serverNow());
@@ -29,7 +30,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null | undefi
   if (at == null) return <span class="dim">{never}</span>;
   return (
     <time dateTime={at} title={whole(at)}>
-      {whenInWords(Date.parse(at), now)}
+      {formatDistance(Date.parse(at), now)}
     </time>
   );
 }
@@ -50,7 +51,7 @@ export function For({ since }: { readonly since: string }) {
   const now = useNow();
   return (
     <time dateTime={since} title={whole(since)}>
-      {spanInWords(Math.max(0, (now - Date.parse(since)) / 1000))}
+      {formatSpan(Math.max(0, (now - Date.parse(since)) / 1000))}
     </time>
   );
 }

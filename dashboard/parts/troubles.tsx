@@ -4,7 +4,7 @@ import { act } from '../asking/act.js';
 import { useMay } from '../asking/caller.js';
 import { address, addressOfSee } from '../route.js';
 import { labelOf } from '../trouble-words.js';
-import { grouped } from '../words.js';
+import { grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { For, Sentence } from './time.js';
 

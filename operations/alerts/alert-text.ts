@@ -1,5 +1,5 @@
 import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
-import { count, formatInstant, grouped } from '../../base/words.js';
+import { counted, formatInstant, grouped } from '../../base/words.js';
 import { type ProblemCode, problemCodes } from '../problem.js';
 import { alertOccasion, problemWords } from '../problems.js';
 
@@ -144,13 +144,13 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
     case 'behind':
       return `${grouped(n)} sinks are behind`;
     case 'dead-letters':
-      return `${grouped(n)} sinks have refused ${count(facts['letters'], 'change')}`;
+      return `${grouped(n)} sinks have refused ${counted(facts['letters'], 'change')}`;
     case 'withholding':
       return `${grouped(n)} sinks withhold what they should probably send`;
     case 'reading-late':
       return `Lists of ${grouped(n)} pigeonholes are not read in time`;
     case 'deletions-held':
-      return `${count(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
+      return `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
     case 'quota-short':
       return `The request quotas of ${grouped(n)} workspaces will not last`;
     case 'import-ended':

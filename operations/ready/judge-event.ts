@@ -1,6 +1,6 @@
 import { eventTimes, sessionTimes } from '../../reading/event-times.js';
 import type { ReadyCheck } from './readiness.js';
-import { count } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 
@@ -36,7 +36,7 @@ export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]
     ...overlaps(sessions),
   ];
   const found = [...impossible, ...doubtful];
-  const there = `${count(sessions.length, 'session')}`;
+  const there = `${counted(sessions.length, 'session')}`;
   if (found.length === 0) return { ...about, state: 'ok', says: `${there}, each within the days of the event` };
   return {
     ...about,
@@ -104,7 +104,7 @@ function overlaps(sessions: readonly Item[]): string[] {
   const rest = pairs.length - maxIds;
   return pairs.length === 0
     ? []
-    : [`sessions ${pairs.slice(0, maxIds).join(', ')}${rest > 0 ? ` and ${count(rest, 'further pair')}` : ''}`];
+    : [`sessions ${pairs.slice(0, maxIds).join(', ')}${rest > 0 ? ` and ${counted(rest, 'further pair')}` : ''}`];
 }
 
 function areFamily(one: Item, other: Item): boolean {

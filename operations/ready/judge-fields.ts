@@ -2,7 +2,7 @@ import type { ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
-import { count } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 
 const about = { id: 'profile-fields', label: 'Profile fields' };
 const maxFields = 8;
@@ -49,7 +49,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
   return {
     ...about,
     state: 'warning',
-    says: `${count(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
+    says: `${counted(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
     todo: 'write the field as this event names it; $field("one name", "another") reads whichever there is',
   };
 }

@@ -1,6 +1,6 @@
 import type { ReadyCheck } from './readiness.js';
 import type { RegistrantCounts } from '../../importing/count-registrants.js';
-import { count } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 
 /** Registrant settings of the pigeonhole; undefined: not stated. */
@@ -45,21 +45,21 @@ function judgeImported({ expectedParticipants }: RegistrantSettings, counts: Reg
   const { present, conflict, rejected, unknown, waiting, givenUp, newestImport, openImports } = counts;
   const there = present + conflict;
   const bad = [
-    ...(rejected === 0 ? [] : [`${count(rejected, 'row')} refused by the service`]),
-    ...(unknown === 0 ? [] : [`of ${count(unknown, 'row')} nobody knows whether they are there`]),
-    ...(givenUp === 0 ? [] : [`${count(givenUp, 'row')} not sent before the import ended`]),
+    ...(rejected === 0 ? [] : [`${counted(rejected, 'row')} refused by the service`]),
+    ...(unknown === 0 ? [] : [`of ${counted(unknown, 'row')} nobody knows whether they are there`]),
+    ...(givenUp === 0 ? [] : [`${counted(givenUp, 'row')} not sent before the import ended`]),
   ];
   const doubtful = [
-    ...(conflict === 0 ? [] : [`${count(conflict, 'row')} there already with other data`]),
+    ...(conflict === 0 ? [] : [`${counted(conflict, 'row')} there already with other data`]),
     ...(expectedParticipants === undefined || there <= expectedParticipants
       ? []
-      : [`the service expects ${count(expectedParticipants, 'participant')} at most`]),
+      : [`the service expects ${counted(expectedParticipants, 'participant')} at most`]),
   ];
-  const says = [`${count(there, 'registrant')} can sign in`, ...bad, ...doubtful];
+  const says = [`${counted(there, 'registrant')} can sign in`, ...bad, ...doubtful];
   const report = `pigeonpost import report ${newestImport}`;
   if (openImports.length > 0 || waiting > 0) {
     const [first = newestImport] = openImports;
-    const still = `${count(waiting, 'row')} still to be sent`;
+    const still = `${counted(waiting, 'row')} still to be sent`;
     const todo = `pigeonpost import follow ${first}`;
     return { ...about, state: 'failed', says: [says[0]!, still, ...bad, ...doubtful].join('; '), todo };
   }
@@ -95,7 +95,7 @@ export function judgeConsent(
     const why = Object.entries(withheld).map(
       ([reason, n]) => `${n.toLocaleString('en-US')} ${words[reason] ?? reason}`,
     );
-    return `will send ${count(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
+    return `will send ${counted(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
   });
   const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));
   if (!surprising) return { ...about, state: 'ok', says: says.join('; ') };

@@ -3,7 +3,7 @@ import { type ReadingPlan, planReading, syncsOf } from '../../work/reading-plan.
 import type { TimeWindow } from '../../reading/cadence.js';
 import type { ReadyCheck } from './readiness.js';
 import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
-import { count } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import { readSchedules } from '../../reading/stream-facts.js';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -46,7 +46,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
     return {
       ...about,
       state: 'warning',
-      says: `its busiest day, ${busiest.day}, needs about ${count(need, 'request')}; the service has not told how many there are`,
+      says: `its busiest day, ${busiest.day}, needs about ${counted(need, 'request')}; the service has not told how many there are`,
       todo: 'compare with your plan: pigeonpost check --estimate --quota N',
     };
   }

@@ -1,5 +1,5 @@
 import { isMappingCause, type Trouble } from '../find-problems.js';
-import { count } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import { problemWords } from '../problems.js';
 import type { ReadyCheck } from './readiness.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';
@@ -78,7 +78,7 @@ function runningCheck({ troubles, sinks }: EventWork): ReadyCheck {
     return {
       ...about,
       state: 'ok',
-      says: `nothing is paused: reading and ${count(sinks.length, 'sink')} are running`,
+      says: `nothing is paused: reading and ${counted(sinks.length, 'sink')} are running`,
     };
   }
   const actions = found.flatMap(({ help }) => help?.action ?? []);
@@ -104,7 +104,7 @@ function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
     })),
     ...(heldDeletions === 0
       ? []
-      : [{ says: `${count(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' }]),
+      : [{ says: `${counted(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' }]),
   ];
   if (found.length === 0) return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait' };
   return {

@@ -23,7 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   api: [...ground, ...slices, 'operations', 'workflows'],
   worker: [...ground, ...slices, 'operations', 'activities', 'workflows', 'api'],
   cli: ['base', 'api', 'worker', 'operations', 'importing'],
-  dashboard: ['api', 'importing', 'operations'],
+  dashboard: ['base', 'api', 'importing', 'operations'],
   sandbox: [],
 };
 
