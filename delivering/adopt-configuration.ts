@@ -2,10 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { redriveLane } from './dead-letters.js';
-import { type LaneLease, lockLane } from '../ledger/lanes.js';
-
-/** The reason for withholding a change of a list that the sink no longer receives. */
-export const listNotWanted = 'list-not-wanted';
+import { type LaneLease, lockLane, listNotWanted } from '../ledger/lanes.js';
 
 export interface LaneConfiguration {
   readonly configuration: number;

@@ -1,5 +1,13 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { adoptConfiguration, listNotWanted } from './adopt-configuration.js';
+import { adoptConfiguration } from './adopt-configuration.js';
+import {
+  listNotWanted,
+  type LaneLease,
+  type LaneWork,
+  handOverLane,
+  releaseLane,
+  rememberOnLane,
+} from '../ledger/lanes.js';
 import { type Batch, startBatch } from './start-batch.js';
 import type { Decision, Settled } from './delivery-states.js';
 import { inFlight, postponeLookUps } from './due-deliveries.js';
@@ -8,7 +16,6 @@ import type { Candidate } from './candidates.js';
 import { objectsOfSink } from './sink-objects.js';
 import { hasFewOpen } from './read-lanes.js';
 import { finishBatch } from './finish-batch.js';
-import { type LaneLease, type LaneWork, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
 import { readSubjects } from './read-subjects.js';

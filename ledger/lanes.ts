@@ -4,6 +4,9 @@ import { LedgerError } from './ledger-error.js';
 import { byItem, byOrder } from './addressed-indexes.js';
 import { expandBatchesInFlight } from './batches-in-flight.js';
 
+/** The reason for withholding a change of a list that the sink no longer receives. */
+export const listNotWanted = 'list-not-wanted';
+
 export interface LaneLease {
   readonly sinkId: number;
   readonly ref: number;

@@ -11,7 +11,8 @@ import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { notSelected, listNotWanted } from '../delivering/adopt-configuration.js';
+import { notSelected } from '../delivering/adopt-configuration.js';
+import { listNotWanted } from '../ledger/lanes.js';
 import { countDeliverable, type DeliverableCount } from './count-deliverable.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';

@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { listNotWanted } from '../delivering/adopt-configuration.js';
+import { listNotWanted } from '../ledger/lanes.js';
 import type { Receipt, ErasureNames } from './erasures.js';
 
 /** Stores receipts, one per place; `at` is when a receipt last changed. */
