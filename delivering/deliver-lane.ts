@@ -48,7 +48,8 @@ export interface LanePlan {
 
 /**
  * Delivers batches of one lane until it is empty, fails, or the cycle ends. A batch: take changes, decide on each,
- * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, also concurrently: a lane has one
+ * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, also concurrently: a lane has
+ * one
  * holder, and a new holder first settles the batch that the previous one left.
  * @param until no batch starts after this `performance.now()` time
  */
@@ -96,7 +97,7 @@ type LaneState = 'more' | 'done' | 'unsettled';
 /** A change that is being sent. */
 type Sent = { readonly candidate: Candidate; readonly identity: boolean };
 
-/** Limit for lanes that deliver in one order: everything in flight is settled together. */
+/** Batch size for lanes that deliver in one order, large enough to settle everything in flight together. */
 const wholeLane = 100_000;
 
 class LaneSender {
@@ -283,8 +284,8 @@ class LaneSender {
   }
 
   /**
-   * Returns true if the few changes left are at fault, not the sink: the lane has failed before and has few open
-   * deliveries while other lanes pass, or the whole sink has had few for days.
+   * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
+   * other lanes pass, or it has failed for days (`loneAfterMs`) and the whole sink has few open deliveries.
    */
   async #failsAlone(): Promise<boolean> {
     const { failsAlone } = this.#work;
@@ -296,7 +297,7 @@ class LaneSender {
   /**
    * Returns true if the sink has accepted changes before and few deliveries are open on all its lanes. Reads the ledger
    * only if the batch had a rejection and no success.
-   * @param intents the batch whose deliveries are not written yet, so that the ledger does not count them as open
+   * @param intents the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
    */
   async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], intents: Batch['begun']): Promise<boolean> {
     const kinds = new Set(sent.map(({ outcome }) => outcome.kind));

@@ -13,9 +13,10 @@ import type { LaneLease } from '../ledger/lanes.js';
  *                                └► sending ─► delivered, withheld, dead
  *                                          └► retry, waiting ─► sending
  *
- * Four files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a sink
- * or its selection changed), `refresh-interactions.ts` (consent changed what an item may show), and `erase-items.ts`
- * in people/forget/. A batch of new changes is one row in `ledger/batches-in-flight.ts` until its outcomes are known.
+ * Five files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a
+ * sink or its selection changed), `refresh-interactions.ts` (consent changed what an item may show),
+ * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new
+ * changes is one row in `ledger/batches-in-flight.ts` until its outcomes are known.
  */
 
 export type Decision =
@@ -115,8 +116,9 @@ export async function updateDecided(
 }
 
 /**
- * Supersedes the withheld earlier revision of an item, for sinks that receive only the latest, so that an item counts as
- * withheld once. A removal that the sink skipped (`identity` false) stays: it records what the sink holds.
+ * Supersedes the withheld earlier revision of an item, for sinks that receive only the latest, so that an item counts
+ * as withheld once. A withheld removal for which the sink had nothing to do (`identity` false) stays, because it
+ * records that the sink does not hold the item.
  */
 export async function supersedeWithheld(
   tx: Queryable,
@@ -140,9 +142,9 @@ export async function supersedeWithheld(
 }
 
 /**
- * The result of one delivery. `waiting`: not sent, due again immediately; `retry`: due again after `retryInMs`;
- * `sending`: outcome unknown, looked up after `retryInMs` or when the lane is taken over; `withheld`: the sink had nothing
- * to do.
+ * The result of one delivery. `waiting`: not sent, due again immediately or after `retryInMs`; `retry`: failed, due
+ * again after `retryInMs`; `sending`: outcome unknown, looked up after `retryInMs` or when the lane is taken over;
+ * `withheld`: the sink had nothing to do.
  */
 export interface Settled {
   readonly sequence: number;
@@ -186,7 +188,10 @@ export async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: re
   ]);
 }
 
-/** The common case: finds rows by the index of `sending` deliveries, in two thirds of the time. */
+/**
+ * Handles the common case in two thirds of the time of `writeEach`, because it finds rows by the index of `sending`
+ * deliveries.
+ */
 async function writeDelivered(
   tx: Queryable,
   { sinkId, ref }: LaneLease,
@@ -210,9 +215,9 @@ async function writeDelivered(
 }
 
 /**
- * Writes outcomes of all kinds. If the item was erased while this change was being sent, its row ends as
- * `forgetDeliveries` leaves the others: without the destination's text, and never sent again. The item's last change
- * is its removal and keeps its outcome.
+ * Writes outcomes of all kinds. If the item was erased while this change was being sent, its row ends like the item's
+ * other rows (`supersedeDeliveries` in people/erase-items.ts): without the destination's text, and never sent again.
+ * The item's last change is its removal and keeps its outcome.
  */
 async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(
@@ -268,7 +273,7 @@ export async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: 
 export const byReplay = 'by-replay';
 
 /**
- * Marks withheld and dead deliveries as delivered if a replay delivered their change, with or without identity as in the
+ * Marks withheld and dead deliveries as delivered if a replay delivered their change, and takes `identity` from the
  * replay. The change then counts once, and is not sent again when the cause is resolved.
  */
 export async function settleReplayed(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {

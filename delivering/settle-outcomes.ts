@@ -20,9 +20,12 @@ const longestWaitMs = 4 * 60 * minuteMs;
 const longestRefusalWaitMs = 5 * minuteMs;
 
 export interface LaneStatus {
-  /** Time since the lane last delivered anything; 0 if it works. */
+  /** Time since the lane started to fail; 0 if it works. */
   readonly failingForMs: number;
-  /** The sink's other lanes deliver, or (`loneAfterMs`) had nothing to deliver for days: failures here are the records'. */
+  /**
+   * Failures here are the records' fault: few deliveries of the lane are open while other lanes deliver, or, after
+   * `loneAfterMs`, few of the whole sink are open.
+   */
   readonly failsAlone: boolean;
   /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
   readonly fewLeft: boolean;
@@ -46,11 +49,12 @@ export interface BatchVerdict {
 /**
  * Decides the next state of each delivery in a batch from the outcomes. Pure. A failure counts against a record only if
  * other records passed: in the same batch, earlier, or on other lanes. If nothing passes, the sink is at fault and no
- * record uses up its attempts. A few records that failed while others passed keep failing on their own account and block
- * no others, even when nothing else is left (promises: nothing stops for one, and no backlog is lost to an outage).
+ * record uses up its attempts. If only a few records are left and they failed while others passed, their failures count
+ * against them and not against the sink, so that they block no others.
  *
- * A rejection is judged in the same way (decision 0078). It parks its record if another record passed in the same batch,
- * or has passed since the first rejection. Otherwise the destination may reject everything: the record is tried again.
+ * A rejection is judged in the same way (decision 0078). It parks its record if another record passed in the same
+ * batch, or has passed since the first rejection. Otherwise the destination may reject everything: the record is tried
+ * again.
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
@@ -60,7 +64,7 @@ export function settleOutcomes(
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const isJudged = failsAlone || holdsAll || lookedUp; // a rejection here is certainly the record's
+  const isJudged = failsAlone || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
     outcome.kind === 'rejected' && !isAboutTheRecord(outcome) && !(isAnyDelivered || isJudged || candidate.failedAlone);
   const passed = isAnyDelivered || (isJudged && tried.some(({ outcome }) => outcome.kind === 'rejected'));
@@ -106,8 +110,8 @@ export function settleOutcomes(
 }
 
 /**
- * Returns true if the destination only refused this kind of record. The sink then counts as working although nothing was
- * delivered: an earlier failure must not keep its reason and its small batches.
+ * Returns true if the destination only refused this kind of record. The sink then counts as working although nothing
+ * was delivered, so that the reason and the small batches of an earlier failure do not persist.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (
@@ -130,7 +134,10 @@ function showsSinkState(outcome: Settlement): boolean {
   return !['unsent', 'nothing', 'unplannable'].includes(outcome.kind);
 }
 
-/** An operation that may have arrived is never sent again without an operator's decision. */
+/**
+ * Returns true if only the record is at fault, or if its operation may have arrived: that is never sent again without
+ * an operator's decision.
+ */
 function isAboutTheRecord({ about, cause }: Refused): boolean {
   return about === 'record' || cause === outcomeUnknown;
 }
@@ -153,7 +160,8 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 }
 
 /**
- * Keeps a delivery `sending` until it is looked up: by the lane's next holder if the lane delivers in one order, otherwise
+ * Keeps a delivery `sending` until it is looked up: by the lane's next holder if the lane delivers in one order,
+ * otherwise
  * after a delay while other items continue. After the last attempt, an unknown outcome becomes a dead letter. A look-up
  * that failed does not count as an attempt.
  */

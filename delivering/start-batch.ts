@@ -43,16 +43,16 @@ export interface Batch {
 }
 
 /**
- * Takes the next changes of a lane, decides on each, and commits the decisions and the new watermark: `waiting` for an
- * earlier revision of the item, `withheld`, `superseded`, `dead` or `sending`. Replayed changes come last: after all new
- * changes, and after everything unsettled of their item.
+ * Takes the next changes of a lane, decides on each, and commits the decisions with the new watermark. Each delivery is
+ * then `sending`, `withheld`, `superseded`, `dead`, or `waiting` for an earlier change of its item. Replayed changes
+ * come last: after all new changes, and after everything unsettled of their item.
  */
 export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const failedLast = request.failedLast && request.order === 'item';
-      // Pipelined: mostly nothing is due, and then the whole batch is new.
+      // Sent together, because usually nothing is due and the whole batch is new.
       const [open, isHeld, next] = await Promise.all([
         dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
@@ -113,9 +113,9 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
 }
 
 /**
- * Returns true if the deliveries of a batch are written together with their outcomes: the sink receives every revision,
- * all changes are new, none waits, and at least one is sent. Removals are always written as deliveries first, because an
- * erasure ends when those rows are settled.
+ * Returns true if the deliveries of a batch can be written together with their outcomes: the sink receives every
+ * revision, neither the lane nor the sink fails, all changes are new, none waits, and at least one is sent. Removals
+ * are always written as deliveries first, because an erasure ends when those rows are settled.
  */
 function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
   return (
@@ -153,7 +153,8 @@ function toBatchInFlight(configuration: number, fresh: FoundChanges, decided: re
 }
 
 /**
- * Returns the people whose own record is in this batch: if their visibility changes, the sink has to correct their items.
+ * Returns the people whose own record is in this batch: if their visibility changes, the sink has to correct their
+ * items.
  * `mayShow` is false while their record waits for an earlier revision: identities may then be hidden, but not shown.
  */
 function peopleAmong(

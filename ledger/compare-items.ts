@@ -38,8 +38,8 @@ export interface ItemComparison {
 }
 
 /**
- * Whether a row was seen by a later request, as an SQL condition. An instant of the future says nothing: a clock was
- * wrong when it was stored, and the row would be kept from every change until then.
+ * Whether a row was seen by a later request, as an SQL condition. An instant in the future is ignored: it was stored
+ * while a clock was wrong, and would protect the row from every change until then.
  */
 export const seenLater = (seenAt: string, requestedAt: string): string =>
   `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;
@@ -47,7 +47,10 @@ export const seenLater = (seenAt: string, requestedAt: string): string =>
 /** Replaces a payload whose retention has ended (decision 0029). */
 export const expiredPayload = '{}';
 
-/** One item that is known and differs; or all those that are new, in one row, since of them nothing else is known. */
+/**
+ * One known item that differs, with its stored values; or one row with the positions of all new items; or one with
+ * those of all items that a later request has seen.
+ */
 interface ComparedRow {
   /** Positions on the page, from 1. */
   ns: number[];
@@ -67,8 +70,8 @@ interface ComparedRow {
 
 /**
  * Returns the items that differ from the stored ones. Sends only keys and hashes: an unchanged item costs no row. Omits
- * rows that a later request has already seen differently. `lateral` with a limit makes it one look-up a key: a plain
- * join reads the whole list for every page as long as nothing has analyzed the table, so in all of a first walk.
+ * rows that a later request has already seen differently. `lateral` with a limit forces one look-up per key. Until the
+ * table is analyzed, which can be after the first walk, a plain join reads the whole list for every page.
  */
 export async function compareItems(
   ledger: Ledger,
@@ -127,7 +130,10 @@ export async function compareItems(
   };
 }
 
-/** Items of which none is known, in the form in which they are to be stored. */
+/**
+ * Brings items into the form in which they are compared and stored. Each counts as new, because its stored row is not
+ * read.
+ */
 export async function toComparedItems(
   ledger: Ledger,
   tx: Queryable,
@@ -159,7 +165,7 @@ function knownRow(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'k
   };
 }
 
-/** Whether the stored item and the one just read are the same once both are without what either's rules leave out. */
+/** Whether the stored item and the one just read are equal without the fields that the rules of either drop. */
 function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'known'>): boolean {
   if (row.other_payload === null) return false;
   if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
@@ -210,7 +216,10 @@ export async function sessionSettings(
   return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
 }
 
-/** The flag of each question's twin, by `<question> <session>`: a twin of another session says nothing. */
+/**
+ * Returns the flag of each question's twin in `qna-questions`, by `<question> <session>`, so that a twin in another
+ * session is not used.
+ */
 export async function questionFlags(
   tx: Queryable,
   ref: number,

@@ -19,7 +19,9 @@ export interface PageScope {
   readonly streamId: number;
   /** Rises as sequences are given within the transaction. */
   nextSequence: number;
-  /** The workspace has forgotten people: their items are not stored. Absent: this scope reads nothing from the service. */
+  /**
+   * The workspace has forgotten people: their items are not stored. Absent if the items were not read from the service.
+   */
   readonly forgets?: boolean;
 }
 
@@ -28,7 +30,7 @@ export interface Source {
   /** Instant of the request. */
   readonly requestedAt: Date;
   readonly requestId: string | null;
-  /** For a person who asks why: the page of which read. */
+  /** The read that found the item, as `pigeonpost why` shows it, e.g. `sweep, page 4` or `filtered answer`. */
   readonly readAs: string;
 }
 
@@ -47,9 +49,9 @@ interface Change {
 }
 
 /**
- * Writes the items that differ, and a change for each whose content does. An item's payload is stored once: a change
- * gets a snapshot of its own only when a later one takes its place (decision 0003).
- * @param source the answer that shows them; null when none was read, and the rows keep their instant
+ * Writes the items that differ, and a change for each item whose content differs. An item's payload is stored once: a
+ * change gets a snapshot of its own only when a later one takes its place (decision 0003).
+ * @param source the response that contains them; null if there is none: the rows then keep their `seen_at`
  */
 export async function writeChanges(
   ledger: Ledger,
@@ -79,8 +81,9 @@ export async function writeChanges(
     await followItems(ledger, tx, scope, sameContent, seenAt);
   }
   if (changes.length > 0) {
-    // None needs another's result, so they are sent at once; they run in this order all the same. The changes go first:
-    // they are soonest put together, and the store is at work on them while the items are.
+    // No statement needs the result of another, so all are sent together. The store executes them in this order. The
+    // changes are sent before the items because they are prepared faster, and the store writes them while the items
+    // are prepared.
     await Promise.all([
       keepSnapshots(
         tx,
@@ -101,7 +104,7 @@ export async function writeChanges(
   return { created, updated: changes.length - created };
 }
 
-/** Whether no other row has to be read or kept: all items are new, under the same rules. */
+/** Whether all items are new and were read under the same rules, so that no stored row has to be read or kept. */
 export function isAllNew(placed: readonly DifferingItem[]): boolean {
   return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
 }
@@ -124,8 +127,9 @@ function numberChange(scope: PageScope, placed: DifferingItem): Change {
 }
 
 /**
- * The change of each item `n (key, sequence)` of the list `$2` takes over what the item holds. Read by look-ups of the primary
- * key and written back as it is: for `update … from` the planner may read all changes of the pigeonhole (decision 0038).
+ * Copies the payload of each item `n (key, sequence)` of the list `$2` into its change, as the change's snapshot. Looks
+ * each change up by primary key and upserts it, because for `update … from` the planner may read all changes of the
+ * pigeonhole (decision 0038).
  */
 export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
   select c.ref, c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.found_at, i.payload
@@ -137,8 +141,8 @@ export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, 
   on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
 
 /**
- * Before an item's payload is replaced: the change it belongs to takes it over, also when only copied texts move. A
- * change that was sent may have to be sent again, and a repeat has to be the same bytes.
+ * Copies an item's payload into the change that it belongs to, before the payload is replaced, even if only copied
+ * texts differ. A change that was sent may have to be sent again, and a repeat has to be the same bytes.
  */
 async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly DifferingItem[]): Promise<void> {
   const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
@@ -151,7 +155,7 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly D
   ]);
 }
 
-/** A join of its own, and not `update … from`, which without statistics reads the whole list for a few rows. */
+/** An upsert and not `update … from`, which reads the whole list for a few rows while the table has no statistics. */
 const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
     copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
   select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[],
@@ -222,7 +226,8 @@ async function insertChanges(
 }
 
 /**
- * Updates rows whose content is unchanged, without a change: only copied texts, the known visibility, the reading rules,
+ * Updates rows whose content is unchanged, without a change: only copied texts, the known visibility, the reading
+ * rules,
  * or facts that only decisions use (a consent that is dropped from the payload) differ.
  */
 async function followItems(
@@ -273,8 +278,8 @@ function keysOf(placed: readonly DifferingItem[]): string[] {
 }
 
 /**
- * Takes out of the stored earlier revisions of items what may no longer stand there: the person, once an item is
- * anonymous, and fields that are dropped since. Their ids stay what they are.
+ * Removes from the stored earlier revisions of items what may no longer be kept: the person, if the item is now
+ * anonymous, and fields that are now dropped. The ids of the changes do not change.
  */
 export async function rewriteSnapshots(
   tx: Queryable,

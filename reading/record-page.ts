@@ -23,7 +23,10 @@ interface PageBasics {
   readonly end: WalkEnd | null;
   /** The service's page size. */
   readonly perPage: number;
-  /** Sinks whose wake flag is set if the page has changes: those that want this list, or one whose anonymity it decides. */
+  /**
+   * Sinks to wake if the page has changes: those that want this list, and those whose view of a person it can change
+   * (`sinkIdsFor`).
+   */
   readonly sinkIds: readonly number[];
 }
 
@@ -155,7 +158,7 @@ async function recordPlaced(
 /** Lists whose items decide about anonymity in other lists. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
-/** Whether storing the page, if all its items are new, needs no result of an earlier statement. */
+/** Whether a page of new items can be stored without waiting for the result of an earlier statement. */
 function waitsForNothing(lease: StreamLease, { end }: PageRecord): boolean {
   return end === null && !speaksForOthers.has(lease.list);
 }
@@ -176,7 +179,8 @@ async function sendWhole(
   });
   const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
   woken.catch(() => undefined);
-  // An error in the server fails the commit. An error here, before sending, must prevent a partial commit.
+  // An error in the server fails the commit. An error in this process, before a statement was sent, does not: it is
+  // thrown here, so that the other statements are not committed without it.
   await nextTurn();
   if (failure !== undefined) throw failure;
   return { created, updated: 0, deleted: 0, woken, reviewsLeft: false };
@@ -215,7 +219,8 @@ async function rememberPage(
   { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
   const { walk, swept, perPage, highestId } = page;
-  // A sweep knows the rows it writes itself. Rows that others write require a comparison of keys at its end.
+  // A sweep knows the rows it writes itself. It may not have seen rows that a poll or a filtered request writes, so it
+  // must compare keys when it ends.
   const differs = written > 0 && walk?.kind !== 'sweep';
   await Promise.all([
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,

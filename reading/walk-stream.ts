@@ -33,7 +33,10 @@ interface Arrived {
   readonly summary: PageSummary;
   /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
-  /** Rows to insert if all items are new, which is certain only after the previous page is stored. */
+  /**
+   * Rows to insert if all items are new, which is certain only after the previous page is stored; undefined if an item
+   * may already be known.
+   */
   readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
 }
@@ -41,7 +44,8 @@ interface Arrived {
 /**
  * Continues a walk page by page: request, check, hash, compare, write, next. The next page is requested as soon as this
  * one arrives and is parsed while the store writes this one. Each page commits together with the walk's position and
- * only under the stream's current lease, so a walk can be interrupted anywhere and continues after its last stored page.
+ * only under the stream's current lease, so a walk can be interrupted anywhere and continues after its last stored
+ * page.
  * @throws {ApiError} when a request fails; pages read before it are stored
  * @throws {PermitRefusal} when the quota has no permit for a request
  */
@@ -81,13 +85,15 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       const writing = createGate();
       if (!ends && continues) {
         next = read(ahead ?? requests.request(after.cursor), after.pages, writing.opened);
-        next.catch(() => undefined); // awaited above; until then a rejection must not count as unhandled
+        // The next iteration awaits it. Until then, Node.js must not report a rejection as unhandled.
+        next.catch(() => undefined);
       }
       const result = await storePage(reading, arrived, after, ends ? budget.next : undefined, writing.open);
       writing.open();
       if (walk.kind === 'poll' && changesOf(result) > 0) measureAge(reading, arrived, result.created);
       await reportPage(reading, arrived.page, arrived.seen, result);
-      // A sweep that follows this poll in the same cycle must compare keys when it ends.
+      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore compare keys
+      // when it ends, even if its pages are unchanged.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;

@@ -51,7 +51,7 @@ export class ImportSender {
   async loop(mayGoOn: () => boolean): Promise<void> {
     let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
-      // oxlint-disable-next-line no-await-in-loop -- one after another: that is what a loop is
+      // oxlint-disable-next-line no-await-in-loop -- each chunk is sent after the one before it
       begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
       if ('kind' in begun) {
         if (begun.kind === 'stop') this.halt = begun;
@@ -62,7 +62,7 @@ export class ImportSender {
     }
   }
 
-  /** @returns the chunk that settling has started; undefined: none was looked for */
+  /** @returns the next chunk, or why there is none; undefined: settling did not look for one */
   async #send(chunk: StartedChunk, mayGoOn: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
     const { to, lease } = this;
     let requestId: string | null;

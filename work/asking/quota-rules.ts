@@ -18,7 +18,10 @@ export interface Stretch {
 
 export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
 
-/** Share of a window that idle polls and sweeps may each use whatever live polls need, so that they never starve. */
+/**
+ * Share of a window that idle polls and sweeps may each use even if live polls need all of it, so that they never
+ * starve.
+ */
 const floorShare = 0.05;
 /** Share of the limit at or below which requests are made one at a time (5 to 50 requests), so that the count is exact. */
 const aloneShare = 0.02;
@@ -31,9 +34,9 @@ function keptForImports(limit: number, reserve: number, usedImports: number): nu
 }
 
 /**
- * Returns how many requests must remain after one of this priority. Imports may use everything; live polls everything
- * except the imports' reserve; idle polls whatever live polls do not need until the reset; sweeps whatever neither needs.
- * Idle polls and sweeps each have a floor. Pure.
+ * Returns how many requests must remain after one of this priority. Imports may use everything. Live polls may use
+ * everything except the imports' reserve, idle polls only what live polls do not need until the reset, and sweeps only
+ * what neither needs. Idle polls and sweeps each have a floor. Pure.
  * @param reserve share of the limit that is reserved for imports, 0 to 1
  * @param needs requests needed until the reset
  */
@@ -67,8 +70,8 @@ export function aloneBelow(limit: number | null): number {
 const aheadShare = 0.1;
 
 /**
- * Whether a permit may be taken ahead of its request. Not if the quota is short: other processes count the permit as
- * spent, and a refusal makes them wait until the reset. Pure.
+ * Whether a permit may be taken ahead of its request. It may not if the quota is short: other processes count the
+ * permit as spent, are refused theirs, and wait until the reset. Pure.
  * @param least from `minRemaining`
  */
 export function mayTakeAhead(
@@ -90,7 +93,7 @@ export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: n
   return { live: live * share, idle: idle * share, sweep: sweep * share };
 }
 
-/** The reason why a permit is refused, and for how long. */
+/** Why a permit is refused, and how long the request has to wait. */
 export interface Refusal {
   /** `key`: no reading request with this key may pass; `request`: only this one has to wait. */
   readonly scope: 'key' | 'request';
@@ -105,9 +108,10 @@ const putOffMs = 60_000;
 const shortestWaitMs = 250;
 
 /**
- * Returns the reason why a request gets no permit; null if the reason is gone and it may be tried again immediately. Pure.
+ * Returns why a request gets no permit; null if nothing prevents it any longer, so that the caller can try again
+ * immediately. Pure.
  * @param least from `minRemaining`
- * @param probes consecutive probes for the same reason
+ * @param probes consecutive probes or refusals so far; each doubles the wait before the next probe
  */
 export function refusalOf(
   priority: Priority,
@@ -142,9 +146,9 @@ const minuteMs = 60_000;
 const longestProbeMs = 15 * minuteMs;
 
 /**
- * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single requests
- * probe it at doubling intervals. Pure.
- * @param said.resetInMs from the quota headers; @param said.retryAfterMs from Retry-After, which takes precedence
+ * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single
+ * requests probe it at doubling intervals. Pure.
+ * @param said reset from the quota headers, and wait from `Retry-After`, which takes precedence
  * @param refusals consecutive refusals before this one
  */
 export function waitAfterRefusal(
