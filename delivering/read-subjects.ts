@@ -1,4 +1,5 @@
 import type { Queryable } from '../ledger/drivers/database.js';
+import { readableJson } from '../ledger/readable-json.js';
 import type { Sink, Subject } from '../sinks/sink.js';
 import type { PigeonholeName } from '../work/turns.js';
 import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
@@ -44,6 +45,11 @@ async function subjectsOf(tx: Queryable, lane: SubjectsLane, shown: readonly Sho
   );
 }
 
+/** SQL for the id of the question that an item answers. */
+function questionOf(payload: string): string {
+  return `${readableJson(payload)} -> 'question' ->> 'id'`;
+}
+
 interface SiblingRow extends CandidateRow {
   n: number;
 }
@@ -68,7 +74,7 @@ async function readSiblings(
        cross join lateral (
          select s.key from items s where s.ref = $2 and s.attendee_id = own.attendee_id and s.visibility = 'named'
            and s.list <> 'attendees' and s.list = n.list
-           and s.payload -> 'question' ->> 'id' = own.payload -> 'question' ->> 'id'
+           and ${questionOf('s.payload')} = ${questionOf('own.payload')}
          union
          select m.key from json_array_elements_text(coalesce(o.object -> 'members', '[]'::json)) as m (key)) k
        cross join lateral (select last_sequence from items where ref = $2 and list = n.list and key = k.key limit 1) s

@@ -83,6 +83,18 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(responses()[0].toSorted()).toEqual(['701', '801']);
   });
 
+  it('receives chosen options as one statement whatever texts the question holds', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1));
+    const question = { id: 70, content: 'NUL \0, half \ud800' };
+    const choose = (id: number) => pollVote(id, by(1), 1, { question, option: { id: id + 1000, content: 'x' } });
+    await stage.put('poll-mcq-votes', choose(51), choose(52));
+    const scene = await sceneOf(stage, ', statements: [answered]');
+    await scene.settle();
+    expect(responses()).toEqual([['1051[,]1052'], 1]);
+  });
+
   it('receives chosen options once although its answers were lost', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
