@@ -13,9 +13,10 @@ if (process.argv.includes('--help')) {
 const [link, sink = 'crm', imported = '1', only = ''] = process.argv.slice(2);
 const pictures = [
   { name: 'overview-light', hash: '#/', colorScheme: 'light', height: 860 },
+  { name: 'live-light', hash: '#/live', colorScheme: 'light', height: 860 },
   { name: 'sink-dark', hash: `#/sink/${sink}`, colorScheme: 'dark', height: 860 },
   { name: 'import-light', hash: `#/imports/${imported}`, colorScheme: 'light', height: 640 },
-  { name: 'overview-phone', hash: '#/', colorScheme: 'dark', height: 844, width: 390 },
+  { name: 'overview-phone', hash: '#/', colorScheme: 'light', height: 844, width: 390 },
 ];
 
 mkdirSync('docs/images', { recursive: true });
