@@ -48,6 +48,12 @@ describe('what happens with a change at a sink', () => {
       { sentWithIdentity: true, consent: 'refused' },
       { kind: 'send', identity: false },
     ],
+    ['one that nobody has judged', { visibility: null }, { kind: 'send', identity: false }],
+    [
+      'one of a list that this version does not know',
+      { list: 'chats', visibility: null },
+      { kind: 'send', identity: false },
+    ],
     ['the record of a person who has agreed', person, { kind: 'send', identity: true }],
     ['of one who has refused', { ...person, consent: 'refused' }, { kind: 'withhold', reason: 'consent-refused' }],
     [

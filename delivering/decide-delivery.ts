@@ -1,5 +1,5 @@
 import { engagementList } from '../ledger/engagement.js';
-import { ownRecords } from '../ledger/identity.js';
+import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './withdrawals.js';
 import { notSelected } from './adopt-configuration.js';
 import type { Decision } from './delivery-states.js';
@@ -31,7 +31,8 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
     return { kind: 'withhold', reason: notSelected };
   }
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
-  if (ownRecords.has(candidate.list)) {
+  const rule = personRuleOf(candidate.list);
+  if (rule === 'own-record') {
     // A deletion contains no personal data. A sink that never received the person must not learn that they existed.
     if (candidate.kind === 'deleted' && candidate.sentBefore) return { kind: 'send', identity: false };
     if (accepted) return { kind: 'send', identity: true };
@@ -39,7 +40,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
       ? forget(candidate, sink)
       : { kind: 'withhold', reason: consentReason(candidate.consent ?? 'not-known') };
   }
-  if (candidate.visibility === null) return { kind: 'send', identity: true };
+  if (rule === 'none') return { kind: 'send', identity: true };
   // A repeat may remove the identity that an earlier attempt contained, but never add it.
   const identity = candidate.visibility === 'named' && accepted && candidate.sentWithIdentity !== false;
   return { kind: 'send', identity };

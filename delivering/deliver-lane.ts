@@ -11,7 +11,7 @@ import {
 import { type Batch, startBatch } from './start-batch.js';
 import type { Decision, Settled } from './delivery-states.js';
 import { inFlight, postponeLookUps } from './due-deliveries.js';
-import { ownRecords } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/visibility.js';
 import type { Candidate } from './candidates.js';
 import { objectsOfSink } from './sink-objects.js';
 import { hasFewOpen } from './read-lanes.js';

@@ -1,4 +1,5 @@
-import { withoutIdentity, ownRecords } from '../ledger/identity.js';
+import { withoutIdentity } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/visibility.js';
 import type { Candidate } from './candidates.js';
 import type { RelatedItems } from './related-items.js';
 import type { Fields, Subject } from '../sinks/sink.js';

@@ -29,9 +29,3 @@ function strip(value: unknown): unknown {
       .map(([name, member]) => [name, strip(member)]),
   );
 }
-
-/**
- * Lists whose items are a person's own record. Without the person the record would be empty, or would connect
- * interactions that are sent anonymously. Such an item is sent with its person or not at all.
- */
-export const ownRecords: ReadonlySet<string> = new Set(['attendees', 'engagement', 'registrants']);

@@ -2,7 +2,7 @@ import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { SinkConfig } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { acceptedBy } from '../work/open-sinks.js';
-import { ownRecords } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/visibility.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind } from '../delivering/candidates.js';
 

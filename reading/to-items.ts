@@ -3,7 +3,7 @@ import { withoutIdentity } from '../ledger/identity.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
-import { judgedLists } from '../ledger/visibility.js';
+import { personRuleOf } from '../ledger/visibility.js';
 import type { ListName } from '../pigeonhole/lists.js';
 
 /** A page's items in the ledger's form. Wire types end here. */
@@ -20,12 +20,7 @@ export interface ReadItem extends SeenItem {
   readonly at: number | undefined;
 }
 
-interface ListShape {
-  /** Reads the service's id from a row; null if the list has no ids. */
-  readonly id: ((fields: Fields) => unknown) | null;
-  /** The rows have their own anonymity flag; identities are removed from anonymous rows here. */
-  readonly flagged?: true;
-}
+type ReadId = (fields: Fields) => unknown;
 
 /** Maximum nesting of a row. The service's rows have four levels; thousands would overflow the stack. */
 const deepestRow = 100;
@@ -33,23 +28,24 @@ const deepestRow = 100;
 const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'];
 const ownId = (fields: Fields): unknown => fields['id'];
 
-const shapes: Readonly<Record<ListName, ListShape>> = {
-  pigeonholes: { id: ownId },
-  subscriptions: { id: ownId },
-  sessions: { id: ownId },
-  attendees: { id: ownId },
-  questions: { id: member('question') },
-  votes: { id: null },
-  answer_ratings: { id: member('answerRating') },
-  answers: { id: member('answer') },
-  'poll-mcq-votes': { id: ownId, flagged: true },
-  'poll-quiz-votes': { id: ownId, flagged: true },
-  'qna-questions': { id: ownId, flagged: true },
+/** Reads the service's id from a row of each list; null if the list has no ids. */
+const idIn: Readonly<Record<ListName, ReadId | null>> = {
+  pigeonholes: ownId,
+  subscriptions: ownId,
+  sessions: ownId,
+  attendees: ownId,
+  questions: member('question'),
+  votes: null,
+  answer_ratings: member('answerRating'),
+  answers: member('answer'),
+  'poll-mcq-votes': ownId,
+  'poll-quiz-votes': ownId,
+  'qna-questions': ownId,
 };
 
 /** Whether the service gives the items of a list ids of their own. */
 export function hasIds(list: ListName): boolean {
-  return shapes[list].id !== null;
+  return idIn[list] !== null;
 }
 
 export interface ToItemsOptions {
@@ -91,9 +87,9 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, number>): string | undefined {
-  const { id } = shapes[list];
-  if (id !== null) {
-    const value = id(row);
+  const readId = idIn[list];
+  if (readId !== null) {
+    const value = readId(row);
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
   // A vote is identified by attendee, instant and question. Its texts are copies and may change.
@@ -107,22 +103,23 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
 
 function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const { list, drop } = options;
-  const { flagged } = shapes[list];
+  const rule = personRuleOf(list);
+  const flagged = rule === 'flagged';
   const attendee = object(row['attendee']);
   // By the specification a judged list has no flag. If one appears, it counts.
-  const saysAnonymous = judgedLists.has(list) && (row['anonymous'] === true || attendee?.['anonymous'] === true);
-  const judged = judgedLists.has(list) && !saysAnonymous;
+  const saysAnonymous = rule === 'judged' && (row['anonymous'] === true || attendee?.['anonymous'] === true);
+  const judged = rule === 'judged' && !saysAnonymous;
   // Fails closed: without the flag's plain "false" the row is anonymous.
-  const anonymous = flagged === true ? attendee?.['anonymous'] !== false : saysAnonymous;
+  const anonymous = flagged ? attendee?.['anonymous'] !== false : saysAnonymous;
   const kept =
     drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
   const fields = anonymous ? withoutIdentity(kept) : kept;
-  const visibility = anonymous ? 'anonymous' : flagged === true ? 'named' : null;
+  const visibility = anonymous ? 'anonymous' : flagged ? 'named' : null;
   return {
     key,
     sessionId: integer(list === 'sessions' ? row['id'] : object(row['session'])?.['id']),
     attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
-    saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged === true ? anonymous : null,
+    saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged ? anonymous : null,
     consent: list === 'attendees' ? consentOf(row['consent']) : null,
     visibility: judged ? 'judge' : visibility,
     fields,

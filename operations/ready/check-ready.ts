@@ -6,7 +6,7 @@ import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { reserveOf } from '../../work/asking/service-gate.js';
 import type { EventChecks, ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
-import { ownRecords } from '../../ledger/identity.js';
+import { ownRecords } from '../../ledger/visibility.js';
 import { canariesLeft } from '../../delivering/canaries.js';
 import { countRegistrants } from '../../importing/count-registrants.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
