@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
-import { relaxHeap } from './prepare-process.js';
+import { endLoading } from './prepare-process.js';
 import { connectTemporal, openTemporalClient, type TemporalConnections } from './connect-temporal.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
@@ -25,7 +25,7 @@ export async function openStore(
   const db = await openDatabase(
     store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal(), maxConnections },
   );
-  if (store.kind === 'embedded') relaxHeap();
+  endLoading(store.kind);
   closers.push(async () => {
     onProgress('closing the ledger');
     await db.close();
