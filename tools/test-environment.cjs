@@ -1,3 +1,4 @@
+require('./compile-once.cjs');
 require('./quick-webassembly.cjs');
 // The processes that tests start inherit it.
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(require.resolve('./quick-webassembly.cjs'))}`;
