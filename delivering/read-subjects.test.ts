@@ -1,0 +1,74 @@
+import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../ledger/drivers/database.js';
+import { testKey } from '../ledger/ledger-key.test-kit.js';
+import { openLedger } from '../ledger/ledger.js';
+import { registerSinks } from '../ledger/sinks.js';
+import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
+import { newChanges, toCandidates } from './candidates.js';
+import { readSubjects, type SubjectsLane } from './read-subjects.js';
+
+const databases = useBothDatabases();
+
+const people = 4000;
+/** Each person chose this number of options of one question. */
+const options = 5;
+/** Other items of each person in the batch, which the query has to pass over. */
+const others = 40;
+const changes = 100;
+/** A statement that reads the whole list once for each change reads 2 million rows. */
+const maxRows = 50_000;
+
+/** Stores poll votes of many people, and other items of the people whose votes are in the first changes. */
+async function fill(db: Database): Promise<void> {
+  await db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 101)`);
+  await db.script(`
+    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
+        attendee_id, seen_at, last_sequence)
+      select 1, 'poll-mcq-votes', n::text, 1, 1, 1, '\\x00', json_build_object('id', n, 'question', json_build_object('id', 7)),
+        '', 'named', (n - 1) / ${options}, now(), n
+      from generate_series(1, ${people * options}) n;
+    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
+        attendee_id, seen_at, last_sequence)
+      select 1, 'votes', n::text, 1, 1, 1, '\\x00', '{}', '', 'named', n % ${changes / options}, now(), 0
+      from generate_series(1, ${(others * changes) / options}) n;
+    insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, consent, seen_at, last_sequence)
+      select 1, 'attendees', n::text, 1, 1, '\\x00', '{}', '', 'obtained', now(), 0 from generate_series(0, ${people - 1}) n;
+    insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+      values (1, 'sessions', '1', 1, 1, '\\x00', '{"id": 1, "anonymousResponses": false}', '', now(), 0);
+    insert into changes (ref, sequence, id, list, key, revision, kind, session_id, visibility, found_at)
+      select 1, n, gen_random_uuid(), 'poll-mcq-votes', n::text, 1, 'created', 1, 'named', now()
+      from generate_series(1, ${people * options}) n`);
+}
+
+describe.each(kinds)('the answers of a person to one question, on %s', (kind) => {
+  it('are read through the index of that person’s items, with and without statistics', async () => {
+    const db = databases.of(kind);
+    const sink = { name: 'lms', type: 'xapi', destination: 'lms', historyMs: null, observing: false };
+    await registerSinks(await openLedger(db, testKey), [sink]);
+    await fill(db);
+    const lane: SubjectsLane = {
+      sinkId: 1,
+      ref: 1,
+      place: { workspace: 'acme', pigeonholeId: 101 },
+      traits: { joins: new Set(['poll-mcq-votes']) } as unknown as SubjectsLane['traits'],
+      accepts: new Set(['obtained']),
+    };
+    const range = { sinkId: 1, ref: 1, lists: ['poll-mcq-votes'], after: 0, newest: 1e6 };
+    const read = async (): Promise<Weighed[]> => {
+      const weighed: Weighed[] = [];
+      await weighedDatabase(db, (each) => weighed.push(each)).transaction(async (tx) => {
+        const { rows } = await newChanges(tx, { ...range, historyUntil: 0, historySince: null }, changes);
+        weighed.length = 0;
+        const shown = (await toCandidates(tx, 1, rows)).map((candidate) => ({ candidate, identity: true }));
+        const subjects = await readSubjects(tx, lane, shown);
+        expect(subjects.map(({ siblings }) => siblings?.length)).toEqual(shown.map(() => options - 1));
+      });
+      return weighed.filter(({ rows, scanned }) => rows > maxRows || scanned.some((table) => large.has(table)));
+    };
+    const large = new Set(['items', 'changes']);
+    const words = ({ sql, rows, plan }: Weighed) => `${rows} rows:\n${sql}\n${formatPlan(plan)}`;
+    expect((await read()).map(words)).toEqual([]);
+    await db.script('analyze');
+    expect((await read()).map(words)).toEqual([]);
+  });
+});
