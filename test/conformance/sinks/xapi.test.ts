@@ -85,6 +85,21 @@ const atRevision = (revision: number, subjects: readonly Subject[]): Subject[] =
       change: { ...change, revision, id: `00000000-0000-5000-8000-${revision}${change.id.slice(-11)}` },
     };
   });
+
+/** Votes of one attendee for as many options of one question, each with the others as its siblings. */
+function answersToOneQuestion(
+  count: number,
+  { text, key }: { readonly text: string; readonly key: string },
+  around: Partial<Subject>,
+): Subject[] {
+  const votes = Array.from({ length: count }, (_, index) => {
+    const option = { id: index + 1, content: text };
+    const vote = { ...items['poll-mcq-votes'], question: { id: 2, content: text }, option };
+    return subjectFor('poll-mcq-votes', vote, { key: `${key}-${index}` }, around);
+  });
+  return votes.map((vote) => ({ ...vote, siblings: votes.filter((each) => each !== vote) }));
+}
+
 const poisoned = subjectFor('votes', items.votes, { key: 'poison' });
 
 describeStateSink('xapi', {
@@ -158,11 +173,14 @@ describe('a strict LRS', () => {
             around,
           ),
           subjectFor('engagement', engagement, { key: `${key}` }, around),
+          ...answersToOneQuestion(2, { text, key: `${key}` }, around),
         ];
         const { outcomes } = await sink.send(await planned(subjects), lane, goingOn);
         expect(outcomes.map((outcome) => (outcome.kind === 'delivered' ? outcome.kind : outcome))).toEqual(
           outcomes.map(() => 'delivered'),
         );
+        const responses = destination.lrs.store.all.map(({ result }) => (result as Fields | undefined)?.['response']);
+        expect(responses.filter((response) => response === '1[,]2')).toHaveLength(key);
       }),
       { numRuns: 100 },
     );
