@@ -78,6 +78,19 @@ function sinksOf(page: string, having: string): Record<string, string> {
   return Object.fromEntries(Object.entries(sinks).map(([name, sink]) => [name, text(sink)]));
 }
 
+/** The recipe for credit with the keys that the text below it names for grades by participation. */
+function sinksByParticipation(): Record<string, string> {
+  const page = readFileSync(join(docs, 'recipes.md'), 'utf8');
+  const [, variant] = /^The grade can instead be ([^]*?)\n\n/m.exec(page)!;
+  const keys = [...variant!.matchAll(/`(\w+: [^`]+)`/g)].map(
+    ([, text]) => parse(text!.replaceAll(/\s+/g, ' ')) as object,
+  );
+  expect(keys.flatMap((key) => Object.keys(key))).toEqual(['from', 'when', 'user', 'grade']);
+  const { grades: text } = sinksOf('recipes.md', 'type: canvas');
+  const sink = JSON.parse(text!) as { records: object[] };
+  return { grades: JSON.stringify({ ...sink, records: [Object.assign({}, ...sink.records, ...keys)] }) };
+}
+
 /** Two come and consent, one registered only, one comes and refuses. The first does most. */
 async function people(stage: Stage): Promise<void> {
   await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -115,6 +128,22 @@ describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
     expect(grades()).toContain(`${id} 2 50 77`);
     expect(lrs.store.all.length).toBe(before);
     expect(lrs.store.sentAs(foreign.id)).toEqual(foreign);
+  });
+
+  it('grades by participation with the keys that the page names, beside what is there', async () => {
+    const stage = await stages.open(kind);
+    await people(stage);
+    const scene = await stage.scene({ sinks: sinksByParticipation(), environment });
+    await scene.settle();
+    const [, { id }] = canvas.canvas.school.courses[0]!.assignments as [unknown, { id: number }];
+    expect(grades()).toEqual([`${id} 1 100 1`, `${id} 2 33 1`, '7 2 3 77']);
+
+    grade(id, 1, '90'); // by a teacher
+    const more = [1, 2].map((who) => pollVote(60 + who, by(who), 1, { question: { id: 53 + who } }));
+    await stage.put('poll-mcq-votes', ...more); // both answer one more of five
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(grades()).toEqual([`${id} 1 90 77`, `${id} 2 40 1`, '7 2 3 77']);
   });
 
   it('of the guide to Canvas grades by percentage, and leaves what a teacher has set', async () => {
