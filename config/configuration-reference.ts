@@ -29,7 +29,9 @@ function sinkReferences(sinkSchemas: SinkSchemas): string[] {
 
 function sinkReference(type: string, schema: z.ZodType): string {
   const rows = variants(inputSchemaOf(schema)).flatMap((shape) => rowsBelow(shape, 'sinks.NAME'));
-  return [`## Sinks of type ${type}`, 'Own keys, besides those that all sinks take.', table(rows)].join('\n\n');
+  return [`## Sinks of type ${type}`, 'Keys of this type, in addition to the keys of all sinks.', table(rows)].join(
+    '\n\n',
+  );
 }
 
 function section(key: string, schema: JsonSchema): string {
@@ -83,7 +85,7 @@ function allowedText(schema: JsonSchema): string {
 }
 
 const table = (rows: readonly string[]) =>
-  ['| key | takes | default | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  ['| key | value | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 
 const code = (text: string) => `\`${text}\``;
 

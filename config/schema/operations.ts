@@ -27,7 +27,7 @@ export const telemetrySchema = z
       ),
   })
   .optional()
-  .describe('Traces for those who collect them.');
+  .describe('Traces for an OpenTelemetry collector.');
 
 const receiver = z
   .discriminatedUnion('type', [
@@ -82,18 +82,20 @@ export const alertsSchema = z
           .prefault(true)
           .describe('A list should have been read three minutes ago, and neither a pause nor the service explains it.'),
         'sink-paused': occasion('A sink is paused, by a cause or by a person.'),
-        'workspace-paused': occasion('A workspace is paused, mostly since its key was refused.'),
-        behind: duration().optional().describe('The oldest change that a sink was not sent is this old.'),
+        'workspace-paused': occasion('A workspace is paused, usually because its key was refused.'),
+        behind: duration().optional().describe('The oldest undelivered change of a sink is older than this.'),
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
           .optional()
           .describe('A sink has this number of dead letters.'),
         withholding: z
           .boolean()
           .prefault(true)
-          .describe('A sink withholds all of a list, or suddenly far more than before, for want of a value.'),
-        'deletions-held': occasion('Deletions wait for a person.'),
+          .describe(
+            'A sink withholds all of a list, or suddenly far more than before, because the mapping finds no value.',
+          ),
+        'deletions-held': occasion('Deletions wait for an operator.'),
         'quota-short': occasion('The request quota will not last.'),
-        'import-ended': occasion('An import has ended.'),
+        'import-ended': occasion('An import finished.'),
       })
       .transform((when) => ({
         serviceDown: when['service-down'],
@@ -135,12 +137,12 @@ export const importsSchema = z
         )
         .optional()
         .meta({ allowed: 'columns and their fields, or the name of a saved mapping' })
-        .describe('Which column is which field, where they are not named alike.'),
+        .describe('The fields of columns whose header is not the name of a field.'),
     }),
     { error: 'allowed: a list of folders to import from' },
   )
   .optional()
-  .describe('Folders that registrant files are imported from.');
+  .describe('Folders from which files of registrants are imported.');
 
 /** Lists with personal data. Reading needs the other lists for event times and identities. */
 const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 'subscriptions'].includes(list));

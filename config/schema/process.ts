@@ -98,7 +98,7 @@ export const serverSchema = z
       ),
     publicUrl: baseUrl()
       .optional()
-      .describe('Where people reach this process: its host is taken for its own, and links lead there.'),
+      .describe('The public address of this process, for example that of a proxy. Links lead there.'),
     maxConnectionsPerAddress: wholeNumber({ min: 1, max: 1000, unit: 'connections' })
       .prefault(250)
       .describe(
@@ -117,7 +117,7 @@ export const serverSchema = z
       ),
   })
   .prefault({})
-  .describe('The HTTP API of this process, which the commands ask.');
+  .describe('The HTTP API of this process, which commands and the page use.');
 
 /** A Secret, because a proxy's URL may contain a password; `none` ignores the environment's proxy. */
 export const proxySchema = z
@@ -176,4 +176,4 @@ export const networkSchema = z
       ),
   })
   .prefault({})
-  .describe('How other machines are reached.');
+  .describe('Connections to other machines.');

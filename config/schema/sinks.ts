@@ -11,7 +11,7 @@ export const commonSinkShape = {
   type: z
     .string({ error: 'allowed: the name of a sink type' })
     .meta({ allowed: 'the name of a sink type' })
-    .describe('What kind of destination it is. It decides which other keys there are.'),
+    .describe('The type of the destination. It decides which other keys exist.'),
   mode: oneOf(['send', 'observe'])
     .prefault('send')
     .describe('`observe` plans and counts what would be sent, and sends nothing until a person approves it.'),
@@ -47,7 +47,7 @@ export const commonSinkShape = {
       perDay: wholeNumber({ min: 1, max: 1_000_000_000, unit: 'requests' }).optional().describe('Requests in a day.'),
     })
     .optional()
-    .describe('Where the limits of the account differ from what the vendor grants by default.'),
+    .describe('Limits of the account, if they differ from the defaults of the vendor.'),
 };
 
 /** `sinks`: where changes go. Loose, since the keys of a type are checked by its own schema. */

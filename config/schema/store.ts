@@ -41,7 +41,7 @@ export const storeSchema = z
 export const storeConnectionsSchema = wholeNumber({ min: 2, max: 500 })
   .prefault(10)
   .describe(
-    'Connections to PostgreSQL that this process holds at most. It opens one more while it brings the schema up to date. All processes and Temporal together must stay below `max_connections` of the server.',
+    'The maximum number of connections of this process to PostgreSQL. While it migrates the schema, it opens one more. All processes and Temporal together must stay below `max_connections` of the server.',
   );
 
 /** 32 bytes, or the 96 of a ledger that was made before the key left the store; as ledger/ledger-key.ts reads it. */

@@ -138,7 +138,7 @@ export const syncsSchema = z
         drop: dropSchema,
         sinks: listOf(z.string({ error: 'allowed: the name of a sink' }), {
           allowed: 'a list of names of sinks',
-        }).describe('The sinks that every change is delivered to.'),
+        }).describe('The sinks that receive the changes.'),
       })
       .transform(({ every, ...sync }) => ({ ...sync, everyMs: every }))
       .describe('A sync under a name of your choice.'),

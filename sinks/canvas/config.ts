@@ -66,7 +66,7 @@ export const canvasConfigSchema: z.ZodType<CanvasConfig> = z
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })
-      .describe('What is graded from which list.'),
+      .describe('Entries that say which items become grades.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));

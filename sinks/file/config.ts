@@ -8,5 +8,5 @@ export interface FileConfig {
 }
 
 export const fileConfigSchema: z.ZodType<FileConfig> = z.strictObject({
-  folder: folder().describe('Where the files are written. It is made if need be, and belongs to this sink alone.'),
+  folder: folder().describe('The folder for the files. It is created if necessary, and belongs only to this sink.'),
 });

@@ -26,18 +26,20 @@ const properties = () =>
 
 const record = z
   .strictObject({
-    from: oneOf(listNames).describe('The list whose items it is made from.'),
-    when: expression().optional().describe('Only items for which this is true. Becoming false is a withdrawal.'),
+    from: oneOf(listNames).describe('The list of the items.'),
+    when: expression()
+      .optional()
+      .describe('Only items for which this is true. If it becomes false, the item is withdrawn.'),
     object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
       /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
     ).describe('The records that each item becomes.'),
     match: listOf(propertyName(), { allowed: 'a list of unique properties' })
       .optional()
-      .describe('Properties that say which record it is, in order: the first that finds one is used.'),
+      .describe('Unique properties by which the record is found, in order: the first that finds one decides.'),
     create: z
       .boolean({ error: 'allowed: true or false' })
       .default(true)
-      .describe('Whether what is not found is created. `false` only updates.'),
+      .describe('Whether to create records that are not found. `false` only updates.'),
     properties: properties().optional().describe('What is written, by the internal name of the property.'),
     event: z
       .strictObject({
@@ -52,17 +54,15 @@ const record = z
       .optional()
       .describe('The marketing event, one for each pigeonhole.'),
     attendance: expression().optional().describe('`register`, `attend` or `cancel`; nothing: no registration.'),
-    email: expression().optional().describe("The contact's e-mail, where the object belongs to one."),
+    email: expression().optional().describe('The e-mail address of the contact to which the object belongs.'),
     contact: z
       .record(propertyName(), expression(), { error: 'allowed: unique contact properties, each with an expression' })
       .optional()
-      .describe('In place of `email`: unique contact properties in order, the first that finds a contact is used.'),
+      .describe('Instead of `email`: unique properties of contacts, in order. The first that finds a contact decides.'),
     contactProperties: z
       .record(propertyName(), expression(), { error: 'allowed: contact properties, each with an expression' })
       .optional()
-      .describe(
-        'What a contact is given that HubSpot creates for this record. A contact that exists keeps its values.',
-      ),
+      .describe('Properties of a contact that is created for this record. An existing contact keeps its values.'),
     joinedAt: expression().optional().describe('When the person joined, ISO 8601. Only sent with `attend`.'),
     leftAt: expression().optional().describe('When the person left, ISO 8601. Only sent with `attend`.'),
     lists: z
@@ -82,10 +82,10 @@ const allowedVersion = 'a version by date such as 2026-09, or v3';
 
 export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
   .strictObject({
-    token: headerSecret().describe('The service key, or the access token of a private app that exists already.'),
+    token: headerSecret().describe('The service key, or the access token of an existing private app.'),
     baseUrl: sinkUrl()
       .prefault('https://api.hubapi.com')
-      .describe("In place of HubSpot's own address: a proxy, a test double."),
+      .describe('Replaces https://api.hubapi.com, for example by a proxy.'),
     apiVersion: nonEmptyText(allowedVersion)
       .refine((found) => /^(v3|\d{4}-\d{2})$/.test(found), { error: `allowed: ${allowedVersion}` })
       .prefault('2026-09')
@@ -93,7 +93,7 @@ export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })
-      .describe('What is made from which list.'),
+      .describe('Entries that say what becomes of which list.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));

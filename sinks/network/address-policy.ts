@@ -11,7 +11,7 @@ export const networkKeys = {
   allowPrivateAddresses: z
     .boolean({ error: 'allowed: true or false' })
     .default(false)
-    .describe('Whether this sink may connect to loopback and private networks, over http too.'),
+    .describe('Whether this sink may connect to loopback and private networks, also over http.'),
 };
 
 export interface NetworkKeys {

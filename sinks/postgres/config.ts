@@ -26,10 +26,10 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
         'postgres://user:password@host:5432/database?sslmode=verify-full, written as `${NAME}` or `${file:/path}`',
       secret: true,
     })
-    .describe('The database. Without `sslmode` the certificate is checked; private addresses are allowed.'),
+    .describe('The database. Without `sslmode`, the sink verifies the certificate. Private addresses are allowed.'),
   schema: text('a schema in lower case, such as engagement', (found) =>
     /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(found) ? found : undefined,
-  ).describe('The schema with a table for each list. It is made if need be, and belongs to this sink alone.'),
+  ).describe('The schema with a table for each list. It is created if necessary, and belongs only to this sink.'),
 });
 
 /**

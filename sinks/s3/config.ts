@@ -28,7 +28,7 @@ export const s3ConfigSchema: z.ZodType<S3Config> = z
   .strictObject({
     bucket: text('the name of a bucket, such as acme-engagement', (found) =>
       /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(found) ? found : undefined,
-    ).describe('The bucket that objects are written to. It has to exist.'),
+    ).describe('An existing bucket, into which the sink writes objects.'),
     region: text('a region such as eu-central-1', (found) => (/^[a-z0-9-]{2,40}$/.test(found) ? found : undefined))
       .prefault('us-east-1')
       .describe('The region of the bucket. Every signature names it.'),
@@ -37,7 +37,7 @@ export const s3ConfigSchema: z.ZodType<S3Config> = z
       return /^(?:[\w.=-]+(?:\/[\w.=-]+)*)?$/.test(bare) && bare.length <= 300 ? bare : undefined;
     })
       .prefault('')
-      .describe('What the names of objects begin with. It belongs to this sink alone.'),
+      .describe('The prefix of the names of objects. It belongs only to this sink.'),
     endpoint: sinkUrl()
       .optional()
       .describe('The address of a store other than Amazon S3, such as https://storage.googleapis.com.'),
@@ -48,10 +48,12 @@ export const s3ConfigSchema: z.ZodType<S3Config> = z
     sessionToken: secret().optional().describe('The session token of temporary credentials.'),
     maxAge: duration({ minMs: 1000, maxMs: 60 * 60_000 })
       .prefault('1m')
-      .describe('How long changes are collected before they become an object. Changes arrive at most this much later.'),
+      .describe(
+        'How long the sink collects changes before it writes an object. Changes arrive at most this much later.',
+      ),
     maxLines: wholeNumber({ min: 100, max: 20_000, unit: 'changes' })
       .prefault(5000)
-      .describe('The number of changes that become objects at once, without waiting for `maxAge`.'),
+      .describe('The number of collected changes that the sink writes without waiting for `maxAge`.'),
     compression: oneOf(['gzip', 'none']).prefault('gzip').describe('Whether objects are compressed.'),
     manifest: flag(true).describe('Whether each list and day has a manifest that names its objects.'),
     conditionalWrites: flag(true).describe(

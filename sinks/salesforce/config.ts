@@ -127,22 +127,24 @@ const keyField = () =>
 const statusLabel = () => nonEmptyText('the label of a campaign member status, such as Responded');
 
 const campaign = z.strictObject({
-  externalId: keyField().describe('The external id field of Campaign, and which campaign it is.'),
+  externalId: keyField().describe('The external id field of Campaign, and its value.'),
   name: expression().optional().describe("The campaign's name; the pigeonhole's by default."),
   properties: z
     .record(writableField(), expression(), {
       error: 'allowed: names of Campaign fields that Salesforce does not set itself, each with an expression',
     })
     .default({})
-    .describe('What else is written to the campaign.'),
+    .describe('Further fields of the campaign.'),
   attended: expression()
     .optional()
-    .describe('Whether the person attended; by default whether the item says when they signed in.'),
+    .describe('Whether the person attended. By default, whether the item has a time of sign-in.'),
   status: z
     .strictObject({
       registered: statusLabel().describe('The status of people who registered.'),
-      attended: statusLabel().describe('The status of people who attended. Never lowered to `registered` again.'),
-      removed: statusLabel().optional().describe('The status once the item is gone; without it nothing changes then.'),
+      attended: statusLabel().describe(
+        'The status of people who attended. pigeonpost never changes it back to `registered`.',
+      ),
+      removed: statusLabel().optional().describe('The status after the item is deleted. Without it, the status stays.'),
     })
     .describe('Labels of campaign member statuses.'),
   memberProperties: z
@@ -150,20 +152,22 @@ const campaign = z.strictObject({
       error: 'allowed: names of CampaignMember fields that Salesforce does not set itself, each with an expression',
     })
     .default({})
-    .describe('What else is written to the membership, such as counts and credit.'),
+    .describe('Further fields of the campaign member, such as counts.'),
 });
 
 const lookup = z.strictObject({
-  object: fieldName().optional().describe('The object of the other record, where the field can hold several.'),
-  externalId: keyField().describe('The field of the other record that it is found by, and its value.'),
+  object: fieldName()
+    .optional()
+    .describe('The object of the other record. Required if the field can refer to several objects.'),
+  externalId: keyField().describe('The external id field of the other record, and its value.'),
   otherwise: text('the id of a record, 15 or 18 characters', (found) =>
     /^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/.test(found) ? found : undefined,
   )
     .optional()
-    .describe('The id that is written where no record is found.'),
+    .describe('The id to write if no record is found.'),
   write: oneOf(['always', 'if-empty', 'if-newer'])
     .prefault('if-empty')
-    .describe('When it is written over what the field holds.'),
+    .describe('When to overwrite the value of the field.'),
 });
 
 const personLink = z.strictObject({
@@ -174,25 +178,29 @@ const personLink = z.strictObject({
 
 const record = z
   .strictObject({
-    from: oneOf(listNames).describe('The list whose items it is made from.'),
+    from: oneOf(listNames).describe('The list of the items.'),
     when: expression().optional().describe('Only items for which this is true.'),
     object: text('Lead, Contact, Task, or the API name of an object of your own (Name__c)', (found) =>
       /^(?:Lead|Contact|Task|[A-Za-z]\w{0,76}__c)$/.test(found) ? found : undefined,
-    ).describe('What someone becomes who is not found; or what is made for a person who is there.'),
+    ).describe(
+      'The record to create for a person who is not found. `Task` or an object of your own: a record that belongs to a person who is found.',
+    ),
     externalId: keyField().optional().describe('The external id field of the object, and its value.'),
     match: listOf(oneOf(['externalId', 'contactEmail', 'leadEmail']), {
       allowed: 'a list of externalId, contactEmail, leadEmail',
     })
       .prefault(['externalId', 'contactEmail', 'leadEmail'])
-      .describe('How someone is found, in order: the first that finds a record is used.'),
+      .describe('How to find a person, in order: the first entry that finds a record decides.'),
     onSeveral: oneOf(['newest', 'oldest', 'park'])
       .prefault('park')
-      .describe('Which record is used where several match: the one that was created last or first; or none.'),
+      .describe(
+        'The record to use if several match: the newest or oldest by creation, or none (`park`, a dead letter).',
+      ),
     create: z
       .boolean({ error: 'allowed: true or false' })
       .default(true)
-      .describe('Whether who is not found is created. `false` only updates.'),
-    email: expression().optional().describe('The e-mail to match by; the property Email by default.'),
+      .describe('Whether to create people who are not found. `false` only updates.'),
+    email: expression().optional().describe('The e-mail address for `match`; the property Email by default.'),
     properties: z
       .record(writableField(), writtenValue, {
         error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
@@ -201,10 +209,10 @@ const record = z
     lookups: z
       .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })
       .default({})
-      .describe('Fields that hold the id of another record, which is found by its external id.'),
+      .describe('Fields for the id of another record, which is found by its external id.'),
     person: personLink
       .optional()
-      .describe('For Task and objects of your own: the person they belong to. Task has WhoId by default.'),
+      .describe('For Task and objects of your own: the person to whom the record belongs. For Task, WhoId by default.'),
     campaign: campaign.optional().describe('Makes the person a member of a campaign.'),
   })
   .superRefine((keys, context) => {
@@ -255,10 +263,10 @@ export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
   .strictObject({
     loginUrl: sinkUrl()
       .prefault('https://login.salesforce.com')
-      .describe('Where it logs in: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
+      .describe('The address of the login: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
     baseUrl: sinkUrl()
       .optional()
-      .describe('In place of the addresses of both the login and the org: a proxy, a test double.'),
+      .describe('Replaces the addresses of both the login and the org, for example by a proxy.'),
     clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the app.'),
     clientSecret: secret()
       .optional()
@@ -267,8 +275,8 @@ export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
       ),
     username: nonEmptyText('the username of the integration user')
       .optional()
-      .describe('The user in whose name it acts. With `clientSecret` the app names the user.'),
-    privateKey: signingKey.optional().describe("Signs the logins; the app holds the key's certificate."),
+      .describe('The user of pigeonpost. With `clientSecret`, the app names the user.'),
+    privateKey: signingKey.optional().describe('The key that signs the logins. Its certificate is in the app.'),
     apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
       .prefault('v62.0')
       .describe("The version of Salesforce's API."),
@@ -276,14 +284,16 @@ export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
       /^(?:active|none|01Q\w{12}(?:\w{3})?)$/.test(found) ? found : undefined,
     )
       .prefault('active')
-      .describe('The rule that gives new leads their owner. Leads that are changed keep theirs.'),
+      .describe('The rule that assigns an owner to new leads. Existing leads keep their owner.'),
     duplicateAlerts: oneOf(['stop', 'save'])
       .prefault('stop')
-      .describe('Whether a new record is saved although a duplicate rule alerts; `stop` parks its change.'),
+      .describe(
+        'Whether to save a new record although a duplicate rule alerts. With `stop`, its change becomes a dead letter.',
+      ),
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })
-      .describe('What is made from which list.'),
+      .describe('Entries that say what becomes of which list.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('loginUrl', 'baseUrl'))

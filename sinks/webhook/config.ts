@@ -44,7 +44,7 @@ export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
     url: text(
       'an https address such as https://hooks.example.com/engagement (http where allowPrivateAddresses is true), without user',
       readUrl,
-    ).describe('Where each change is sent, by POST.'),
+    ).describe('The address to which the sink sends each change by POST.'),
     secret: signingSecrets.describe(
       'Signs every request, by Standard Webhooks. A list of two while it is being changed.',
     ),
