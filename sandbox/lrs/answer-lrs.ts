@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal, type Lrs, type LrsAccount } from './lrs.js';
+import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
 import { getStatements } from './read-statements.js';
 import { postStatements, putStatement } from './store-statements.js';
 
@@ -11,7 +11,7 @@ export const TOKEN_PATH = '/oauth/token';
 /** Answers one request of the LRS; every answer carries the version of the specification (Communication, 3.3). */
 export function answerLrs(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const headers = {
-    'x-experience-api-version': lrs.options.version,
+    'x-experience-api-version': versionOf(lrs, request) ?? lrs.options.versions.at(-1)!,
     'x-experience-api-consistent-through': new Date(lrs.now() - lrs.options.visibleAfterMs).toISOString(),
     'x-request-id': `double-${request.number}`,
   };
@@ -26,21 +26,22 @@ export function answerLrs(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
 
 function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   if (request.path === `${ENDPOINT}/about` && request.method === 'GET') {
-    return { status: 200, json: { version: lrs.options.version === '2.0.0' ? ['2.0.0'] : ['1.0.3', '1.0.0'] } };
+    const listed = { '1.0.3': ['1.0.3', '1.0.0'], '2.0.0': ['2.0.0'] };
+    return { status: 200, json: { version: lrs.options.versions.flatMap((version) => listed[version]) } };
   }
   if (request.path === TOKEN_PATH && request.method === 'POST') return issueToken(lrs, request);
   if (request.path !== `${ENDPOINT}/statements`) throw new LrsRefusal(404, 'there is statements and about');
-  refuseVersion(lrs, request);
-  const account = authenticate(lrs, request);
+  const version = readVersion(lrs, request);
+  const sender = { account: authenticate(lrs, request), version };
   refuseTooMany(lrs);
   if (Buffer.byteLength(request.body) > lrs.options.maxBytes) {
     throw new LrsRefusal(413, `no more than ${lrs.options.maxBytes} bytes a request`);
   }
   switch (request.method) {
     case 'POST':
-      return postStatements(lrs, account, request);
+      return postStatements(lrs, sender, request);
     case 'PUT':
-      return putStatement(lrs, account, request);
+      return putStatement(lrs, sender, request);
     case 'GET':
       return getStatements(lrs, request);
     default:
@@ -48,12 +49,20 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   }
 }
 
-function refuseVersion(lrs: Lrs, request: DoubleRequest): void {
-  const version = request.headers['x-experience-api-version'];
-  if (version === undefined) throw new LrsRefusal(400, 'the header X-Experience-API-Version is missing');
-  const [known, text] = lrs.options.version === '2.0.0' ? [/^2\.0(\.\d+)?$/, '2.0.x'] : [/^1\.0(\.\d+)?$/, '1.0.x'];
-  if (!(known as RegExp).test(version))
-    throw new LrsRefusal(400, `X-Experience-API-Version has to be ${text as string}`);
+function readVersion(lrs: Lrs, request: DoubleRequest): LrsVersion {
+  if (request.headers['x-experience-api-version'] === undefined) {
+    throw new LrsRefusal(400, 'the header X-Experience-API-Version is missing');
+  }
+  const version = versionOf(lrs, request);
+  if (version !== undefined) return version;
+  const texts = lrs.options.versions.map((each) => each.replace(/\d+$/, 'x'));
+  throw new LrsRefusal(400, `X-Experience-API-Version has to be ${texts.join(' or ')}`);
+}
+
+/** The version of the request, if the LRS accepts it. */
+function versionOf(lrs: Lrs, request: DoubleRequest): LrsVersion | undefined {
+  const forms = { '1.0.3': /^1\.0(\.\d+)?$/, '2.0.0': /^2\.0(\.\d+)?$/ };
+  return lrs.options.versions.find((version) => forms[version].test(request.headers['x-experience-api-version'] ?? ''));
 }
 
 /** RFC 6749, 4.4: the account as client id and secret, in the header or in the form. */

@@ -5,7 +5,7 @@ let double: LrsDouble;
 let nowMs: number;
 const start = async (options: LrsDoubleOptions = {}): Promise<void> => {
   nowMs = Date.UTC(2026, 10, 21, 9);
-  double = await startLrsDouble({ now: () => nowMs, version: '1.0.3', ...options });
+  double = await startLrsDouble({ now: () => nowMs, versions: ['1.0.3'], ...options });
 };
 const target = (): LrsTarget => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT });
 const post = (body: unknown, as = target()): Promise<LrsAnswer> => askLrs(as, '/statements', { body });
@@ -86,7 +86,7 @@ describe('the LRS double', () => {
 
 describe('the LRS double as a fresh account has it', () => {
   it('speaks xAPI 2.0 and nothing else, and says so', async () => {
-    await start({ version: '2.0.0' });
+    await start({ versions: ['2.0.0'] });
     const about = await askLrs(target(), '/about', { headers: { 'x-experience-api-version': undefined } });
     expect(about).toMatchObject({ status: 200, body: { version: ['2.0.0'] } });
     expect((await post([aStatement()])).status).toBe(400);
@@ -94,6 +94,15 @@ describe('the LRS double as a fresh account has it', () => {
     const stored = await post([statement], { ...target(), version: '2.0.0' });
     expect([stored.status, stored.headers.get('x-experience-api-version')]).toEqual([200, '2.0.0']);
     expect(double.state().statements).toMatchObject([{ id: statement.id, version: '2.0.0' }]);
+  });
+
+  it('may accept both versions: a statement gets the version of its request', async () => {
+    await start({ versions: ['1.0.3', '2.0.0'] });
+    for (const version of ['1.0.3', '2.0.0']) {
+      const stored = await post([aStatement()], { ...target(), version });
+      expect([stored.status, stored.headers.get('x-experience-api-version')]).toEqual([200, version]);
+    }
+    expect(double.state().statements.map(({ version }) => version)).toEqual(['1.0.0', '2.0.0']);
   });
 
   it('gives a token for client credentials, and takes it until it is withdrawn', async () => {

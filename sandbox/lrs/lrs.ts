@@ -9,10 +9,12 @@ export interface LrsAccount {
   readonly mayVoid?: boolean;
 }
 
+export type LrsVersion = '1.0.3' | '2.0.0';
+
 /** Behaviour that the specification leaves to the LRS. */
 export interface LrsChoices {
-  /** The only version it accepts; requests in another version get 400. A fresh account has 2.0. */
-  readonly version: '1.0.3' | '2.0.0';
+  /** The versions that it accepts, oldest first; requests in another version get 400. A fresh account has 2.0 only. */
+  readonly versions: readonly LrsVersion[];
   /** Larger bodies get 413. */
   readonly maxBytes: number;
   /** Longer lists get 413; no limit by default. */

@@ -40,11 +40,11 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
   const { accounts, requestsPerMinute, maxStatements } = options;
   const now = options.now ?? Date.now;
   const lrs: Lrs = {
-    store: new StatementStore(now, options.version === '1.0.3' ? '1.0.0' : '2.0.0'),
+    store: new StatementStore(now),
     accounts: [...(accounts ?? [DEFAULT_ACCOUNT])],
     tokens: new Map(),
     options: {
-      version: options.version ?? '2.0.0',
+      versions: options.versions ?? ['2.0.0'],
       maxBytes: options.maxBytes ?? 1024 * 1024,
       ...(maxStatements !== undefined && { maxStatements }),
       repeats: options.repeats ?? 'accepted',

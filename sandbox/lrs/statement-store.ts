@@ -29,11 +29,7 @@ export class StatementStore {
   private readonly voidedIds = new Map<string, string>();
   private lastStoredMs = 0;
 
-  /** @param version that a statement gets which has none (Data, 2.4.10) */
-  constructor(
-    private readonly now: () => number,
-    private readonly version: string,
-  ) {}
+  constructor(private readonly now: () => number) {}
 
   find(id: string): Statement | undefined {
     return this.statements.get(id.toLowerCase());
@@ -56,13 +52,14 @@ export class StatementStore {
     return [...this.statements.values()];
   }
 
-  add(sent: JsonObject & { readonly id: string }, authority: JsonObject): void {
+  /** @param version of a statement that has none (Data, 2.4.10) */
+  add(sent: JsonObject & { readonly id: string }, authority: JsonObject, version = '2.0.0'): void {
     const id = sent.id.toLowerCase();
     this.lastStoredMs = Math.max(this.now(), this.lastStoredMs + 1); // distinct, so that "since" can tell them apart
     const stored = new Date(this.lastStoredMs).toISOString();
     const statement = {
       timestamp: stored,
-      version: this.version,
+      version,
       ...sent,
       id,
       stored,

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal, type Lrs, type LrsAccount } from './lrs.js';
+import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
 import { isObject, voidedBy, type JsonObject } from './statement-store.js';
 import { statement as statementRule } from '@learninglocker/xapi-validation/dist/factory';
 
 type Sent = JsonObject & { readonly id: string };
 
+interface Sender {
+  readonly account: LrsAccount;
+  /** The version of the request. */
+  readonly version: LrsVersion;
+}
+
 /** `POST /statements`: one statement or a list. All are stored or none; answers the ids in the order of the list. */
-export function postStatements(lrs: Lrs, account: LrsAccount, request: DoubleRequest): DoubleAnswer {
+export function postStatements(lrs: Lrs, sender: Sender, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, []);
   const body = jsonBody(request);
   const list = Array.isArray(body) ? (body as unknown[]) : [body];
@@ -15,12 +21,12 @@ export function postStatements(lrs: Lrs, account: LrsAccount, request: DoubleReq
     throw new LrsRefusal(413, `no more than ${lrs.options.maxStatements} statements a request`);
   }
   const statements = list.map((statement, index) => valid(statement, `statement ${index}`));
-  store(lrs, account, statements);
+  store(lrs, sender, statements);
   return { status: 200, json: statements.map(({ id }) => id) };
 }
 
 /** `PUT /statements?statementId=…`: one statement under that id. */
-export function putStatement(lrs: Lrs, account: LrsAccount, request: DoubleRequest): DoubleAnswer {
+export function putStatement(lrs: Lrs, sender: Sender, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, ['statementId']);
   const id = request.query.get('statementId');
   if (id === null) throw new LrsRefusal(400, 'PUT needs the parameter statementId');
@@ -29,7 +35,7 @@ export function putStatement(lrs: Lrs, account: LrsAccount, request: DoubleReque
   if (statement.id.toLowerCase() !== id.toLowerCase()) {
     throw new LrsRefusal(400, 'the id of the statement is not that of the parameter statementId');
   }
-  store(lrs, account, [statement]);
+  store(lrs, sender, [statement]);
   return { status: 204 };
 }
 
@@ -40,7 +46,7 @@ function valid(sent: unknown, which: string): Sent {
   return { id: randomUUID(), ...(statement as JsonObject) };
 }
 
-function store(lrs: Lrs, account: LrsAccount, statements: readonly Sent[]): void {
+function store(lrs: Lrs, { account, version }: Sender, statements: readonly Sent[]): void {
   if (new Set(statements.map(({ id }) => id.toLowerCase())).size < statements.length) {
     throw new LrsRefusal(400, 'two statements of the request have the same id');
   }
@@ -54,7 +60,8 @@ function store(lrs: Lrs, account: LrsAccount, statements: readonly Sent[]): void
     return false;
   });
   const authority = { objectType: 'Agent', account: { homePage: lrs.homePage, name: account.username } };
-  fresh.forEach((statement) => lrs.store.add(statement, authority));
+  const assigned = version === '1.0.3' ? '1.0.0' : version; // Data, 2.4.10
+  fresh.forEach((statement) => lrs.store.add(statement, authority, assigned));
 }
 
 function isSame(lrs: Lrs, statement: Sent, known: JsonObject): boolean {

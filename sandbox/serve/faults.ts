@@ -17,7 +17,8 @@ export type FaultEffect =
 
 /** A fault and the requests it befalls. Deterministic: it counts matching requests, and never draws lots. */
 export interface Fault {
-  readonly effect: FaultEffect;
+  /** A function chooses by the request, and returns undefined for one that it leaves in peace; that one is not counted. */
+  readonly effect: FaultEffect | ((request: FaultyRequest) => FaultEffect | undefined);
   /** Any method by default. */
   readonly method?: string;
   /** A part of the path; any path by default. */
@@ -26,9 +27,11 @@ export interface Fault {
   readonly bodyHas?: string;
   /** Matching requests that pass unharmed first; 0 by default. */
   readonly skip?: number;
-  /** Matching requests that are befallen after those; 1 by default. */
+  /** Matching requests that are befallen after those; by default 1, or all that the function of `effect` chooses. */
   readonly times?: number;
 }
+
+type FaultyRequest = Pick<DoubleRequest, 'method' | 'path' | 'body'>;
 
 /** The faults of one double, in the order in which they were added: the first that still bites a request is used. */
 export class FaultPlan {
@@ -44,22 +47,29 @@ export class FaultPlan {
 
   /** Faults that have requests left to befall. */
   get waiting(): number {
-    return this.planned.filter(({ fault, seen }) => seen < (fault.skip ?? 0) + (fault.times ?? 1)).length;
+    return this.planned.filter(({ fault, seen }) => seen < lastOf(fault)).length;
   }
 
   /** The effect on this request, counted as used; `undefined` when it is left in peace. */
-  take(request: Pick<DoubleRequest, 'method' | 'path' | 'body'>): FaultEffect | undefined {
+  take(request: FaultyRequest): FaultEffect | undefined {
     for (const planned of this.planned) {
-      const { fault } = planned;
-      if (!matches(fault, request) || planned.seen >= (fault.skip ?? 0) + (fault.times ?? 1)) continue;
+      const { fault, seen } = planned;
+      if (!matches(fault, request) || seen >= lastOf(fault)) continue;
+      const effect = typeof fault.effect === 'function' ? fault.effect(request) : fault.effect;
+      if (effect === undefined) continue;
       planned.seen += 1;
-      if (planned.seen > (fault.skip ?? 0)) return fault.effect;
+      if (planned.seen > (fault.skip ?? 0)) return effect;
     }
     return undefined;
   }
 }
 
-function matches(fault: Fault, request: Pick<DoubleRequest, 'method' | 'path' | 'body'>): boolean {
+/** The number of the last matching request that it befalls. */
+function lastOf({ effect, skip = 0, times }: Fault): number {
+  return skip + (times ?? (typeof effect === 'function' ? Number.POSITIVE_INFINITY : 1));
+}
+
+function matches(fault: Fault, request: FaultyRequest): boolean {
   return (
     (fault.method === undefined || fault.method === request.method) &&
     (fault.path === undefined || request.path.includes(fault.path)) &&

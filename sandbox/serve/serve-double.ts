@@ -36,6 +36,7 @@ export interface RunningDouble {
   /** The last 10,000 requests to the vendor's API, oldest first; requests for the double's own pages are left out. */
   readonly requests: readonly AnsweredRequest[];
   readonly faults: FaultPlan;
+  /** A second call does nothing. */
   close(): Promise<void>;
 }
 
@@ -95,11 +96,13 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     faults,
-    close: () =>
-      new Promise((resolve, reject) => {
+    close: async () => {
+      if (!server.listening) return;
+      await new Promise<void>((resolve, reject) => {
         server.close((error) => (error === undefined ? resolve() : reject(error)));
         server.closeAllConnections(); // a client's kept connection would hold the server open
-      }),
+      });
+    },
   };
 }
 

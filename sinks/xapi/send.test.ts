@@ -1,6 +1,10 @@
+import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
+import type { Statement } from '../../sandbox/lrs/statement-store.js';
+import type { LrsVersion } from '../../sandbox/lrs/lrs.js';
+import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
+import type { Fault, FaultEffect } from '../../sandbox/serve/faults.js';
 import type { Lane, Outcome, Sink, SinkEnvironment } from '../sink.js';
 import { configurationFor } from './configuration.test-kit.js';
-import { type SmallLrs, startSmallLrs } from './lrs.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { items, subjectFor } from './subjects.test-kit.js';
 import { createXapiSink, type XapiTuning } from './xapi.js';
@@ -14,15 +18,45 @@ const lane: Lane = {
 };
 const goingOn = new AbortController().signal;
 
-let lrs: SmallLrs;
+let lrs: LrsDouble;
 const opened: { close(): Promise<void> }[] = [];
-beforeEach(async () => {
-  lrs = await startSmallLrs();
-});
+beforeEach(() => start());
 afterEach(async () => {
   for (const sink of opened.splice(0)) await sink.close();
-  await lrs.close();
 });
+
+/** Starts an LRS, by default of xAPI 1.0.3. */
+async function start(options: LrsDoubleOptions = {}): Promise<void> {
+  const accounts = [{ username: 'lrs-key', password: 'lrs-s3cret' }];
+  lrs = await startLrsDouble({ accounts, versions: ['1.0.3'], ...options });
+  opened.push(lrs);
+}
+
+/** From now on, answers requests for statements like this, or as the function says. */
+function answering(status: number, headers: Record<string, string> = {}, text = ''): void {
+  befall({ kind: 'answer', answer: { status, headers, text } });
+}
+
+function befall(effect: Fault['effect']): void {
+  lrs.faults.add({ effect, path: '/statements', times: Number.POSITIVE_INFINITY });
+}
+
+/** Refuses a batch with a status that depends on its statements. */
+function refusing(status: number, isRefused: (statements: readonly { id: string }[]) => boolean): void {
+  befall(({ method, body }): FaultEffect | undefined =>
+    method === 'POST' && isRefused(JSON.parse(body) as { id: string }[])
+      ? { kind: 'answer', answer: { status, json: { message: 'Ada Lovelace' } } }
+      : undefined,
+  );
+}
+
+const asked = () => lrs.requests.filter(({ path }) => path.endsWith('/statements'));
+const posted = () => asked().filter(({ method }) => method === 'POST');
+const sentIn = ({ body }: { readonly body: string }) => (JSON.parse(body) as unknown[]).length;
+const valid = () =>
+  lrs.store.all
+    .filter(({ id, verb }) => lrs.store.voiderOf(id) === undefined && !String(verb['id']).endsWith('/voided'))
+    .map(({ id }) => id);
 
 function sinkWith(tuning: XapiTuning = {}, environment: Partial<SinkEnvironment> = {}): Sink<XapiOperation> {
   const sink = createXapiSink(
@@ -58,22 +92,17 @@ const tally = (outcomes: readonly Outcome[]) => {
 describe('a batch', () => {
   it('is one request with the credentials and the version of xAPI', async () => {
     const sink = sinkWith();
-    let headers: Record<string, unknown> = {};
-    lrs.answer = (request) => {
-      headers = request.headers;
-      return false;
-    };
     const sending = await operations(sink, 100);
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(tally(outcomes)).toEqual({ delivered: 100 });
     expect(outcomes.map(({ object }) => object)).toEqual(sending.map(({ after }) => after));
-    expect(lrs.requests).toEqual(['POST 100']);
-    expect(headers).toMatchObject({
+    expect(asked().map((request) => `${request.method} ${sentIn(request)}`)).toEqual(['POST 100']);
+    expect(asked()[0]!.headers).toMatchObject({
       authorization: `Basic ${Buffer.from('lrs-key:lrs-s3cret').toString('base64')}`,
       'x-experience-api-version': '1.0.3',
       'content-type': 'application/json',
     });
-    expect(lrs.valid()).toHaveLength(100);
+    expect(valid()).toHaveLength(100);
   });
 
   it('of the same statements again changes nothing at the LRS', async () => {
@@ -82,14 +111,14 @@ describe('a batch', () => {
     await sink.send(sending, lane, goingOn);
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(tally(outcomes)).toEqual({ delivered: 3 });
-    expect(lrs.stored.size).toBe(3);
+    expect(lrs.store.all.length).toBe(3);
   });
 
   it('is divided where it would be too large', async () => {
     const sink = sinkWith();
     const { outcomes } = await sink.send(await operations(sink, 90, 'x'.repeat(10_000)), lane, goingOn);
     expect(tally(outcomes)).toEqual({ delivered: 90 });
-    expect(lrs.requests.length).toBeGreaterThan(1);
+    expect(asked().length).toBeGreaterThan(1);
   });
 
   it.each([0, 1, 12, 24, 25, 49, 50, 62, 75, 98, 99])(
@@ -97,13 +126,13 @@ describe('a batch', () => {
     async (bad) => {
       const sink = sinkWith();
       const sending = await operations(sink, 100);
-      lrs.refuses = ({ id }) => (id === sending[bad]!.statements[0]!.id ? 400 : undefined);
+      refusing(400, (statements) => statements.some(({ id }) => id === sending[bad]!.statements[0]!.id));
       const { outcomes } = await sink.send(sending, lane, goingOn);
       expect(outcomes.flatMap(({ kind }, place) => (kind === 'delivered' ? [] : [place]))).toEqual([bad]);
       expect(outcomes[bad]).toMatchObject({ kind: 'rejected', cause: 'http:400' });
       expect(JSON.stringify(outcomes)).not.toContain('Ada');
-      expect(lrs.requests.length).toBeLessThanOrEqual(15);
-      expect(lrs.valid()).toHaveLength(99);
+      expect(asked().length).toBeLessThanOrEqual(15);
+      expect(valid()).toHaveLength(99);
     },
   );
 
@@ -111,11 +140,7 @@ describe('a batch', () => {
     const sink = sinkWith();
     const sending = await operations(sink, 20);
     const huge = sending[7]!.statements[0]!.id;
-    lrs.answer = (_, response, statements) => {
-      const isTooLarge = statements.length > 6 || statements.some(({ id }) => id === huge);
-      if (isTooLarge) response.writeHead(413).end();
-      return isTooLarge;
-    };
+    refusing(413, (statements) => statements.length > 6 || statements.some(({ id }) => id === huge));
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(tally(outcomes)).toEqual({ delivered: 19, rejected: 1 });
     expect(outcomes[7]).toMatchObject({ kind: 'rejected', cause: 'http:413' });
@@ -123,17 +148,17 @@ describe('a batch', () => {
 });
 
 describe('a statement whose id is in use', () => {
-  const stored = async (change: (statement: Record<string, unknown>) => object) => {
+  const authority = { objectType: 'Agent' };
+  const stored = async (change: (statement: Statement) => object) => {
     const sink = sinkWith();
     const sending = await operations(sink, 5);
-    const statement = JSON.parse(JSON.stringify(sending[2]!.statements[0])) as { id: string };
-    lrs.stored.set(statement.id, { ...statement, ...change(statement) });
+    const statement = JSON.parse(JSON.stringify(sending[2]!.statements[0])) as Statement;
+    lrs.store.add({ ...statement, ...change(statement) }, authority);
     return { sink, sending };
   };
 
   it('is delivered when the LRS holds a statement with the same meaning', async () => {
     const { sink, sending } = await stored(({ context }) => ({
-      stored: '2026-11-21T09:30:01.000Z',
       timestamp: '2026-11-21T10:30:00+01:00',
       context: { ...(context as object), language: 'en' },
     }));
@@ -149,6 +174,7 @@ describe('a statement whose id is in use', () => {
   });
 
   it('is delivered with what voids the one before, when only that is missing', async () => {
+    await start({ repeats: 'conflict' });
     const sink = sinkWith();
     const [first] = await operations(sink, 1, 'Wen');
     await sink.send([first!], lane, goingOn);
@@ -160,31 +186,28 @@ describe('a statement whose id is in use', () => {
     );
     const [planned] = await sink.plan([edited]);
     const { operation } = planned as { operation: XapiOperation };
-    lrs.stored.set(operation.statements[0]!.id, { ...operation.statements[0]!, stored: 'by an attempt before' });
+    const byAnAttemptBefore = JSON.parse(JSON.stringify(operation.statements[0])) as Statement;
+    lrs.store.add(byAnAttemptBefore, authority);
     const { outcomes } = await sink.send([operation], lane, goingOn);
     expect(kindsOf(outcomes)).toEqual(['delivered']);
-    expect(lrs.valid()).toEqual([operation.statements[0]!.id]);
+    expect(valid()).toEqual([operation.statements[0]!.id]);
   });
 
   it('waits when the LRS does not return the statement that it holds', async () => {
-    const { sink, sending } = await stored(() => ({ stored: 'x' }));
-    lrs.answer = (request, response) => {
-      if (request.method === 'GET') response.writeHead(500).end();
-      return request.method === 'GET';
-    };
+    await start({ repeats: 'conflict' });
+    const { sink, sending } = await stored(() => ({}));
+    lrs.faults.add({
+      effect: { kind: 'answer', answer: { status: 500 } },
+      method: 'GET',
+      path: '/statements',
+      times: 100,
+    });
     const { outcomes } = await sink.send(sending.slice(2, 3), lane, goingOn);
     expect(outcomes).toEqual([expect.objectContaining({ kind: 'retry', object: sending[2]!.unsure })]);
   });
 });
 
 describe('an LRS', () => {
-  const answering = (status: number, headers: Record<string, string> = {}, body = '') => {
-    lrs.answer = (_, response) => {
-      response.writeHead(status, headers).end(body);
-      return true;
-    };
-  };
-
   it.each([
     [401, { kind: 'pause', cause: 'credential' }, false],
     [403, { kind: 'pause', cause: 'credential' }, false],
@@ -217,10 +240,10 @@ describe('an LRS', () => {
     answering(429, { 'retry-after': '60' });
     await sink.send(sending.slice(0, 1), lane, goingOn);
     now += 20_000;
-    lrs.answer = () => false;
+    lrs.faults.clear();
     const waiting = await sink.send(sending, { ...lane, pigeonholeId: 102 }, goingOn);
     expect(waiting.outcomes).toEqual([0, 1].map(() => expect.objectContaining({ kind: 'retry', afterMs: 40_000 })));
-    expect(lrs.requests).toHaveLength(1);
+    expect(asked()).toHaveLength(1);
     now += 40_000;
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 2 });
   });
@@ -228,7 +251,7 @@ describe('an LRS', () => {
   it('that does not answer leaves it open, and one that was never reached does not', async () => {
     const sink = sinkWith({ requestTimeoutMs: 500 });
     const sending = await operations(sink, 1);
-    lrs.answer = () => true;
+    befall({ kind: 'slow', delayMs: 600_000 });
     const silent = await sink.send(sending, lane, goingOn);
     expect(silent.outcomes[0]).toMatchObject({ kind: 'retry', detail: expect.stringMatching(/within 0.5 s$/) });
     expect(silent.outcomes[0]!.object).toEqual(sending[0]!.unsure);
@@ -246,7 +269,7 @@ describe('an LRS', () => {
     await fetch(`${lrs.endpoint}/about`); // by when an unlimited third one would have come
     stop.abort();
     expect(kindsOf((await third).outcomes)).toEqual(['retry']);
-    expect(lrs.requests.filter((line) => line.startsWith('POST'))).toHaveLength(2);
+    expect(posted()).toHaveLength(2);
   });
 });
 
@@ -268,24 +291,17 @@ describe('a check', () => {
       { ok: true, text: expect.stringContaining('xAPI 1.0') },
       { ok: true, text: expect.stringContaining('accepts the credentials') },
     ]);
-    expect(lrs.requests.filter((line) => line.startsWith('POST'))).toEqual([]);
+    expect(posted()).toEqual([]);
   });
 
   it.each([401, 403, 500])('is not content with %d', async (status) => {
-    lrs.answer = (request, response) => {
-      const isAbout = request.url!.endsWith('/about');
-      if (!isAbout) response.writeHead(status).end();
-      return !isAbout;
-    };
+    answering(status);
     expect((await lines()).at(-1)).toEqual({ ok: false, text: expect.stringContaining(String(status)) });
   });
 
   it('says when nothing is there, and when it is no LRS', async () => {
-    lrs.answer = (_, response) => {
-      response.writeHead(200).end('<h1>Welcome</h1>');
-      return true;
-    };
-    lrs.isPortal = true;
+    const portal = { kind: 'answer', answer: { status: 200, html: '<h1>Welcome</h1>' } } as const;
+    lrs.faults.add({ effect: portal, times: Number.POSITIVE_INFINITY });
     expect((await lines())[0]).toEqual({ ok: false, text: expect.stringContaining('check "endpoint"') });
     await lrs.close();
     expect(await lines()).toEqual([{ ok: false, text: expect.stringContaining('refused the connection') }]);
@@ -293,37 +309,44 @@ describe('a check', () => {
 });
 
 describe('the version of xAPI', () => {
-  it.each([
-    ['2.0.0', ['2.0.0']],
-    ['1.0.3', ['1.0.0', '1.0.3', '2.0.0']], // what it holds already is of that version
-    ['1.0.3', undefined],
-    ['1.0.3', []],
-  ])('is %s where the LRS speaks %j, and is asked once', async (version, versions) => {
-    lrs.versions = versions;
+  const aboutRequests = () => lrs.requests.filter(({ path }) => path.endsWith('/about'));
+  const answerAbout = (answer: DoubleAnswer) =>
+    lrs.faults.add({ effect: { kind: 'answer', answer }, path: '/about', times: Number.POSITIVE_INFINITY });
+
+  it.each<{ version: LrsVersion; named: string; options?: LrsDoubleOptions; answer?: DoubleAnswer }>([
+    { version: '2.0.0', named: 'only that', options: { versions: ['2.0.0'] } },
+    { version: '1.0.3', named: 'both', options: { versions: ['1.0.3', '2.0.0'] } }, // what it holds already is of that version
+    { version: '1.0.3', named: 'nothing about it', answer: { status: 404 } },
+    { version: '1.0.3', named: 'no version', answer: { status: 200, json: { version: [] } } },
+  ])('is $version where the LRS names $named, and is asked once', async ({ version, options = {}, answer }) => {
+    await start(options);
+    if (answer !== undefined) answerAbout(answer);
     const sink = sinkWith();
     const planned = await operations(sink, 4);
     for (const part of [planned.slice(0, 2), planned.slice(2)]) {
       expect(tally((await sink.send(part, lane, goingOn)).outcomes)).toEqual({ delivered: 2 });
     }
-    expect([lrs.about, lrs.spoken]).toEqual([1, [version, version]]);
+    expect(aboutRequests()).toHaveLength(1);
+    expect(asked().map(({ headers }) => headers['x-experience-api-version'])).toEqual([version, version]);
   });
 
   it('is asked again after everything was refused: the LRS may speak another by now', async () => {
+    await start({ versions: ['2.0.0'] });
+    answerAbout({ status: 200, json: { version: ['1.0.3'] } });
     const sink = sinkWith();
-    lrs.refuses = () => (lrs.spoken.at(-1) === '2.0.0' ? undefined : 400);
     const planned = await operations(sink, 2);
     expect(kindsOf((await sink.send(planned, lane, goingOn)).outcomes)).toEqual(['rejected', 'rejected']);
-    lrs.versions = ['2.0.0'];
+    lrs.faults.clear();
     expect(kindsOf((await sink.send(planned, lane, goingOn)).outcomes)).toEqual(['delivered', 'delivered']);
   });
 });
 
 describe('an LRS that refuses every statement', () => {
   it('is left alone after a few of them, and the rest counts as not sent', async () => {
-    lrs.refuses = () => 400;
+    refusing(400, () => true);
     const sink = sinkWith();
     const { outcomes } = await sink.send(await operations(sink, 100), lane, goingOn);
     expect(tally(outcomes)).toEqual({ rejected: 5, unsent: 95 });
-    expect(lrs.requests.length).toBeLessThanOrEqual(15);
+    expect(asked().length).toBeLessThanOrEqual(15);
   });
 });

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { type SmallLrs, startSmallLrs } from '../../sinks/xapi/lrs.test-kit.js';
+import { type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { attendee, pollVote, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -8,9 +8,9 @@ const stages = useStages();
 const named = { anonymousResponses: false };
 const by = (id: number) => ({ id, anonymous: false });
 
-let lrs: SmallLrs;
+let lrs: LrsDouble;
 beforeEach(async () => {
-  lrs = await startSmallLrs();
+  lrs = await startLrsDouble({ accounts: [{ username: 'key', password: 's3cret' }] });
 });
 afterEach(() => lrs.close());
 
@@ -21,25 +21,36 @@ async function sceneOf(stage: Stage, more = ''): Promise<Scene> {
   return await stage.scene({ sinks: { lms: lms.replaceAll('\n', ' ') }, environment: { LRS_SECRET: 's3cret' } });
 }
 
-/** Statements in the LRS, as `<who> <verb> <what>`. */
+/** Statements in the LRS that are valid: neither voided nor voiding others. */
+function valid() {
+  const { store } = lrs;
+  return store.all.filter(
+    ({ id, verb }) => store.voiderOf(id) === undefined && !String(verb['id']).endsWith('/voided'),
+  );
+}
+
+/** The same, as `<who> <verb> <what>`. */
 function told(): string[] {
-  return lrs
-    .valid()
-    .map((id) => {
-      const { actor, verb, object } = lrs.stored.get(id) as unknown as {
-        actor: { account: { name: string } };
-        verb: { id: string };
-        object: { id: string };
-      };
-      return `${actor.account.name} ${verb.id.split('/').at(-1)} ${object.id.split('/').slice(-2).join('/')}`;
+  return valid()
+    .map(({ actor, verb, object }) => {
+      const { name } = actor['account'] as { name: string };
+      const lastParts = (id: unknown, count: number) => String(id).split('/').slice(-count).join('/');
+      return `${name} ${lastParts(verb['id'], 1)} ${lastParts(object['id'], 2)}`;
     })
     .toSorted();
 }
 
 /** The responses of the valid statements about polls, with the number of all statements, voided ones included. */
 function responses(): [string[], number] {
-  const valid = lrs.valid().map((id) => lrs.stored.get(id) as unknown as { result?: { response?: string } });
-  return [valid.flatMap(({ result }) => result?.response ?? []), lrs.stored.size];
+  return [
+    valid().flatMap(({ result }) => (result as { response?: string } | undefined)?.response ?? []),
+    lrs.store.all.length,
+  ];
+}
+
+/** From now on, the LRS stores statements, and closes the connection before it answers. */
+function loseAnswers(): void {
+  lrs.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST', times: Number.POSITIVE_INFINITY });
 }
 
 describe.each(kinds)('an LRS, on %s', (kind) => {
@@ -102,12 +113,12 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     const choose = (id: number) => pollVote(id, by(1), 1, { option: { id: id + 1000, content: 'x' } });
     await stage.put('poll-mcq-votes', choose(51), choose(52));
     const scene = await sceneOf(stage, ', statements: [answered]');
-    lrs.loseAnswers = true;
+    loseAnswers();
     await scene.settle();
     await stage.put('poll-mcq-votes', choose(53));
     await stage.pollsAreDue();
     await scene.settle();
-    lrs.loseAnswers = false;
+    lrs.faults.clear();
     await stage.retriesAreDue();
     await scene.settle();
     expect(responses()[0]).toEqual(['1051[,]1052[,]1053']);
@@ -153,7 +164,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     await stage.put('poll-mcq-votes', ...[51, 52, 53].map((id) => pollVote(id, by(1), 1, { question: { id } })));
     const scene = await sceneOf(stage, ', onConsentWithdrawn: forget');
     await scene.settle();
-    expect([...lrs.stored.values()]).toEqual([]);
+    expect(lrs.store.all).toEqual([]);
 
     await stage.patch('attendees', 1, { consent: { obtained: true } });
     await stage.pollsAreDue();
@@ -198,14 +209,14 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     await stage.put('attendees', attendee(1));
     await stage.put('poll-mcq-votes', pollVote(51, by(1), 1), pollVote(52, by(1), 1, { question: { id: 71 } }));
     const scene = await sceneOf(stage, ', statements: [answered]');
-    lrs.loseAnswers = true;
+    loseAnswers();
     await scene.settle();
     expect(told()).toHaveLength(2);
 
     await stage.patch('poll-mcq-votes', 51, { attendee: { id: 1, anonymous: true } });
     await stage.sweepsAreDue();
     await scene.settle();
-    lrs.loseAnswers = false;
+    lrs.faults.clear();
     await stage.retriesAreDue();
     await scene.settle();
     expect(told()).toEqual(['code-1 answered questions/71']);

@@ -270,7 +270,7 @@ describe('a strict LRS', () => {
   });
 
   it.each(['1.0.3', '2.0.0'] as const)('of xAPI %s alone is checked, and takes statements', async (version) => {
-    await open({ version });
+    await open({ versions: [version] });
     expect((await sink.check(goingOn)).map(({ ok, text }) => `${ok} ${text}`)).toEqual([
       expect.stringMatching(`^true .* is an LRS for xAPI ${version.slice(0, 3)}$`),
       expect.stringMatching(/^true .* accepts the credentials$/),
