@@ -40,27 +40,17 @@ function newSink(
   overwrite = false,
   record: Readonly<Record<string, unknown>> = {},
 ): Sink<CanvasOperation> {
+  const user = '"sis_user_id:" & attendee.attendeeCode';
   const config = canvasConfigSchema.parse({
     baseUrl: double.url,
     token: new Secret(token),
     records: [
-      {
-        from: 'engagement',
-        course: '"42"',
-        assignment: '"7"',
-        user: '"sis_user_id:" & attendee.attendeeCode',
-        grade: 'item.points',
-        overwrite,
-        ...record,
-      },
+      { from: 'engagement', course: '"42"', assignment: '"7"', user, grade: 'item.points', overwrite, ...record },
     ],
   });
   const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
-  return createCanvasSink(config, environment, {
-    clock: hurriedClock,
-    requestTimeoutMs: 60_000,
-    patienceMs: 3_600_000,
-  });
+  const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs: 3_600_000 };
+  return createCanvasSink(config, environment, tuning);
 }
 
 afterEach(async () => {
@@ -82,11 +72,11 @@ const subjectFor = (code: string, points: unknown): Subject =>
     attendee: { attendeeCode: code, Name: 'Ada Lovelace' },
   });
 
+/** Grades by the codes of students. */
+type Points = ReadonlyMap<string, unknown>;
+
 /** Plans and sends (or looks up) as the engine does; what needs nothing is left out. */
-async function attempt(
-  how: 'send' | 'recover',
-  points: ReadonlyMap<string, unknown>,
-): Promise<ReadonlyMap<string, Outcome>> {
+async function attempt(how: 'send' | 'recover', points: Points): Promise<ReadonlyMap<string, Outcome>> {
   const planned = await sink.plan([...points].map(([code, value]) => subjectFor(code, value)));
   const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
   const { outcomes, memory: more } = await sink[how]!(operations, lane(), signal);
@@ -96,7 +86,7 @@ async function attempt(
 }
 
 /** Until all is settled: what is in doubt is looked up first. */
-async function settle(points: ReadonlyMap<string, unknown>): Promise<Map<string, Outcome>> {
+async function settle(points: Points): Promise<Map<string, Outcome>> {
   const settled = new Map<string, Outcome>();
   let open = new Map(points);
   let doubtful = new Set<string>();

@@ -19,6 +19,7 @@ import { anyChange, PERSONAL_DATA, storyOf } from './generated-changes.js';
 /*
  * What the delivery engine relies on, for a sink that keeps the last state of each item, on a real server: a repeat of
  * any call is harmless, outcomes are per record, an outage loses and doubles nothing, and outcomes contain nothing personal.
+ * One file although it is long: its tests share a server of their own, which takes longer to start than most of them.
  */
 
 interface Row {

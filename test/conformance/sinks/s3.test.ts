@@ -12,6 +12,11 @@ import { storyOf } from './generated-changes.js';
 import { Gate, type GateMode } from './gate.js';
 import { describeSink } from './sink-conformance.js';
 
+/*
+ * What the delivery engine relies on, for objects in a bucket of the S3 stand-in: each line once, whatever is lost or
+ * killed. One file although it is long: the suite of all sinks and the tests of this one share its helpers.
+ */
+
 /** Behind all changes of the tests, so that none is put off. */
 const nowMs = Date.parse('2027-01-15T12:00:30Z');
 const now = (): number => nowMs;

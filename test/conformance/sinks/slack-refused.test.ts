@@ -1,0 +1,276 @@
+import { createSlackSink } from '../../../sinks/slack/slack.js';
+import { slackFault, DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
+import { ALL_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
+import { questionOf, slackWebhookConfig, type SlackStage, slackStage, type SlackStageOptions } from './slack-stage.js';
+
+let stage: SlackStage;
+const start = async (options: SlackStageOptions = {}): Promise<void> => {
+  stage = await slackStage(options);
+};
+afterEach(async () => {
+  await stage.close();
+});
+
+const fault = (name: string, path: string, more: object = {}): void =>
+  stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
+const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
+/** For tests that count calls: the app has already joined the channel. */
+const joined: SlackStageOptions = {
+  double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
+};
+
+describe('the Slack sink that is refused', () => {
+  it('keeps Retry-After, and counts it against no other channel', async () => {
+    await start({
+      double: {
+        channels: [
+          { id: DEFAULT_CHANNEL, name: 'questions' },
+          { id: 'C0TOKYO0001', name: 'tokyo' },
+        ],
+      },
+      keys: { routes: [{ when: 'item.votes = 1', channel: 'C0TOKYO0001' }] },
+    });
+    const answer = { status: 429, headers: { 'retry-after': '30' }, json: { ok: false, error: 'ratelimited' } };
+    stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: DEFAULT_CHANNEL });
+    stage.offer('1', {});
+    stage.offer('2', { votes: 1 });
+    const startedAt = stage.clock.now();
+    await stage.courier.step();
+    expect(stage.courier.outcomes).toContainEqual(expect.objectContaining({ kind: 'retry', afterMs: 30_000 }));
+    await stage.settle();
+    expect(stage.clock.now() - startedAt).toBeGreaterThan(30_000);
+    const asks = stage.slack.requests.filter(({ body }) => body.includes(DEFAULT_CHANNEL));
+    expect(asks[1]!.atMs - asks[0]!.atMs).toBeGreaterThanOrEqual(30_000);
+    expect(Object.keys(stage.shown('C0TOKYO0001'))).toEqual(['2']);
+  });
+
+  it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)(
+    'stops at %s and asks nothing more',
+    async (code) => {
+      await start({ double: { profile: 'established' } });
+      stage.slack.failToken(DEFAULT_TOKEN, code);
+      for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
+      await stage.settle();
+      expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
+      expect(stage.slack.requests).toHaveLength(1);
+      expect(stage.courier.dead).toEqual([]);
+    },
+  );
+
+  it('parks the one message that Slack does not take', async () => {
+    await start();
+    const answer = { status: 200, json: { ok: false, error: 'invalid_blocks', errors: ['question 2'] } };
+    stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: 'question 2' });
+    for (const key of ['1', '2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.courier.dead).toMatchObject([{ key: '2', cause: 'slack:invalid_blocks' }]);
+    expect(Object.keys(stage.shown())).toEqual(['1', '3']);
+  });
+
+  it('joins a public channel once, and stops where it cannot', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    expect([stage.shown(), asked('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember = false; // a person takes it out again
+    stage.offer('2', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
+    expect(asked('conversations.join')).toBe(1);
+  });
+
+  it('stops where its one channel is archived, and parks what goes there where it has others', async () => {
+    await start();
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isArchived = true;
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
+  });
+
+  it('posts a message again that a person deleted, once the item changes', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['edited'] });
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.offer('1', null);
+    await stage.settle();
+    expect([stage.shown(), stage.courier.object('qna-questions', '1')]).toEqual([{}, null]);
+  });
+
+  it('begins a new thread where a person deleted the old one', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
+    stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.threads()[0]!.ts);
+    for (const key of ['2', '3']) stage.offer(key, {});
+    await stage.settle();
+    expect(stage.threads()).toHaveLength(1);
+    expect(stage.shown()).toEqual({ 2: ['question 2'], 3: ['question 3'] });
+    expect(stage.courier.object('qna-questions', '2')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
+  });
+
+  it('edits nothing that Slack lets nobody edit, and deletes it when it has to go', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.settle();
+    stage.slack.workspace.editWindowMs = 0;
+    await stage.clock.pass(1000);
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    stage.offer('1', { content: 'edited again' });
+    await stage.settle();
+    expect(stage.courier.dead).toMatchObject([{ cause: 'slack:edit_window_closed' }]);
+    expect(asked('chat.update')).toBe(1);
+    stage.offer('1', null);
+    await stage.settle();
+    expect(stage.shown()).toEqual({});
+  });
+
+  it('takes a name away that may not be shown any more, though Slack lets nobody edit it', async () => {
+    await start({ message: { text: 'item.content & " " & attendee.Name', onChange: 'ignore', onWithdrawn: 'keep' } });
+    stage.offer('1', { attendee: { id: 7, anonymous: false } }, { attendee: { id: 7, Name: 'Ada Lovelace' } });
+    await stage.settle();
+    stage.slack.workspace.editWindowMs = 0;
+    await stage.clock.pass(1000);
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.shown()).toEqual({ 1: ['question 1 '] });
+    expect(JSON.stringify(stage.courier.outcomes)).not.toContain('Ada');
+  });
+
+  it('sends nothing once it has been stopped', async () => {
+    await start();
+    stage.offer('1', {});
+    await stage.courier.step(AbortSignal.abort());
+    expect(stage.courier.outcomes).toEqual([{ kind: 'unsent' }]);
+    expect(stage.slack.requests).toEqual([]);
+  });
+});
+
+describe('the check of a Slack sink', () => {
+  const lines = async (): Promise<string[]> =>
+    (await stage.courier.sink.check(new AbortController().signal)).map(
+      ({ ok, text }) => `${ok ? 'ok' : 'no'}: ${text}`,
+    );
+
+  it('finds everything in order and leaves nothing behind', async () => {
+    await start(joined);
+    expect(await lines()).toEqual([
+      'ok: Slack accepts the token',
+      `ok: ${DEFAULT_CHANNEL} can be read, so lost answers can be looked up`,
+    ]);
+    expect(stage.slack.state().channels[0]!.messages).toEqual([]);
+  });
+
+  it('says which scopes the app lacks', async () => {
+    await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['channels:join'] }] } });
+    expect((await lines()).join('\n')).toMatch(
+      /no: .*chat:write[^]*no: .*metadata\.message:read[^]*no: .*channels:history/,
+    );
+  });
+
+  it.each([
+    [
+      'joins a public channel with its first message',
+      ALL_SCOPES,
+      'ok: the app is not a member of C0123456789 and joins it',
+    ],
+    [
+      'has to be invited',
+      ALL_SCOPES.filter((scope) => scope !== 'channels:join'),
+      'no: the app is not a member of C0123456789: invite it',
+    ],
+  ])('says that the app %s', async (_, scopes, line) => {
+    await start({
+      double: {
+        channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: false }],
+        tokens: [{ token: DEFAULT_TOKEN, scopes }],
+      },
+    });
+    expect((await lines())[1]).toContain(line);
+    expect(stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember).toBe(false);
+  });
+
+  it('tells a refused token and an unknown channel, with what to do', async () => {
+    await start({ double: { profile: 'established' }, keys: { channel: 'C0NOTHERE01' } });
+    expect((await lines())[1]).toMatch(/no: .*channel_not_found.*compare C0NOTHERE01/);
+    stage.slack.failToken(DEFAULT_TOKEN, 'token_revoked');
+    expect(await lines()).toEqual([expect.stringMatching(/no: .*token_revoked.*install the app/)]);
+  });
+});
+
+describe('the Slack sink with an incoming webhook', () => {
+  const path = '/services/T000/B000/s3cret';
+  const startWebhook = async (): Promise<void> => {
+    await start({ double: { webhooks: [{ path, channel: DEFAULT_CHANNEL }] } });
+    const { slack, clock } = stage;
+    const sink = createSlackSink(
+      slackWebhookConfig(slack.url, path),
+      { name: 'questions', baseFolder: '/', network: { allowHosts: [] } },
+      { clock, wallNow: clock.wallNow, requestTimeoutMs: 60_000 },
+    );
+    await stage.courier.sink.close();
+    Object.assign(stage.courier, { options: { openSink: () => sink, clock } });
+    stage.courier.kill();
+  };
+  const texts = (): string[] => stage.slack.state().channels[0]!.messages.map(({ text }) => text);
+
+  it('posts each question once, and changes nothing', async () => {
+    await startWebhook();
+    for (const key of ['1', '2']) stage.offer(key, {});
+    await stage.settle();
+    stage.offer('1', { content: 'edited' });
+    stage.offer('2', null);
+    await stage.settle();
+    expect(texts()).toEqual(['question 1', 'question 2']);
+    expect(stage.courier.nothings).toEqual(['not-editable', 'not-editable']);
+    expect(stage.slack.state().violations).toBe(0);
+  });
+
+  it('asks a person about a message whose answer was lost, and posts it again only when told to', async () => {
+    await startWebhook();
+    fault('dropAfter', '/services/');
+    stage.offer('1', {});
+    await stage.settle();
+    stage.offer('1', { content: 'edited' });
+    await stage.settle();
+    expect(stage.courier.dead.map(({ cause }) => cause)).toEqual(['outcome-unknown', 'outcome-unknown']);
+    expect(texts()).toEqual(['question 1']);
+    expect(JSON.stringify([stage.courier.outcomes, stage.courier.dead])).not.toContain('s3cret');
+    stage.courier.offer(questionOf('1', { content: 'edited' }, { sequence: 2, revision: 2 }));
+    await stage.settle();
+    expect(texts()).toEqual(['question 1', 'edited']);
+  });
+
+  it('stops when the webhook was removed', async () => {
+    await startWebhook();
+    stage.slack.workspace.webhooks.get(path)!.state = 'removed';
+    stage.offer('1', {});
+    await stage.settle();
+    expect(stage.courier.paused).toMatchObject({ cause: 'credential' });
+  });
+
+  it.each([
+    ['an HTML page', '<html>Bad Request</html>'],
+    ['JSON of another service', '{"error":"invalid_payload"}'],
+    ['nothing', ''],
+  ])('is not taken for an incoming webhook by the check when HTTP 400 has %s', async (_, text) => {
+    await startWebhook();
+    stage.slack.faults.add({ effect: { kind: 'answer', answer: { status: 400, text } }, path: '/services/' });
+    const [line] = await stage.courier.sink.check(new AbortController().signal);
+    expect(line).toMatchObject({ ok: false, text: expect.stringContaining('it is not an incoming webhook') as string });
+  });
+
+  it('is checked without a message', async () => {
+    await startWebhook();
+    expect(await stage.courier.sink.check(new AbortController().signal)).toMatchObject([{ ok: true }]);
+    stage.slack.workspace.webhooks.get(path)!.state = 'removed';
+    expect(await stage.courier.sink.check(new AbortController().signal)).toMatchObject([{ ok: false }]);
+    expect(texts()).toEqual([]);
+  });
+});
