@@ -33,7 +33,7 @@ export interface Candidate {
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
   /** It failed, and other changes of its lane were delivered since: the failure is not the sink's. */
-  readonly failedAlone: boolean;
+  readonly othersPassedSince: boolean;
   /** The number of the replay that emits it again; 0 for the change's own delivery. */
   readonly replay: number;
   /** The replay's id as receivers see it; null if there is none. */
@@ -59,8 +59,8 @@ export interface CandidateRow {
   erased: 'told' | 'untold' | null;
   identity: boolean | null;
   attempts: number;
-  failed_alone: boolean;
-  held: boolean;
+  others_passed_since: boolean;
+  blocked: boolean;
   replay: number;
   replay_id: string | null;
 }
@@ -110,7 +110,7 @@ export const candidateJoins = `cross join lateral (select * from items where ref
     and payload is not null and i.list <> 'attendees' limit 1) a on true`;
 
 /** An unsettled change of an item blocks its later changes. */
-const heldByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
+const blockedByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
   and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
 
 export interface LaneRange {
@@ -140,8 +140,8 @@ export interface FoundChanges {
 export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.newest, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
-       case when c.previous_sequence is null then false else ${heldByOpen} end as held, 0 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
+       case when c.previous_sequence is null then false else ${blockedByOpen} end as blocked, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -172,8 +172,8 @@ export interface ReplayRange {
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.until, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
-       ${heldByOpen} as held, $7::int4 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
+       ${blockedByOpen} as blocked, $7::int4 as replay,
        $8::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
@@ -215,7 +215,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       erased: row.erased,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
-      failedAlone: row.failed_alone,
+      othersPassedSince: row.others_passed_since,
       replay: row.replay,
       replayId: row.replay_id,
     };

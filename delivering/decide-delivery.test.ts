@@ -16,7 +16,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   consent: 'obtained',
   sentWithIdentity: null,
   attempts: 0,
-  failedAlone: false,
+  othersPassedSince: false,
   sentBefore: false,
   erased: null,
   replay: 0,

@@ -169,7 +169,7 @@ class LaneSender {
   /** Settles changes that an earlier attempt may have sent: the sink looks them up if it can; otherwise they are sent again. */
   async #settle(sent: readonly Sent[]): Promise<LaneState> {
     const subjects = await this.#subjects(sent);
-    const found = await recoverSent(this.#plan.sink.sink, subjects, this.#held);
+    const found = await recoverSent(this.#plan.sink.sink, subjects, this.#leasedLane);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
     return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
   }
@@ -183,7 +183,7 @@ class LaneSender {
     return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
   }
 
-  get #held(): LeasedLane {
+  get #leasedLane(): LeasedLane {
     return { lane: this.#lane, signal: this.#signal, confirm: this.#hold.confirm };
   }
 
@@ -233,7 +233,9 @@ class LaneSender {
     const planned = await sink.plan(await this.#subjects(batch.sending));
     const { workspace, pigeonholeId: pigeonhole } = this.#work;
     const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const sent = await this.#to.tracer.span('send', attributes, () => sendPlanned(sink, planned, 'send', this.#held));
+    const sent = await this.#to.tracer.span('send', attributes, () =>
+      sendPlanned(sink, planned, 'send', this.#leasedLane),
+    );
     return await this.#commit(batch.sending, sent, { begun: batch.begun });
   }
 
@@ -246,10 +248,10 @@ class LaneSender {
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lookUp = repeats === 'lookUp';
     const lookedUp = lookUp && isLookedUp;
-    const failsAlone = await this.#failsAlone();
+    const otherLanesPass = await this.#otherLanesPass();
     const fewLeft = await this.#isFewLeft(sent, begun);
     const holdsAll = order === 'pigeonhole';
-    const lane = { failingForMs: this.#failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp };
+    const lane = { failingForMs: this.#failingForMs, otherLanesPass, fewLeft, holdsAll, lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -269,7 +271,7 @@ class LaneSender {
     }
     if (verdict.failing === null) this.#failingForMs = 0;
     if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(sent)) this.#breaker.passed();
-    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.failsAlone);
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.otherLanesPass);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
@@ -287,11 +289,11 @@ class LaneSender {
    * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
    * other lanes pass, or it has failed for days (`loneAfterMs`) and the whole sink has few open deliveries.
    */
-  async #failsAlone(): Promise<boolean> {
-    const { failsAlone } = this.#work;
-    if (this.#failingForMs === 0 || (!failsAlone && this.#failingForMs < loneAfterMs)) return false;
+  async #otherLanesPass(): Promise<boolean> {
+    const { otherLanesPass } = this.#work;
+    if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < loneAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
-    return await hasFewOpen(this.#to.ledger, { sinkId, ref: failsAlone ? ref : null }, fewRecords);
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: otherLanesPass ? ref : null }, fewRecords);
   }
 
   /**

@@ -65,8 +65,8 @@ async function readSiblings(
 ): Promise<Subject[][]> {
   const { sinkId, ref, accepts } = lane;
   const rows = await tx.query<SiblingRow>(
-    `select n.n::int as n, ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone,
-       false as held, 0 as replay, null::uuid as replay_id
+    `select n.n::int as n, ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
+       false as blocked, 0 as replay, null::uuid as replay_id
      from unnest($3::text[], $4::text[]) with ordinality as n (list, key, n)
        cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) own
        left join lateral (select object from sink_objects

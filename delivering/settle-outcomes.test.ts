@@ -10,7 +10,14 @@ const retry: Outcome = { kind: 'retry', detail: 'later' };
 const unknown: Outcome = { kind: 'unknown', detail: 'who knows' };
 const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
 const unsent: Outcome = { kind: 'unsent' };
-const perItem = { failingForMs: 0, failsAlone: false, fewLeft: false, holdsAll: false, lookUp: false, lookedUp: false };
+const perItem = {
+  failingForMs: 0,
+  otherLanesPass: false,
+  fewLeft: false,
+  holdsAll: false,
+  lookUp: false,
+  lookedUp: false,
+};
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
     outcomes.map((outcome, index) => ({ candidate: candidate(index + 1, attempts[index] ?? 0), outcome })),
@@ -54,13 +61,13 @@ describe('the outcomes of a batch', () => {
 
   it('park a refused record once others have passed since, and keep those refused beside it', () => {
     const sent = [
-      { candidate: { ...candidate(1), failedAlone: true }, outcome: rejected },
+      { candidate: { ...candidate(1), othersPassedSince: true }, outcome: rejected },
       { candidate: candidate(2), outcome: rejected },
     ];
     const verdict = settleOutcomes(sent, perItem, 0.5);
     expect(states(verdict)).toEqual(['dead 1', 'retry 0']);
     expect(verdict.failing).toMatchObject({ retryInMs: 1000 });
-    expect(states(settle([rejected, rejected], { failsAlone: true }))).toEqual(['dead 1', 'dead 1']);
+    expect(states(settle([rejected, rejected], { otherLanesPass: true }))).toEqual(['dead 1', 'dead 1']);
   });
 
   it('count refusals against a few records when almost nothing is left, and park them under their cause in the end', () => {
@@ -114,7 +121,7 @@ describe('the outcomes of a batch', () => {
   });
 
   it('count against one that failed before, once others have passed since', () => {
-    const outcome = { candidate: { ...candidate(1), failedAlone: true }, outcome: retry };
+    const outcome = { candidate: { ...candidate(1), othersPassedSince: true }, outcome: retry };
     expect(settleOutcomes([outcome], perItem, 0.5)).toMatchObject({ settled: [{ attempts: 1 }], failing: undefined });
   });
 
@@ -130,7 +137,7 @@ describe('the outcomes of a batch', () => {
   });
 
   it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
-    const alone = { failingForMs: 1000, failsAlone: true };
+    const alone = { failingForMs: 1000, otherLanesPass: true };
     expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
     expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
       settled: [
@@ -259,10 +266,10 @@ describe('the outcomes of a batch', () => {
       },
     );
     fc.assert(
-      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, failsAlone) => {
+      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, otherLanesPass) => {
         const verdict = settle(
           sent.map(([outcome]) => outcome),
-          { holdsAll, lookUp, failsAlone },
+          { holdsAll, lookUp, otherLanesPass },
           sent.map(([, attempts]) => attempts),
         );
         expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));

@@ -26,7 +26,7 @@ export interface LaneStatus {
    * Failures here are the records' fault: few deliveries of the lane are open while other lanes deliver, or, after
    * `loneAfterMs`, few of the whole sink are open.
    */
-  readonly failsAlone: boolean;
+  readonly otherLanesPass: boolean;
   /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
   readonly fewLeft: boolean;
   /** The lane delivers in one order: a record that waits blocks all later ones. */
@@ -59,14 +59,16 @@ export interface BatchVerdict {
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, failsAlone, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
+  { failingForMs, otherLanesPass, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const isJudged = failsAlone || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
+  const isJudged = otherLanesPass || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
-    outcome.kind === 'rejected' && !isAboutTheRecord(outcome) && !(isAnyDelivered || isJudged || candidate.failedAlone);
+    outcome.kind === 'rejected' &&
+    !isAboutTheRecord(outcome) &&
+    !(isAnyDelivered || isJudged || candidate.othersPassedSince);
   const passed = isAnyDelivered || (isJudged && tried.some(({ outcome }) => outcome.kind === 'rejected'));
   const pause = sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null;
   const waits = tried.flatMap((each) =>
@@ -74,14 +76,14 @@ export function settleOutcomes(
   );
   const onTheirOwn =
     tried.length <= fewRecords &&
-    (failsAlone ||
+    (otherLanesPass ||
       tried.every((each) => {
-        const { attempts, failedAlone } = each.candidate;
-        return failedAlone || (isDoubted(each) ? fewLeft : attempts > 0);
+        const { attempts, othersPassedSince } = each.candidate;
+        return othersPassedSince || (isDoubted(each) ? fewLeft : attempts > 0);
       }));
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
-  const counts = waits.length > 0 && !stuck;
-  const most = failingForMs > 0 && !failsAlone ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
+  const usesAttempts = waits.length > 0 && !stuck;
+  const maxAttemptsNow = failingForMs > 0 && !otherLanesPass ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   const settled = sent.map((each) => {
     const { candidate, outcome } = each;
@@ -89,13 +91,13 @@ export function settleOutcomes(
       (lookUp && outcome.kind === 'unknown') ||
       (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
     ) {
-      return withObject(inFlight(candidate, outcome, holdsAll, most), candidate, outcome);
+      return withObject(inFlight(candidate, outcome, holdsAll, maxAttemptsNow), candidate, outcome);
     }
-    const rules = { counts, laneWaitMs, random, most, isDoubted: isDoubted(each) };
+    const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
     return withObject(settle(candidate, outcome, rules), candidate, outcome);
   });
   // The records that kept the lane failing are parked, so nothing is left that fails.
-  const areParked = counts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
+  const areParked = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
   const isBack = failingForMs > 0 && isOnlyHeldBack(sent);
   return {
     settled,
@@ -169,7 +171,7 @@ function inFlight(
   { sequence, replay, attempts }: Candidate,
   outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
   holdsAll: boolean,
-  most: number,
+  maxAttemptsNow: number,
 ): Settled {
   const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
   if (holdsAll) return { ...row, state: 'sending' };
@@ -177,18 +179,18 @@ function inFlight(
     const askedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
     return { ...row, state: 'sending', retryInMs: Math.max(askedMs, lookUpAfterMs) };
   }
-  if (attempts + 1 >= most) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
+  if (attempts + 1 >= maxAttemptsNow) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
   return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
 }
 
 interface SettleRules {
   /** Failures count against their records. */
-  readonly counts: boolean;
+  readonly usesAttempts: boolean;
   /** The wait of the whole lane. */
   readonly laneWaitMs: number;
   readonly random: number;
   /** Attempts after which a record is parked. */
-  readonly most: number;
+  readonly maxAttemptsNow: number;
   /** Either the record or the destination may be at fault. */
   readonly isDoubted: boolean;
 }
@@ -203,7 +205,7 @@ function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlem
 function settle(
   { sequence, replay, attempts }: Candidate,
   outcome: Settlement,
-  { counts, laneWaitMs, random, most, isDoubted }: SettleRules,
+  { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted }: SettleRules,
 ): Settled {
   // Written out: overriding members of a spread object takes 2.7 µs, and nearly every outcome is this one.
   if (outcome.kind === 'delivered') {
@@ -216,22 +218,22 @@ function settle(
       return { ...row, state: 'withheld', reason: outcome.reason };
     case 'rejected': {
       const { cause: reason, detail } = outcome;
-      const used = counts ? attempts + 1 : attempts;
-      if (!isDoubted || (counts && used >= maxRefusals))
+      const used = usesAttempts ? attempts + 1 : attempts;
+      if (!isDoubted || (usesAttempts && used >= maxRefusals))
         return { ...row, state: 'dead', reason, detail, attempts: attempts + 1 };
       const own = Math.min(5000 * 2 ** used, longestRefusalWaitMs) * (0.75 + random / 2);
-      return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(counts ? own : laneWaitMs) };
+      return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(usesAttempts ? own : laneWaitMs) };
     }
     case 'unplannable':
       return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
     case 'retry':
     case 'unknown': {
-      const used = counts ? attempts + 1 : attempts;
-      if (used >= most) {
+      const used = usesAttempts ? attempts + 1 : attempts;
+      if (used >= maxAttemptsNow) {
         return { ...row, state: 'dead', reason: 'attempts-exhausted', detail: outcome.detail, attempts: used };
       }
       const asked = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-      const own = counts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
+      const own = usesAttempts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
       return {
         ...row,
         state: 'retry',

@@ -56,10 +56,10 @@ export class SinkBreaker {
   /**
    * Records that a lane failed.
    * @param retryInMs the wait before the lane tries again
-   * @param failsAlone the lane already failed while other lanes passed, which does not count against the sink
+   * @param otherLanesPass the lane already failed while other lanes passed, which does not count against the sink
    */
-  failed(retryInMs: number, failsAlone: boolean): void {
-    if (failsAlone) return;
+  failed(retryInMs: number, otherLanesPass: boolean): void {
+    if (otherLanesPass) return;
     this.#failures += 1;
     const wasFailing = this.before.failingForMs > 0 && !this.#passed;
     if (this.#passed || (!wasFailing && this.#failures < failuresToOpen)) return;

@@ -53,12 +53,12 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const failedLast = request.failedLast && request.order === 'item';
       // Sent together, because usually nothing is due and the whole batch is new.
-      const [open, isHeld, next] = await Promise.all([
+      const [open, hasOpen, next] = await Promise.all([
         dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
         unseen(tx, lease, request, lane, request.size),
       ]);
-      const room = isHeld ? 0 : request.size - open.length;
+      const room = hasOpen ? 0 : request.size - open.length;
       const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };
       const left = room - fresh.rows.length;
       const again =
@@ -67,7 +67,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
           : { rows: [], done: true };
       const added = [...fresh.rows, ...again.rows];
       if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
-      const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.held)]);
+      const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
       const decisions = await request.decide(tx, judged);
       const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
       const sending = decided
@@ -84,7 +84,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const opened = new Set(open.map(keyText));
       const inserting = insertDecided(tx, lease, request.configuration, [
         ...added
-          .filter((row) => row.held)
+          .filter((row) => row.blocked)
           .map((row) => ({ candidate: row, state: 'waiting' as const, reason: null, identity: null })),
         ...decided.filter(({ candidate }) => !opened.has(keyText(candidate))).map(toDecidedRow),
       ]);
@@ -121,7 +121,7 @@ function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: rea
   return (
     !request.onlyLatest &&
     !request.failedLast &&
-    fresh.rows.every(({ held }) => !held) &&
+    fresh.rows.every(({ blocked }) => !blocked) &&
     decided.every(({ candidate }) => candidate.kind !== 'deleted' && candidate.erased === null) &&
     decided.some(({ decision }) => decision.kind === 'send')
   );
@@ -161,7 +161,7 @@ function peopleAmong(
   added: readonly CandidateRow[],
   decided: readonly { readonly candidate: Candidate }[],
 ): Map<string, { mayShow: boolean }> {
-  const waiting = added.filter((row) => row.list === 'attendees' && row.held).map(({ key }) => key);
+  const waiting = added.filter((row) => row.list === 'attendees' && row.blocked).map(({ key }) => key);
   const checked = decided
     .filter(({ candidate }) => candidate.list === 'attendees')
     .map(({ candidate }) => candidate.key);

@@ -17,7 +17,7 @@ export interface StoredItemsAsked {
 /** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
 export async function storedItems(tx: Queryable, asked: StoredItemsAsked, limit: number): Promise<Candidate[]> {
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as failed_alone, false as held, 0 as replay,
+    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since, false as blocked, 0 as replay,
        null::uuid as replay_id
      from changes c ${candidateJoins}
      where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)

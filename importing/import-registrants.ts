@@ -56,7 +56,7 @@ export async function importRegistrants(to: Collaborators, id: string, signal: A
   const facts = {
     failures: standing.failures,
     after: waited.after,
-    manners: await readRefusalBehavior(to.ledger, lease.workspace),
+    refusalBehavior: await readRefusalBehavior(to.ledger, lease.workspace),
   };
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- at most `chunksAtOnce`

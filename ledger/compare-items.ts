@@ -32,7 +32,7 @@ export interface KnownRow {
 
 /** The items of a page that have to be written. */
 export interface ItemComparison {
-  readonly placed: DifferingItem[];
+  readonly differing: DifferingItem[];
   /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
   readonly outdated: boolean;
 }
@@ -79,8 +79,8 @@ export async function compareItems(
   place: PagePlace,
   { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
 ): Promise<ItemComparison> {
-  if (items.length === 0) return { placed: [], outdated: false };
-  const { placed: candidates } = await toComparedItems(ledger, tx, place, { items, rules });
+  if (items.length === 0) return { differing: [], outdated: false };
+  const { differing: candidates } = await asNewItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
     `with compared as (
        select s.n::int as n, i.key is null as is_new, i.later as newer, not i.later and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
@@ -117,15 +117,15 @@ export async function compareItems(
       place.streamId,
     ],
   );
-  const placed = new Map<number, DifferingItem>();
+  const differing = new Map<number, DifferingItem>();
   for (const row of rows.filter(({ what }) => what !== 'newer')) {
     for (const n of row.ns) {
       const candidate = candidates[n - 1]!;
-      placed.set(n, row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
+      differing.set(n, row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
     }
   }
   return {
-    placed: [...placed.keys()].toSorted((a, b) => a - b).map((n) => placed.get(n)!),
+    differing: [...differing.keys()].toSorted((a, b) => a - b).map((n) => differing.get(n)!),
     outdated: rows.some(({ what }) => what === 'newer'),
   };
 }
@@ -134,29 +134,29 @@ export async function compareItems(
  * Brings items into the form in which they are compared and stored. Each counts as new, because its stored row is not
  * read.
  */
-export async function toComparedItems(
+export async function asNewItems(
   ledger: Ledger,
   tx: Queryable,
   place: PagePlace,
   { items, rules }: { items: readonly SeenItem[]; rules: string },
 ): Promise<ItemComparison> {
-  if (items.length === 0) return { placed: [], outdated: false };
+  if (items.length === 0) return { differing: [], outdated: false };
   const judge = await loadJudge(tx, place, items);
-  const placed = items.map((item) => {
+  const differing = items.map((item) => {
     const visibility = judge(item);
     const { form, hash, copiesHash } = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
     return { item, visibility, rules, form, hash, copiesHash, known: undefined };
   });
-  return { placed, outdated: false };
+  return { differing, outdated: false };
 }
 
-function knownRow(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'known'>): KnownRow {
+function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {
   return {
     revision: row.revision!,
     lastSequence: row.last_sequence!,
     // a move to another session is a change, also where no field of the item says so
     sameContent:
-      row.session_id === placed.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, placed)),
+      row.session_id === differing.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, differing)),
     sameCopies: row.same_copies!,
     rules: row.rules!,
     deleted: row.deleted!,
@@ -166,13 +166,13 @@ function knownRow(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'k
 }
 
 /** Whether the stored item and the one just read are equal without the fields that the rules of either drop. */
-function differsByRulesAlone(row: ComparedRow, list: string, placed: Omit<DifferingItem, 'known'>): boolean {
+function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
   if (row.other_payload === null) return false;
   if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
-  const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(placed.rules)]);
+  const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(differing.rules)]);
   const before = withoutFields(JSON.parse(row.other_payload) as Fields, dropped);
-  const now = withoutFields(placed.item.fields, dropped);
-  return shownForm(list, before, row.shown_as).content === shownForm(list, now, placed.visibility).content;
+  const now = withoutFields(differing.item.fields, dropped);
+  return shownForm(list, before, row.shown_as).content === shownForm(list, now, differing.visibility).content;
 }
 
 type Judge = (item: SeenItem) => Visibility | null;

@@ -33,7 +33,7 @@ export interface LaneWork {
   /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
   readonly dueInMs: number | null;
   /** Nothing passes here, and something has passed elsewhere since: it is not the sink that fails. */
-  readonly failsAlone: boolean;
+  readonly otherLanesPass: boolean;
   /** Something has passed on one of these lanes at some time. */
   readonly hasPassed: boolean;
 }
@@ -58,11 +58,11 @@ export async function laneWork(
     workspace: string;
     pigeonhole_id: number;
     due_in_ms: number | null;
-    fails_alone: boolean;
+    other_lanes_pass: boolean;
     has_passed: boolean;
   }>(
     `select p.ref, p.workspace, p.pigeonhole_id,
-       coalesce(l.failing_since < max(l.delivered_at) over (), false) as fails_alone,
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as other_lanes_pass,
        max(l.delivered_at) over () is not null as has_passed, extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
@@ -81,7 +81,7 @@ export async function laneWork(
     workspace: row.workspace,
     pigeonholeId: row.pigeonhole_id,
     dueInMs: row.due_in_ms,
-    failsAlone: row.fails_alone,
+    otherLanesPass: row.other_lanes_pass,
     hasPassed: row.has_passed,
   }));
 }

@@ -39,38 +39,38 @@ export function prepareNewItems(
   items: readonly SeenItem[],
   rules: string,
 ): NewItems | undefined {
-  const placed: NewItem[] = [];
+  const newItems: NewItem[] = [];
   for (const item of lastOfEachKey(items)) {
     if (item.hashed === undefined || item.visibility === 'judge') return undefined;
-    placed.push({ item, visibility: item.visibility, ...item.hashed });
+    newItems.push({ item, visibility: item.visibility, ...item.hashed });
   }
-  return encodeNewItems(ledger, place, placed, rules);
+  return encodeNewItems(ledger, place, newItems, rules);
 }
 
 type NewItem = Pick<DifferingItem, 'item' | 'visibility' | 'form' | 'hash' | 'copiesHash'>;
 
-/** @param placed of one reading: all under the same rules, each key once */
+/** @param items of one reading: all under the same rules, each key once */
 export function encodeNewItems(
   ledger: Pick<Ledger, 'hash'>,
   place: ItemsPlace,
-  placed: readonly NewItem[],
+  items: readonly NewItem[],
   rules: string,
 ): NewItems {
-  const stored = placed.map((each) => storedForm(ledger, place, each));
+  const stored = items.map((each) => storedForm(ledger, place, each));
   const idOf = ({ item, hash }: NewItem): string =>
     idOfChange(place, { key: item.key, revision: 1, kind: 'created', hash });
-  const visibilities = placed.map(({ visibility }) => visibility);
+  const visibilities = items.map(({ visibility }) => visibility);
   return {
-    count: placed.length,
+    count: items.length,
     rules,
-    ids: encodeColumn('uuid', placed.map(idOf)),
+    ids: encodeColumn('uuid', items.map(idOf)),
     keys: encodeColumn(
       'text',
-      placed.map(({ item }) => item.key),
+      items.map(({ item }) => item.key),
     ),
     sessionIds: encodeColumn(
       'int8',
-      placed.map(({ item }) => item.sessionId),
+      items.map(({ item }) => item.sessionId),
     ),
     shown: encodeColumn(
       'text',
@@ -79,11 +79,11 @@ export function encodeNewItems(
     columns: [
       encodeColumn(
         'bytea',
-        placed.map(({ hash }) => hash),
+        items.map(({ hash }) => hash),
       ),
       encodeColumn(
         'bytea',
-        placed.map(({ copiesHash }) => copiesHash),
+        items.map(({ copiesHash }) => copiesHash),
       ),
       encodeColumn(
         'json',
@@ -100,11 +100,11 @@ export function encodeNewItems(
       ),
       encodeColumn(
         'boolean',
-        placed.map(({ item }) => item.saysAnonymous),
+        items.map(({ item }) => item.saysAnonymous),
       ),
       encodeColumn(
         'text',
-        placed.map(({ item }) => item.consent),
+        items.map(({ item }) => item.consent),
       ),
     ],
   };

@@ -129,8 +129,8 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
     const { list, stream_id: streamId } = group[0]!.row;
     const part = { ...scope, list, streamId };
-    const placed = group.map(({ row, visibility }) => place(ledger, row, visibility));
-    const { created, updated } = await writeChanges(ledger, tx, part, placed, null);
+    const differing = group.map(({ row, visibility }) => toDiffering(ledger, row, visibility));
+    const { created, updated } = await writeChanges(ledger, tx, part, differing, null);
     changed += created + updated;
     await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;
@@ -171,7 +171,7 @@ function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] 
   return [...groups.values()];
 }
 
-function place(ledger: Ledger, row: ReviewedRow, visibility: Visibility): DifferingItem {
+function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): DifferingItem {
   const fields = JSON.parse(row.payload) as Fields;
   const hashed = hashedForm(ledger.hash, row.list, fields, visibility);
   const before = hashedForm(ledger.hash, row.list, fields, row.visibility);

@@ -41,7 +41,7 @@ export interface WrittenChanges {
 }
 
 interface Change {
-  readonly placed: DifferingItem;
+  readonly differing: DifferingItem;
   readonly kind: 'created' | 'updated';
   readonly revision: number;
   readonly sequence: number;
@@ -57,28 +57,28 @@ export async function writeChanges(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly DifferingItem[],
+  differing: readonly DifferingItem[],
   source: Source | null,
 ): Promise<WrittenChanges> {
-  if (isAllNew(placed)) {
-    const [first] = placed;
+  if (isAllNew(differing)) {
+    const [first] = differing;
     if (first !== undefined) {
-      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, placed, first.rules), source);
+      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, differing, first.rules), source);
     }
-    return { created: placed.length, updated: 0 };
+    return { created: differing.length, updated: 0 };
   }
   const seenAt = source?.requestedAt ?? null;
-  const changes = placed.filter(isChange).map((each) => numberChange(scope, each));
-  const sameContent = placed.filter((each) => !isChange(each));
-  const hidden = placed.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
-  const ruled = placed.filter(hasOtherRules);
+  const changes = differing.filter(isChange).map((each) => numberChange(scope, each));
+  const sameContent = differing.filter((each) => !isChange(each));
+  const hidden = differing.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
+  const underOtherRules = differing.filter(hasOtherRules);
   if (sameContent.length > 0) {
     await keepSnapshots(
       tx,
       scope,
       sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)),
     );
-    await followItems(ledger, tx, scope, sameContent, seenAt);
+    await updateWithoutChange(ledger, tx, scope, sameContent, seenAt);
   }
   if (changes.length > 0) {
     // No statement needs the result of another, so all are sent together. The store executes them in this order. The
@@ -88,7 +88,7 @@ export async function writeChanges(
       keepSnapshots(
         tx,
         scope,
-        changes.map((change) => change.placed),
+        changes.map((change) => change.differing),
       ),
       insertChanges(tx, scope, changes, source),
       storeItems(ledger, tx, scope, changes, seenAt),
@@ -96,17 +96,17 @@ export async function writeChanges(
     ]);
   }
   if (hidden.length > 0) await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
-  if (ruled.length > 0) {
-    const dropped = new Set(ruled.flatMap(({ rules }) => droppedBy(rules)));
-    await rewriteSnapshots(tx, scope, keysOf(ruled), (fields) => withoutFields(fields, dropped));
+  if (underOtherRules.length > 0) {
+    const dropped = new Set(underOtherRules.flatMap(({ rules }) => droppedBy(rules)));
+    await rewriteSnapshots(tx, scope, keysOf(underOtherRules), (fields) => withoutFields(fields, dropped));
   }
   const created = changes.filter(({ kind }) => kind === 'created').length;
   return { created, updated: changes.length - created };
 }
 
 /** Whether all items are new and were read under the same rules, so that no stored row has to be read or kept. */
-export function isAllNew(placed: readonly DifferingItem[]): boolean {
-  return placed.every(({ known, rules }) => known === undefined && rules === placed[0]!.rules);
+export function isAllNew(differing: readonly DifferingItem[]): boolean {
+  return differing.every(({ known, rules }) => known === undefined && rules === differing[0]!.rules);
 }
 
 function isChange({ known }: DifferingItem): boolean {
@@ -117,13 +117,13 @@ function hasOtherRules({ known, rules }: DifferingItem): boolean {
   return known !== undefined && known.rules !== rules;
 }
 
-function numberChange(scope: PageScope, placed: DifferingItem): Change {
-  const kind = placed.known === undefined || placed.known.deleted ? 'created' : 'updated';
-  const revision = (placed.known?.revision ?? 0) + 1;
+function numberChange(scope: PageScope, differing: DifferingItem): Change {
+  const kind = differing.known === undefined || differing.known.deleted ? 'created' : 'updated';
+  const revision = (differing.known?.revision ?? 0) + 1;
   const sequence = scope.nextSequence;
   scope.nextSequence += 1;
-  const id = idOfChange(scope, { key: placed.item.key, revision, kind, hash: placed.hash });
-  return { placed, kind, revision, sequence, id };
+  const id = idOfChange(scope, { key: differing.item.key, revision, kind, hash: differing.hash });
+  return { differing, kind, revision, sequence, id };
 }
 
 /**
@@ -144,8 +144,8 @@ export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, 
  * Copies an item's payload into the change that it belongs to, before the payload is replaced, even if only copied
  * texts differ. A change that was sent may have to be sent again, and a repeat has to be the same bytes.
  */
-async function keepSnapshots(tx: Queryable, scope: PageScope, placed: readonly DifferingItem[]): Promise<void> {
-  const replaced = placed.filter(({ known }) => known !== undefined && !known.deleted);
+async function keepSnapshots(tx: Queryable, scope: PageScope, differing: readonly DifferingItem[]): Promise<void> {
+  const replaced = differing.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
   await tx.query(keepSnapshot, [
     scope.ref,
@@ -180,20 +180,20 @@ async function storeItems(
 }
 
 function changedColumns(ledger: Ledger, scope: PageScope, changes: readonly Change[]): (readonly SqlValue[])[] {
-  const stored = changes.map(({ placed }) => storedForm(ledger, scope, placed));
+  const stored = changes.map(({ differing }) => storedForm(ledger, scope, differing));
   return [
-    changes.map(({ placed }) => placed.item.key),
-    changes.map(({ placed }) => placed.item.sessionId),
+    changes.map(({ differing }) => differing.item.key),
+    changes.map(({ differing }) => differing.item.sessionId),
     changes.map(({ revision }) => revision),
-    changes.map(({ placed }) => placed.hash),
-    changes.map(({ placed }) => placed.copiesHash),
+    changes.map(({ differing }) => differing.hash),
+    changes.map(({ differing }) => differing.copiesHash),
     stored.map(({ payload }) => payload),
-    changes.map(({ placed }) => placed.rules),
-    changes.map(({ placed }) => placed.visibility),
+    changes.map(({ differing }) => differing.rules),
+    changes.map(({ differing }) => differing.visibility),
     stored.map(({ attendeeId }) => attendeeId),
     stored.map(({ subject }) => subject),
-    changes.map(({ placed }) => placed.item.saysAnonymous),
-    changes.map(({ placed }) => placed.item.consent),
+    changes.map(({ differing }) => differing.item.saysAnonymous),
+    changes.map(({ differing }) => differing.item.consent),
     changes.map(({ sequence }) => sequence),
   ];
 }
@@ -213,12 +213,12 @@ async function insertChanges(
       scope.list,
       changes.map(({ sequence }) => sequence),
       changes.map(({ id }) => id),
-      changes.map(({ placed }) => placed.item.key),
+      changes.map(({ differing }) => differing.item.key),
       changes.map(({ revision }) => revision),
       changes.map(({ kind }) => kind),
-      changes.map(({ placed }) => placed.item.sessionId),
-      changes.map(({ placed }) => (placed.visibility === null ? null : effective(placed.visibility))),
-      changes.map(({ placed }) => placed.known?.lastSequence ?? null),
+      changes.map(({ differing }) => differing.item.sessionId),
+      changes.map(({ differing }) => (differing.visibility === null ? null : effective(differing.visibility))),
+      changes.map(({ differing }) => differing.known?.lastSequence ?? null),
       source?.requestId ?? null,
       source?.readAs ?? null,
     ],
@@ -230,14 +230,14 @@ async function insertChanges(
  * rules,
  * or facts that only decisions use (a consent that is dropped from the payload) differ.
  */
-async function followItems(
+async function updateWithoutChange(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly DifferingItem[],
+  differing: readonly DifferingItem[],
   seenAt: Date | null,
 ): Promise<void> {
-  const rows = placed.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
+  const rows = differing.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
   await tx.query(
     `insert into items (ref, list, key, session_id, revision, last_sequence, seen_at, stream_id, content_hash,
        copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent)
@@ -273,8 +273,8 @@ async function followItems(
   );
 }
 
-function keysOf(placed: readonly DifferingItem[]): string[] {
-  return placed.map(({ item }) => item.key);
+function keysOf(differing: readonly DifferingItem[]): string[] {
+  return differing.map(({ item }) => item.key);
 }
 
 /**

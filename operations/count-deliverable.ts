@@ -57,7 +57,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       erased: null,
       sentWithIdentity: null,
       attempts: 0,
-      failedAlone: false,
+      othersPassedSince: false,
       replay: 0,
       replayId: null,
     },

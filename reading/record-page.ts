@@ -8,7 +8,7 @@ import { withoutForgotten } from '../ledger/without-forgotten.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { insertNewItems, type NewItems } from '../ledger/new-items.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from '../ledger/pages.js';
-import { type DifferingItem, compareItems, toComparedItems } from '../ledger/compare-items.js';
+import { type DifferingItem, compareItems, asNewItems } from '../ledger/compare-items.js';
 import { reviewVisibility } from '../ledger/review-visibility.js';
 import type { StreamLease } from '../ledger/streams.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
@@ -105,7 +105,7 @@ async function recordPrepared(
   const scope = await lockPigeonhole(tx, lease);
   // A prepared item may belong to a person who was erased since.
   if (scope.forgets === true)
-    return await recordPlaced(ledger, tx, lease, page, scope, await place(ledger, tx, lease, page));
+    return await recordDiffering(ledger, tx, lease, page, scope, await compare(ledger, tx, lease, page));
   const writing = Promise.all([
     insertNewItems(tx, scope, items, page),
     rememberPage(tx, lease, page, { written: items.count, known: [], outdated: false }),
@@ -115,33 +115,33 @@ async function recordPrepared(
 
 async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
   // Sent together, executed one after the other: the second statement already runs under the lock.
-  const [scope, placed] = await Promise.all([lockPigeonhole(tx, lease), place(ledger, tx, lease, page)]);
-  return await recordPlaced(ledger, tx, lease, page, scope, placed);
+  const [scope, comparison] = await Promise.all([lockPigeonhole(tx, lease), compare(ledger, tx, lease, page)]);
+  return await recordDiffering(ledger, tx, lease, page, scope, comparison);
 }
 
-async function place(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
+async function compare(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
   const items = lastOfEachKey(page.items);
-  return await (page.isNew ? toComparedItems : compareItems)(ledger, tx, lease, { ...page, items });
+  return await (page.isNew ? asNewItems : compareItems)(ledger, tx, lease, { ...page, items });
 }
 
-async function recordPlaced(
+async function recordDiffering(
   ledger: Ledger,
   tx: Queryable,
   lease: StreamLease,
   page: PageRecord,
   scope: PageScope,
-  { placed: seen, outdated }: Awaited<ReturnType<typeof place>>,
+  { differing: seen, outdated }: Awaited<ReturnType<typeof compare>>,
 ): Promise<SentResult> {
-  const placed = scope.forgets === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
-  const known = placed.filter((each) => each.known !== undefined);
+  const differing = scope.forgets === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
+  const known = differing.filter((each) => each.known !== undefined);
   const writing = Promise.all([
-    writeChanges(ledger, tx, scope, placed, page),
-    rememberPage(tx, lease, page, { written: placed.length, known, outdated }),
+    writeChanges(ledger, tx, scope, differing, page),
+    rememberPage(tx, lease, page, { written: differing.length, known, outdated }),
   ]);
-  if (isAllNew(placed) && waitsForNothing(lease, page)) return await sendWhole(tx, page, placed.length, writing);
+  if (isAllNew(differing) && waitsForNothing(lease, page)) return await sendWhole(tx, page, differing.length, writing);
   page.onWriting?.();
   const [written] = await writing;
-  const reviewed = await reviewCauses(ledger, tx, scope, placed);
+  const reviewed = await reviewCauses(ledger, tx, scope, differing);
   const changes = written.created + written.updated + reviewed.changed;
   const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
   const changed = changes + ended > 0;
@@ -232,9 +232,11 @@ async function rememberPage(
 }
 
 /** Returns the range of ids; null if the list has no ids, so that the rows can be on any page. */
-function rangeOf(placed: readonly DifferingItem[]): { low: number; high: number } | null {
-  const ids = placed.map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null)).filter((id) => id !== null);
-  return ids.length < placed.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
+function rangeOf(differing: readonly DifferingItem[]): { low: number; high: number } | null {
+  const ids = differing
+    .map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null))
+    .filter((id) => id !== null);
+  return ids.length < differing.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
 }
 
 async function endWith(
@@ -255,10 +257,10 @@ async function reviewCauses(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  placed: readonly DifferingItem[],
+  differing: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
-  const causes = placed.filter(
+  const causes = differing.filter(
     ({ item, known }) =>
       item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // a tombstone says nothing
       (known !== undefined && known.sessionId !== item.sessionId),

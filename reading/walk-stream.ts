@@ -54,8 +54,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   const requests = new PageRequests(reading, from, budget);
   // A poll from the newest item ends where a page reaches a known item, so it cannot request the next page early.
   const eager = from.untilId === null;
-  const read = async (asked: PageRequest, ordinal: number, hasTime: Promise<void>): Promise<Read> => {
-    hasTime.then(asked.allowReading, asked.allowReading);
+  const read = async (asked: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Read> => {
+    mayParse.then(asked.allowReading, asked.allowReading);
     const waitsSince = performance.now();
     const cursor = await asked.earlyCursor;
     const isSlow = performance.now() - waitsSince > slowAnswerMs;

@@ -21,7 +21,7 @@ export interface SenderFacts {
   readonly failures: number;
   /** Consecutive waits of the workspace and their reason when the cycle started. */
   readonly after: { readonly reason: string; readonly count: number } | null;
-  readonly manners: RefusalBehavior;
+  readonly refusalBehavior: RefusalBehavior;
 }
 
 /** Sends the chunks of one import in several concurrent loops, which share what they learn. */
@@ -42,8 +42,8 @@ export class ImportSender {
     private readonly signal: AbortSignal,
   ) {
     this.#failures = facts.failures;
-    this.#indexBase = facts.manners.indexBase;
-    this.#refusesWhole = facts.manners.refusesWhole;
+    this.#indexBase = facts.refusalBehavior.indexBase;
+    this.#refusesWhole = facts.refusalBehavior.refusesWhole;
     this.#watch = new LeaseWatch(() => confirmImport(to.ledger, lease), to.clocks);
   }
 

@@ -155,8 +155,8 @@ describe('a refused permit', () => {
     ],
     ['does not occur if a new window has started meanwhile', 'live', { remaining: 0, resetInMs: 0 }, 100, null],
     ['does not occur while the limit is not known', 'sweep', { limit: null, remaining: null }, 0, null],
-  ])('%s', (_, priority, more, least, expected) => {
-    expect(refusalOf(priority, quota(more), least)).toEqual(expected);
+  ])('%s', (_, priority, more, mustRemain, expected) => {
+    expect(refusalOf(priority, quota(more), mustRemain)).toEqual(expected);
   });
 });
 

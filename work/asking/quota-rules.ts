@@ -72,15 +72,15 @@ const aheadShare = 0.1;
 /**
  * Whether a permit may be taken ahead of its request. It may not if the quota is short: other processes count the
  * permit as spent, are refused theirs, and wait until the reset. Pure.
- * @param least from `minRemaining`
+ * @param mustRemain from `minRemaining`
  */
 export function mayTakeAhead(
   { limit, remaining, refusals }: Pick<QuotaState, 'limit' | 'remaining' | 'refusals'>,
-  least: number,
+  mustRemain: number,
 ): boolean {
   if (refusals > 0) return false;
   if (limit === null) return true;
-  return remaining !== null && remaining - least > Math.max(aloneBelow(limit), Math.ceil(limit * aheadShare));
+  return remaining !== null && remaining - mustRemain > Math.max(aloneBelow(limit), Math.ceil(limit * aheadShare));
 }
 
 /**
@@ -110,7 +110,7 @@ const shortestWaitMs = 250;
 /**
  * Returns why a request gets no permit; null if nothing prevents it any longer, so that the caller can try again
  * immediately. Pure.
- * @param least from `minRemaining`
+ * @param mustRemain from `minRemaining`
  * @param probes consecutive probes or refusals so far; each doubles the wait before the next probe
  */
 export function refusalOf(
@@ -119,13 +119,13 @@ export function refusalOf(
     QuotaState,
     'limit' | 'told' | 'remaining' | 'resetInMs' | 'resetTold' | 'refusals' | 'waitMs' | 'aloneMs'
   >,
-  least: number,
+  mustRemain: number,
   probes = quota.refusals,
 ): Refusal | null {
   const untilReset = Math.max(shortestWaitMs, Math.ceil(quota.resetInMs));
   if (quota.waitMs > 0) return { scope: 'key', reason: 'used-up', waitMs: Math.max(shortestWaitMs, quota.waitMs) };
   const left = quota.resetInMs > 0 && quota.limit !== null ? quota.remaining : null;
-  if (left !== null && left <= least) {
+  if (left !== null && left <= mustRemain) {
     const untilProbe = { waitMs: Math.min(untilReset, probeWait(probes)), probes: true } as const;
     if (left <= 0) {
       return { scope: 'key', reason: 'used-up', ...(quota.resetTold ? { waitMs: untilReset } : untilProbe) };

@@ -27,8 +27,8 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await readQuota(ledger, key);
   });
 
-  const spend = (limit: number | null, { priority = 'live' as Priority, least = 0, aloneBelow = 0 } = {}) =>
-    spendPermit(ledger, key, priority, { limit, least, aloneBelow });
+  const spend = (limit: number | null, { priority = 'live' as Priority, mustRemain = 0, aloneBelow = 0 } = {}) =>
+    spendPermit(ledger, key, priority, { limit, mustRemain, aloneBelow });
   const permit = (state: QuotaState | null, more: Partial<SpentPermit> = {}): SpentPermit => ({
     priority: 'live',
     window: state!.window,
@@ -108,8 +108,8 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   it('gives no permit below the required rest, nor if the caller knows another limit', async () => {
     await told(1000, 101);
     expect(await spend(null)).toBeNull();
-    expect(await spend(1000, { least: 100 })).toMatchObject({ remaining: 100 });
-    expect(await spend(1000, { least: 100 })).toBeNull();
+    expect(await spend(1000, { mustRemain: 100 })).toMatchObject({ remaining: 100 });
+    expect(await spend(1000, { mustRemain: 100 })).toBeNull();
     expect(await spend(1000, { priority: 'import' })).toMatchObject({ remaining: 99, usedImports: 1 });
   });
 
@@ -328,7 +328,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   it('belongs to one key', async () => {
     await told(1000, 0);
     await readQuota(ledger, 'another');
-    expect(await spendPermit(ledger, 'another', 'live', { limit: null, least: 0, aloneBelow: 0 })).toMatchObject({
+    expect(await spendPermit(ledger, 'another', 'live', { limit: null, mustRemain: 0, aloneBelow: 0 })).toMatchObject({
       used: 1,
     });
     expect([...(await readQuotas(ledger, [key, 'another', 'unheard-of'])).keys()].toSorted()).toEqual(['another', key]);

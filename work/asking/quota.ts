@@ -144,7 +144,7 @@ export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]
  * Takes a permit for one request, with one short statement before the request. The first permit after a reset starts a
  * new window.
  * @param terms.limit the limit for which the caller computed the terms; no permit if the limit has changed
- * @param terms.least requests that must remain
+ * @param terms.mustRemain requests that must still be left after this one
  * @param terms.aloneBelow at or below this many remaining requests, and after a refusal, requests are made one at a time
  * @returns null if there is no permit; `readQuota` shows why
  */
@@ -152,7 +152,7 @@ export async function spendPermit(
   ledger: Ledger,
   fingerprint: string,
   priority: Priority,
-  terms: { readonly limit: number | null; readonly least: number; readonly aloneBelow: number },
+  terms: { readonly limit: number | null; readonly mustRemain: number; readonly aloneBelow: number },
 ): Promise<QuotaState | null> {
   const count = (name: string, kind: Priority): string =>
     `${name} = ${usedNow(name)} + (case when $2 = '${kind}' then 1 else 0 end)`;
@@ -176,7 +176,7 @@ export async function spendPermit(
        and (${limitNow} is null or ${leftNow} is null or ${leftNow} > $4::int)
        and (${isAlone} is not true or alone_until is null or alone_until <= now())
      returning ${columns}`,
-    [fingerprint, priority, terms.limit, terms.least, terms.aloneBelow],
+    [fingerprint, priority, terms.limit, terms.mustRemain, terms.aloneBelow],
   );
   return row === undefined ? null : toState(row);
 }

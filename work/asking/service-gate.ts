@@ -165,8 +165,8 @@ export class ServiceGate {
     if (key.alone !== undefined) return undefined;
     const known = await this.#stateOf(key);
     const needs = await this.#needsOf(access, key, workspace, known);
-    const least = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
-    if (!mayTakeAhead(known, least)) return undefined;
+    const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
+    if (!mayTakeAhead(known, mustRemain)) return undefined;
     try {
       const held = await this.#take(access, key, workspace, priority);
       const permit = { key, held, refused: key.refused };
@@ -235,16 +235,16 @@ export class ServiceGate {
       const known = await this.#stateOf(key);
       const { refused } = key;
       const needs = await this.#needsOf(access, key, workspace, known);
-      const least = minRemaining(priority, known, reserve, needs);
+      const mustRemain = minRemaining(priority, known, reserve, needs);
       const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
       if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make one probe
       const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
         limit: known.limit,
-        least: isProbe ? 0 : least,
+        mustRemain: isProbe ? 0 : mustRemain,
         aloneBelow: aloneBelow(known.limit),
       });
       if (spent !== null) {
-        if (priority === 'live' && spent.remaining !== null && spent.remaining >= least) key.probes = 0;
+        if (priority === 'live' && spent.remaining !== null && spent.remaining >= mustRemain) key.probes = 0;
         return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
       }
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
