@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type InstanceFile, readInstanceFile } from '../worker/instance-file.js';
 import type { InstanceAnswer } from '../worker/instance-words.js';
-import type { ClientConfig } from '../operations/load-process-config.js';
+import type { ClientConfig } from '../operations/command-config.js';
 import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 

@@ -1,4 +1,4 @@
-import type { ClientConfig } from '../operations/load-process-config.js';
+import type { ClientConfig } from '../operations/command-config.js';
 import { addressOf, apiClient, type ApiClient, type FindAddress } from './api-client.js';
 import type { Context } from './context.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -19,7 +19,7 @@ export interface Instance {
  * @throws {ConfigError} for an invalid file; {CommandError} for an invalid address
  */
 export async function instanceOf(context: Context): Promise<Instance> {
-  const { loadCommandConfig } = await import('../operations/load-process-config.js');
+  const { loadCommandConfig } = await import('../operations/command-config.js');
   const given = await givenAddress(context);
   if (given !== undefined) {
     let found: ReturnType<FindAddress> | undefined;
@@ -38,7 +38,7 @@ export async function clientOf(context: Context): Promise<ApiClient> {
 
 /** Returns `--url` with the token of PIGEONPOST_TOKEN or `--token`, which other accounts of the machine can read. */
 async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
-  const { tokenOfEnvironment } = await import('../operations/load-process-config.js');
+  const { tokenOfEnvironment } = await import('../operations/command-config.js');
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {

@@ -1,7 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
-import { type ClientConfig, loadClientConfig, loadStoreConfig, type StoreConfig } from '../config/client-config.js';
 import { loadConfig, loadConfigText } from '../config/load-config.js';
 import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
@@ -19,22 +18,6 @@ export async function loadProcessConfig(
 /** As `loadProcessConfig`, in a process that runs already: `${file:…}` is read again, the environment is as at the start. */
 export async function reloadProcessConfig(file: string): Promise<Config> {
   return await loadConfig(file, processEnvironment(), { sinkSchemas: sinkSchemas(), isRunning: true });
-}
-
-/** Loads the configuration of a command that calls a running pigeonpost. Resolves only its token. @throws {ConfigError} */
-export async function loadCommandConfig(
-  file: string,
-  environment: Environment = processEnvironment(),
-): Promise<ClientConfig> {
-  return await loadClientConfig(file, environment);
-}
-
-/** Loads the configuration of a command that uses the store while nothing runs. Resolves the secrets of the store and its key. @throws {ConfigError} */
-export async function loadOfflineConfig(
-  file: string,
-  environment: Environment = processEnvironment(),
-): Promise<StoreConfig> {
-  return await loadStoreConfig(file, environment);
 }
 
 /**
@@ -75,18 +58,7 @@ export async function checkCommandFile(file: string): Promise<void> {
   }
 }
 
-/** The token for a pigeonpost that is named by its address; empty: none is given. */
-export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {
-  return environment['PIGEONPOST_TOKEN'] ?? '';
-}
-
-export type { ClientConfig, Config };
-
-/** Returns the log level from PIGEONPOST_LOG: trace, debug, info, warn, error or silent. */
-export function logLevel(environment: Environment = processEnvironment()): string {
-  const level = environment['PIGEONPOST_LOG'] ?? 'info';
-  return ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level) ? level : 'info';
-}
+export type { Config };
 
 /**
  * The configuration that a person means: a text in the place of this process's file, else that file as it stands now.

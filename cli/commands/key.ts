@@ -29,7 +29,7 @@ export function addKey(program: Command, run: Run): void {
  * @param file `-` writes to standard output, but never to a terminal
  */
 export async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
-  const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
+  const { loadOfflineConfig } = await import('../../operations/command-config.js');
   const { findLedgerKey } = await import('../../worker/key-place-of.js');
   if (file === '-' && process.stdout.isTTY) {
     throw new CommandError(

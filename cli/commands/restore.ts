@@ -61,7 +61,7 @@ export interface RestoreArguments {
  * Exit 0, 1 when it is not done, 2 without an answer.
  */
 export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
-  const { loadOfflineConfig } = await import('../../operations/load-process-config.js');
+  const { loadOfflineConfig } = await import('../../operations/command-config.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
   const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');
   const { restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
