@@ -16,7 +16,7 @@ const maxRequests = 10;
 const maxItems = 500;
 
 /**
- * Requests the items that a sweep lacked with filters, where the list has one. One response with the whole filtered set
+ * Requests the items that a sweep lacked with filters, where the list has one. A response with the whole filtered set
  * shows whether an item was deleted. In a list without ids, also checks rows that were on two pages, since two such rows
  * may exist.
  */
@@ -25,12 +25,13 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   const list = lease.list as ListName;
   const missing = await missingItems(to.ledger, lease, maxItems);
   const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, maxItems);
-  const sets = new Map<string, { set: FilteredSet; missing: string[] }>();
+  const sets = new Map<string, Group>();
   for (const item of [...missing, ...doubled]) {
     const set = filteredSet(place.pigeonholeId, lease, item);
     if (set === undefined) continue;
-    const group = sets.get(set.name) ?? { set, missing: [] };
+    const group = sets.get(set.name) ?? { set, missing: [], lackedInPlace: new Set() };
     if (missing.includes(item)) group.missing.push(item.key);
+    if (item.walks > 0) group.lackedInPlace.add(item.key);
     sets.set(set.name, group);
   }
   for (const group of [...sets.values()].slice(0, maxRequests)) {
@@ -40,14 +41,31 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   }
 }
 
-async function look(reading: StreamReading, group: { set: FilteredSet; missing: string[] }): Promise<void> {
+interface Group {
+  readonly set: FilteredSet;
+  /** Keys of missing items that the set contains if they exist. */
+  readonly missing: string[];
+  /** Those of them that a walk lacked between their neighbours. */
+  readonly lackedInPlace: Set<string>;
+}
+
+async function look(reading: StreamReading, group: Group): Promise<void> {
+  const first = await readSet(reading, group);
+  // A walk that did not show an item's place proves nothing: the item may have moved to a page that was already read.
+  // Then the first response is the only one that lacks the item, and one response can be a glitch.
+  const needsSecond = first.gone.some((key) => !group.lackedInPlace.has(key));
+  if (!needsSecond) return await settle(reading, first);
+  const second = await readSet(reading, group);
+  await settle(reading, { ...second, gone: second.gone.filter((key) => first.gone.includes(key)) });
+}
+
+/** Requests a filtered set and stores its items if the response is whole. */
+async function readSet(reading: StreamReading, { set, missing }: Group): Promise<Looked> {
   const { to, place, lease, turn } = reading;
   const list = lease.list as ListName;
-  const { set } = group;
   reading.cursor = null;
   const page = await ask(reading, set);
-  if (page === undefined)
-    return await settle(reading, { asked: group.missing, found: [], gone: [], at: to.ledger.clock.now() });
+  if (page === undefined) return { asked: missing, found: [], gone: [], at: to.ledger.clock.now() };
   turn.pages += 1;
   const rows = page.items.filter((row) => set.holds(row));
   const drop = place.plan.drop[list] ?? [];
@@ -74,13 +92,12 @@ async function look(reading: StreamReading, group: { set: FilteredSet; missing: 
     await reportPage(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
-  const looked = {
-    asked: group.missing,
-    found: group.missing.filter((key) => shown.has(key)),
-    gone: complete ? group.missing.filter((key) => !shown.has(key)) : [],
+  return {
+    asked: missing,
+    found: missing.filter((key) => shown.has(key)),
+    gone: complete ? missing.filter((key) => !shown.has(key)) : [],
     at: requestedAt,
   };
-  await settle(reading, looked);
 }
 
 /** Error kinds that concern the filter and not the list: the question that was voted on may be deleted itself. */

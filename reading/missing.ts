@@ -271,6 +271,8 @@ export interface MissingItem {
   readonly attendeeId: number | null;
   /** Canonical JSON. */
   readonly payload: string;
+  /** Number of whole walks that lacked it between its neighbours. */
+  readonly walks: number;
 }
 
 /** Minimum time between two filtered requests for the same item. */
@@ -279,7 +281,7 @@ const lookAgainMs = 10 * 60_000;
 /** Returns the missing items of a stream that were not requested recently. */
 export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
   const rows = await ledger.db.query<MissingRow>(
-    `select m.key, i.session_id, i.attendee_id, i.payload
+    `select m.key, i.session_id, i.attendee_id, i.payload, m.walks
      from missing m cross join lateral (select session_id, attendee_id, payload from items
        where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
      where m.stream_id = $1 and m.state = 'open'
@@ -333,7 +335,7 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
        select split_part(u.key, '#', 1) as base, count(*) as copies
        from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1
        group by 1 having count(*) > 1)
-     select i.key, i.session_id, i.attendee_id, i.payload
+     select i.key, i.session_id, i.attendee_id, i.payload, 0 as walks
      from seen s
        cross join lateral (select key, session_id, attendee_id, payload from items
          where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
@@ -351,8 +353,10 @@ interface MissingRow {
   session_id: number | null;
   attendee_id: number | null;
   payload: string;
+  walks: number;
 }
 
 function toMissingItem(row: MissingRow): MissingItem {
-  return { key: row.key, sessionId: row.session_id, attendeeId: row.attendee_id, payload: row.payload };
+  const { key, session_id: sessionId, attendee_id: attendeeId, payload, walks } = row;
+  return { key, sessionId, attendeeId, payload, walks };
 }

@@ -23,3 +23,18 @@ describe.each(kinds)('reading lists that change between any two requests, on %s'
     expect(figures.changes).toBeGreaterThan(10 * runsOf[kind]);
   }, 600_000);
 });
+
+/**
+ * Lives that once failed. 441: two rows disappear during a walk, so that another moves to a page that was already read,
+ * and then one filtered answer is empty.
+ */
+it.each([441])(
+  'ends with the truth in the life of seed %i',
+  async (seed) => {
+    const db = databases.of(kinds.at(-1)!);
+    await openLedger(db, testKey);
+    const { failures } = await runProperties(db, { runs: 1, seed });
+    expect(failures.map(({ what }) => what)).toEqual([]);
+  },
+  300_000,
+);

@@ -164,7 +164,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await scene.settle();
     expect(story(scene, 'poll-mcq-votes', 15)).toEqual(['1 created', '2 deleted']);
     const filtered = (await stage.requests()).filter(({ query }) => query.includes('attendeeId'));
-    expect(filtered).toHaveLength(1);
+    expect(filtered).toHaveLength(2); // the walk over an unordered list does not count as an answer that lacks it
   });
 
   it('is one of two wholly identical votes when one of them is withdrawn', async () => {
