@@ -97,7 +97,6 @@ const routes: readonly Asked[] = [
     body: { do: 'pause', kind: 'sink', name: 'hooks' },
     may: ['operator', 'admin'],
   },
-  { method: 'POST', path: '/api/pigeonholes/101/canaries', body: { sinks: ['hooks'] }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/dead-letters/redrive', body: { sink: 'hooks' }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/deletions/1', body: { decision: 'confirmed', items: 1 }, may: ['operator', 'admin'] },

@@ -24,7 +24,6 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     checkReady: notAsked,
-    sendCanaries: notAsked,
     imports: deskOf(),
     backup: null,
     meters: new ProcessMeters({ withNode: false }),

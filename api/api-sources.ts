@@ -6,7 +6,7 @@ import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
 import type { PigeonholeKey } from '../operations/ready/check-ready.js';
-import type { EventChecks, ReadyCheck } from '../operations/ready/readiness.js';
+import type { EventChecks } from '../operations/ready/readiness.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
@@ -48,8 +48,6 @@ export interface ApiSources extends StatusSources {
    * reused for some seconds.
    */
   readonly checkReady: (pigeonhole: PigeonholeKey) => Promise<EventChecks>;
-  /** Sends a test item through each of these sinks and removes it again; returns a line for each. */
-  readonly sendCanaries: (pigeonhole: PigeonholeKey, sinks: readonly string[]) => Promise<readonly ReadyCheck[]>;
   readonly imports: ImportDesk;
   readonly alerts: {
     view(): Promise<AlertsView>;

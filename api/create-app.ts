@@ -33,7 +33,7 @@ import { servePage } from './serve-page.js';
 import { serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { serveProvisioning } from './provisioning.js';
-import { serveCanaries, serveReady } from './ready.js';
+import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
 import { serveHealth } from './health.js';
 import { servePersons } from './persons.js';
@@ -72,7 +72,6 @@ export function createApp(sources: ApiSources): ApiApp {
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
   serveSyncs(app, sources);
-  serveCanaries(app, sources);
   serveReady(app, sources); // before the pigeonholes, whose addresses look like it
   servePigeonholes(app, sources);
   serveSinks(app, sources);

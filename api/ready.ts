@@ -4,11 +4,9 @@ import { deadLetterGroups } from '../delivering/dead-letters.js';
 import type { ApiApp } from './api-app.js';
 import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
-import { isReady, readinessSchema, type ReadyCheck, readyCheckSchema } from '../operations/ready/readiness.js';
-import { jsonAnswer, needs, problems, jsonBody } from './route-parts.js';
+import { isReady, readinessSchema, type ReadyCheck } from '../operations/ready/readiness.js';
+import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workChecks } from '../operations/ready/work-checks.js';
-import { audited } from './audited.js';
-import { Refused } from './problem.js';
 
 const readyRoute = createRoute({
   method: 'get',
@@ -83,7 +81,6 @@ const order = [
   'quota',
   'sink',
   'consent',
-  'canary',
   'running',
   'parked',
 ];
@@ -91,56 +88,4 @@ const order = [
 function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
   const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
   return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
-}
-
-const maxSinks = 100;
-
-const askedSchema = z
-  .strictObject({
-    workspace: configuredName().optional().describe('Where several have that id.'),
-    sinks: z
-      .array(configuredName())
-      .min(1)
-      .max(maxSinks)
-      .describe('The sinks that a person has agreed to; each gets one invented item.'),
-  })
-  .openapi('CanaryRequest');
-
-export const canariesSchema = z
-  .object({ canaries: z.array(readyCheckSchema).readonly().describe('A line for each sink.') })
-  .openapi('Canaries');
-export type Canaries = z.infer<typeof canariesSchema>;
-
-const canaryRoute = createRoute({
-  method: 'post',
-  path: '/api/pigeonholes/{id}/canaries',
-  operationId: 'sendCanaries',
-  tags: ['Actions'],
-  summary: 'Send an invented item through sinks of an event, and take it back',
-  description:
-    'The evening before: what a check cannot tell. Each line says what was sent, what was answered, and what stays there. Takes up to two minutes.',
-  ...needs({ right: 'operate', looksLike: 'it has "sinks", a list of names, and may have "workspace"' }),
-  request: { params: z.object({ id: idText() }), body: jsonBody(askedSchema) },
-  responses: { 200: jsonAnswer('How it went.', canariesSchema), ...problems(404, 409, 413, 415) },
-});
-
-/** `POST /api/pigeonholes/{id}/canaries`. */
-export function serveCanaries(app: ApiApp, sources: ApiSources): void {
-  app.openapi(canaryRoute, async (c) => {
-    const { workspace: asked, sinks } = c.req.valid('json');
-    const place = await knownPigeonhole(c, sources, c.req.valid('param').id, asked);
-    const name = `${place.workspace}/${place.pigeonholeId}`;
-    const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
-    const served = new Set(pigeonhole.syncs.flatMap((sync) => present.config.syncs[sync]?.sinks ?? []));
-    const other = sinks.find((sink) => !served.has(sink));
-    if (other !== undefined) throw new Refused(404, `sink ${other} is sent nothing of pigeonhole ${name}`);
-    const wanted = [...new Set(sinks)];
-    const canaries = await audited(
-      c,
-      sources.ledger,
-      { action: 'canary', target: `pigeonhole:${name}`, detail: { sinks: wanted.join(' ') } },
-      () => sources.sendCanaries(place, wanted),
-    );
-    return c.json({ canaries }, 200);
-  });
 }

@@ -1,4 +1,3 @@
-import type { Canaries } from '../api/ready.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from '../api/alerts.js';
 import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
@@ -31,10 +30,6 @@ export interface ApiClient {
   status(options: { readonly counts: boolean; readonly items?: boolean }): Promise<Status>;
   overview(): Promise<Overview>;
   ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
-  sendCanaries(
-    pigeonhole: { readonly id: string; readonly workspace: string },
-    sinks: readonly string[],
-  ): Promise<Canaries>;
   act(action: Action): Promise<Done>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
@@ -142,8 +137,6 @@ export function apiClient(address: FindAddress): ApiClient {
       const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;
       return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
     },
-    sendCanaries: async ({ id, workspace }, sinks) =>
-      (await post(`/api/pigeonholes/${id}/canaries`, { workspace, sinks }, countingMs)) as Canaries,
     act: async (action) => (await post('/api/actions', action)) as Done,
     deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,

@@ -120,7 +120,7 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
 }
 
 /** Returns true if the reason for skipping a removal means that the sink holds nothing to remove. Pure. */
-export function saysNothingThere(reason: string): boolean {
+function saysNothingThere(reason: string): boolean {
   return nothingThere.has(reason) || isRemovalWord(reason);
 }
 

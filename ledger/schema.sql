@@ -89,27 +89,6 @@ create table begun_batches (
   FOREIGN KEY (sink_id, ref) REFERENCES lanes(sink_id, ref)
 );
 
-create table canaries (
-  number bigint not null generated always as identity,
-  mark bigint not null,
-  workspace text not null,
-  pigeonhole_id bigint not null,
-  sink text not null,
-  list text not null,
-  state text not null,
-  change_id uuid not null,
-  withdrawal_id uuid not null,
-  begun_at timestamp with time zone not null default date_trunc('milliseconds'::text, now()),
-  object json,
-  memory json not null default '{}'::json,
-  detail text,
-  owner text not null,
-  leased_until timestamp with time zone not null,
-  UNIQUE (mark),
-  PRIMARY KEY (number),
-  CHECK ((state = ANY (ARRAY['sending'::text, 'standing'::text, 'settled'::text, 'left'::text])))
-);
-
 create table changes (
   ref integer not null,
   sequence bigint not null,
@@ -820,7 +799,6 @@ create table workspaces (
 
 CREATE INDEX alert_messages_of_receiver ON alert_messages USING btree (receiver, number);
 CREATE UNIQUE INDEX audit_ends ON audit USING btree (asked) WHERE (asked IS NOT NULL);
-CREATE UNIQUE INDEX canaries_open ON canaries USING btree (workspace, pigeonhole_id, sink) WHERE (state = ANY (ARRAY['sending'::text, 'standing'::text]));
 CREATE INDEX changes_with_snapshot ON changes USING btree (ref, list, key) WHERE (snapshot IS NOT NULL);
 CREATE INDEX deliveries_in_order ON deliveries USING btree (((((sink_id)::bigint << 32) | (ref)::bigint)), sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'retry'::text]));
 CREATE INDEX deliveries_of_item ON deliveries USING btree (((sink_id + 0)), ref, list, key, sequence, replay) WHERE (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'dead'::text]));

@@ -81,12 +81,6 @@ export interface Subject {
    * service; `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
-  /**
-   * Set for a canary, an item invented to test the sink: the digits that all its ids and texts contain. A record found
-   * by a value without these digits may belong to a real person and is not touched. Everything that was created is
-   * removed again, whatever `onForget` says.
-   */
-  readonly canary?: string;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -137,18 +131,6 @@ export interface SinkTraits {
   readonly repeats: 'harmless' | 'lookUp';
   /** Maximum number of operations in one `send`. */
   readonly batchSize: number;
-  /** Treatment of a canary at this destination; absent: like any item, and nothing of it remains. */
-  readonly canary?: CanaryTraits;
-}
-
-/** Treatment of a canary at a destination (decision 0036). */
-export interface CanaryTraits {
-  /** A sentence about what remains after a canary was removed; absent if nothing remains. */
-  readonly stays?: string;
-  /** Causes under which it refuses an unknown person, and only after all other checks passed. */
-  readonly refusesUnknown?: readonly string[];
-  /** Only sending again finds what a dead attempt created. */
-  readonly foundBySending?: true;
 }
 
 /** A sink's queue for one pigeonhole. One process at a time holds it. */

@@ -5,7 +5,6 @@ import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
 import { act } from '../operations/act.js';
 import { applyConfiguration, type ConfigurationSwitch } from './switch-configuration.js';
-import { sendCanaries } from '../operations/canary/send-canaries.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
 import type { WorkflowStarter } from '../operations/orchestration.js';
@@ -77,7 +76,6 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
         now: () => performance.now(),
       },
     ),
-    sendCanaries: (place, sinks) => editions.use((to) => sendCanaries(to, place, sinks)),
     backup,
     pageCodes,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),

@@ -13,7 +13,6 @@ import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import { openLedger } from '../ledger/ledger.js';
 import { wasClockSetBack } from '../ledger/database-clock.js';
-import { endCanaryLeases } from '../delivering/canaries.js';
 import { useConfiguration } from '../ledger/configurations.js';
 import { freeDroppedFiles } from '../importing/drop-folders/dropped-file-states.js';
 import { endLeases } from '../ledger/lanes.js';
@@ -21,7 +20,6 @@ import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
 import { packStore } from '../operations/backup/pack-store.js';
-import { withdrawCanaries } from '../operations/canary/send-canaries.js';
 import { ClusterGuard } from './cluster-guard.js';
 import { unreachable } from './connect-temporal.js';
 import { Editions, openEdition, type Shared } from '../operations/editions.js';
@@ -51,8 +49,6 @@ const reconcileEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
-/** Test items that a dead process left at a sink are removed within this time after the next start. */
-const withdrawCanariesEveryMs = 30_000;
 const lookForWorkersEveryMs = 10_000;
 /** Longest time in which a worker may poll another cluster's task queue unnoticed. */
 const guardClusterEveryMs = 5000;
@@ -143,7 +139,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
-  if (embedded) await endCanaryLeases(ledger);
   const { address, client, native } = await openTemporal(options, closers, fail);
   const { namespace, taskQueue } = config.temporal;
   // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
@@ -265,8 +260,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   }
-  const withdrawLeft = (): Promise<void> => editions.use((to) => withdrawCanaries(to, null));
-  closers.push(repeat(withdrawCanariesEveryMs, withdrawLeft, 'taking canaries back failed', log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();

@@ -1,5 +1,5 @@
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
-import { formatReady, formatCanaries } from './ready.js';
+import { formatReady } from './ready.js';
 
 const sessions: ReadyCheck = { id: 'sessions', label: 'Sessions', state: 'ok', says: '12 sessions' };
 const quota: ReadyCheck = {
@@ -71,26 +71,5 @@ describe('the output of ready', () => {
     expect(coloured).toContain('\u001b[31mFAILED');
     // oxlint-disable-next-line no-control-regex -- matches colour codes
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
-  });
-});
-
-const line = (state: ReadyCheck['state']): ReadyCheck => ({
-  id: 'canary:crm',
-  label: 'Canary through crm (hubspot)',
-  state,
-  says: 'it was sent and taken back',
-});
-
-describe('the summary of canaries', () => {
-  it.each<[string, ReadyCheck['state'][], string]>([
-    ['all arrived', ['ok', 'ok'], 'canaries: all arrived and were deleted again'],
-    ['one needs a check', ['ok', 'warning'], 'canaries: none failed, 1 to check'],
-    ['one was refused', ['ok', 'warning', 'failed'], 'canaries: 1 of 3 failed'],
-    ['one broke off', ['unknown'], 'canaries: 1 of 1 failed'],
-    ['there is no sink', [], 'no sink to send a canary to'],
-  ])('is said at the end where %s', (_, states, last) => {
-    const lines = formatCanaries(states.map(line), { columns: 80, colours: false });
-    expect(lines).toHaveLength(states.length + 1);
-    expect(lines.at(-1)).toBe(last);
   });
 });

@@ -2,8 +2,6 @@ import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
 import { exampleText, type Run } from '../command-options.js';
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
-import type { ApiClient } from '../api-client.js';
-import { confirm } from '../operator.js';
 import type { Context, Output } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { clientOf } from '../instance.js';
@@ -15,10 +13,8 @@ export function addReady(program: Command, run: Run): void {
   program
     .command('ready <pigeonhole>')
     .description('Check whether pigeonpost is ready for an event')
-    .option('--canary', 'send a test item through each sink, then delete it there', false)
-    .option('--yes', 'no confirmation before canaries are sent', false)
     .option('--json', 'one JSON document', false)
-    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json', 'ready 101 --canary'))
+    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json'))
     .action((pigeonhole: string, options: Omit<ReadyOptions, 'pigeonhole'>) =>
       run((context) => ready(context, { pigeonhole, ...options })),
     );
@@ -26,57 +22,20 @@ export function addReady(program: Command, run: Run): void {
 
 export interface ReadyOptions {
   readonly pigeonhole: string;
-  /** Send a test item through each sink, and delete it again. */
-  readonly canary: boolean;
-  readonly yes: boolean;
   readonly json: boolean;
 }
 
 /**
- * `pigeonpost ready <pigeonhole>`: checks whether pigeonpost is ready for an event; with `--canary`, also sends a test
- * item through each sink after a confirmation. Exit 0 if every check passed, 1 if one failed or could not be made, or
- * if the operator declines, 2 without a terminal to confirm at, 3 if no pigeonpost runs, 4 for an unknown pigeonhole.
+ * `pigeonpost ready <pigeonhole>`: checks whether pigeonpost is ready for an event. Exit 0 if every check passed, 1 if
+ * one failed or could not be made, 3 if no pigeonpost runs, 4 for an unknown pigeonhole.
  */
-export async function ready(context: Context, { pigeonhole, canary, yes, json }: ReadyOptions): Promise<ExitCode> {
+export async function ready(context: Context, { pigeonhole, json }: ReadyOptions): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
   const found = await client.ready(await parsePigeonhole(pigeonhole));
-  if (!json) for (const line of formatReady(found, out)) out.line(line);
-  if (!canary) {
-    if (json) out.line(JSON.stringify(found));
-    return found.ready ? ExitCode.Done : ExitCode.Failed;
-  }
-  const sinks = sinksIn(found.checks);
-  if (sinks.length > 0 && !yes) {
-    if (!(await confirm(questionFor(sinks)))) {
-      out.note('nothing was sent');
-      return ExitCode.Failed;
-    }
-  }
-  const canaries = await send(client, found, sinks);
-  if (json) out.line(JSON.stringify({ ...found, canaries }));
-  else for (const line of formatCanaries(canaries, out)) out.line(line);
-  const passed = canaries.every(({ state }) => state === 'ok' || state === 'warning');
-  return found.ready && passed ? ExitCode.Done : ExitCode.Failed;
-}
-
-async function send(
-  client: ApiClient,
-  { pigeonhole: { workspace, id } }: Readiness,
-  sinks: readonly string[],
-): Promise<readonly ReadyCheck[]> {
-  if (sinks.length === 0) return [];
-  return (await client.sendCanaries({ workspace, id: String(id) }, sinks)).canaries;
-}
-
-/** Returns the sinks among the checks. */
-function sinksIn(checks: readonly ReadyCheck[]): string[] {
-  return checks.flatMap(({ id }) => (id.startsWith('sink:') ? [id.slice('sink:'.length)] : []));
-}
-
-function questionFor(sinks: readonly string[]): string {
-  const [what, back] = sinks.length === 1 ? ['', 'it'] : [' each', 'them'];
-  return `Send a test item through ${sinks.join(', ')}${what}, and delete ${back} again?`;
+  if (json) out.line(JSON.stringify(found));
+  else for (const line of formatReady(found, out)) out.line(line);
+  return found.ready ? ExitCode.Done : ExitCode.Failed;
 }
 
 const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; readonly style: Style }>> = {
@@ -102,24 +61,6 @@ export function formatReady(
     ...title.map((line) => paint(line, 'bold', screen.colours)),
     ...checks.flatMap((check) => checkLines(check, screen)),
     paint(verdict(ready, checks), ready ? 'green' : 'red', screen.colours),
-  ];
-}
-
-/** Formats the result of each canary, and a summary at the end. Pure. */
-export function formatCanaries(canaries: readonly ReadyCheck[], screen: Pick<Output, 'columns' | 'colours'>): string[] {
-  const bad = canaries.filter(({ state }) => state === 'failed' || state === 'unknown').length;
-  const open = canaries.filter(({ state }) => state === 'warning').length;
-  const says =
-    canaries.length === 0
-      ? 'no sink to send a canary to'
-      : bad > 0
-        ? `canaries: ${bad} of ${canaries.length} failed`
-        : open > 0
-          ? `canaries: none failed, ${open} to check`
-          : 'canaries: all arrived and were deleted again';
-  return [
-    ...canaries.flatMap((check) => checkLines(check, screen)),
-    paint(says, bad > 0 ? 'red' : 'green', screen.colours),
   ];
 }
 

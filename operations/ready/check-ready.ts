@@ -7,14 +7,12 @@ import { reserveOf } from '../../work/asking/service-gate.js';
 import type { EventChecks, ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
-import { canariesLeft } from '../../delivering/canaries.js';
 import { countRegistrants } from '../../importing/count-registrants.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/asking/quota.js';
 import { sessionItems } from '../../reading/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
-import { judgeLeftCanary } from '../canary/judge-canary.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
 import { profileFieldsOf } from '../../importing/desk/profile-fields.js';
@@ -55,13 +53,12 @@ export async function checkReady(to: Collaborators, place: PigeonholeKey, now: n
   const asked = await ask(to, place);
   const sessions = await sessionItems(ledger, [ref]);
   const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
-  const [registrants, fields, quota, destinations, consent, canaries] = await Promise.all([
+  const [registrants, fields, quota, destinations, consent] = await Promise.all([
     countRegistrants(ledger, ref),
     checkFields(to, place, sinks),
     checkQuota(to, place, asked.item, now),
     Promise.all(sinks.map((each) => checkSink(config, each))),
     checkConsent(to, ref, selected, sinks),
-    canariesLeft(ledger, place),
   ]);
   return {
     pigeonhole: {
@@ -79,7 +76,6 @@ export async function checkReady(to: Collaborators, place: PigeonholeKey, now: n
       quota,
       ...destinations,
       ...consent,
-      ...canaries.map((canary) => judgeLeftCanary(canary, config.sinks[canary.sink]?.type ?? 'not configured')),
     ],
   };
 }

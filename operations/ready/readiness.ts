@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 
 /** One line of what has to be in order before an event begins. */
-export const readyCheckSchema = z
+const readyCheckSchema = z
   .object({
     id: z.string().describe('Stable, for programs: `sessions`, or `sink:crm` where there is one of each sink.'),
     label: z.string().describe('Subject of the check, in a few words.'),

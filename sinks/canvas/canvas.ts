@@ -95,7 +95,6 @@ export function createCanvasSink(
       revisions: 'latest',
       repeats: 'lookUp', // two jobs for the same grade could finish in the wrong order
       batchSize: BATCH_SIZE,
-      canary: { refusesUnknown: ['student-not-found'] }, // Canvas refuses the student only after it found course and assignment
     },
     check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
     async plan(subjects) {

@@ -1,5 +1,4 @@
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
-import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import type { GradeKeys } from './config.js';
@@ -25,7 +24,7 @@ export class Planner {
       let reason = 'no-record';
       const view = mappingView(subject);
       for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
-        const step = await stepFor(keys, path, view, subject, made);
+        const step = await stepFor(keys, path, view, made);
         if (typeof step === 'string') reason = step;
         else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
       }
@@ -38,10 +37,10 @@ export class Planner {
   }
 
   /** A grade is a record of the course, so it stays when an item is deleted; it is removed if the attendee must be forgotten. */
-  #planRemoval({ change, removal, canary }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
+  #planRemoval({ change, removal }: Subject, made: readonly MadeGrade[]): Planned<CanvasOperation> {
     if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
     if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
-    if (this.#onForget === 'manual' && canary === undefined) return { kind: 'nothing', reason: 'forget-by-hand' };
+    if (this.#onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
     const steps = made.map(({ course, assignment, left }): GradeStep => {
       const step = { course, assignment, user: String(left.userId), grade: '' };
       return { ...step, sent: sentHash(step), left, overwrite: false };
@@ -55,13 +54,11 @@ async function stepFor(
   keys: GradeKeys,
   path: string,
   view: MappingView,
-  subject: Subject,
   made: readonly MadeGrade[],
 ): Promise<GradeStep | string> {
   if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return 'condition';
   const user = await keys.user.evaluate(view, `${path}.user`, referenceValue);
   if (user === null) return 'no-user';
-  if (mayBeAnothers(subject, [user])) return notItsOwn;
   const course = await keys.course.evaluate(view, `${path}.course`, referenceValue);
   const { createAssignment } = keys;
   const assignmentValue = createAssignment === undefined ? referenceValue : nameValue;
@@ -74,6 +71,5 @@ async function stepFor(
   const before = made.find((each) => isSameAssignment(each, target));
   if (before?.sent === sent) return 'same-grade';
   const step = { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
-  // A canary must leave nothing behind, and a new assignment would stay.
-  return createAssignment === undefined || subject.canary !== undefined ? step : { ...step, create: createAssignment };
+  return createAssignment === undefined ? step : { ...step, create: createAssignment };
 }

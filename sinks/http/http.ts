@@ -27,7 +27,6 @@ export function createHttpSink(
   const { accept, results } = config;
   const isLog = config.revisions === 'every';
   const reading = { name: environment.name, host: client.host, accept, results, isLog };
-  const stays = config.records.some((record) => record.delete === undefined);
   return {
     traits: {
       order: 'item',
@@ -35,7 +34,6 @@ export function createHttpSink(
       revisions: config.revisions,
       repeats: 'harmless',
       batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MOST_PER_SEND),
-      ...(stays && { canary: { stays: `what is sent to ${client.host} stays there: there is no "delete" request` } }),
     },
     check: (signal) => checkReceiver(config, client, reading, signal),
     async plan(subjects) {

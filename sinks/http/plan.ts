@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView } from '../mapping/mapping-view.js';
-import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
@@ -87,7 +86,6 @@ export class Planner {
     const view = { ...around, properties, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
     const find = isNew && record.find ? await this.#write(record.find, view, `${key}.find`) : undefined;
-    if (mayBeAnothers(subject, [JSON.stringify(find ?? request)])) return notItsOwn;
     const sent = hashOf(request);
     if (made?.sent === sent && change.replay === undefined) return 'unchanged';
     return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }) };
@@ -102,13 +100,12 @@ export class Planner {
   ): Promise<Step | string> {
     const forgets = forgetsPerson(subject.removal);
     const isOurs = made?.found !== true;
-    const isCanary = subject.canary !== undefined;
-    if (forgets && this.#onForget === 'manual' && !isCanary) return 'forget-by-hand';
-    const deletes = isCanary || (forgets ? this.#onForget === 'delete' || record.forget === undefined : true);
+    if (forgets && this.#onForget === 'manual') return 'forget-by-hand';
+    const deletes = forgets ? this.#onForget === 'delete' || record.forget === undefined : true;
     const mayDelete = isOurs || (forgets && this.#onForget === 'delete');
     const purpose: Exclude<Purpose, 'find'> = deletes ? 'delete' : 'forget';
     const keys = record[purpose];
-    if (keys === undefined) return forgets && made !== undefined && !isCanary ? cannotForget : 'no-delete-request';
+    if (keys === undefined) return forgets && made !== undefined ? cannotForget : 'no-delete-request';
     if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
     // Without an id there is no record, or one whose answer was lost. A request that identifies the record by our
     // values finds it; one that needs the id would go to another address.

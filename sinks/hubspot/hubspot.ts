@@ -42,7 +42,6 @@ export function createHubSpotSink(
       revisions: 'latest',
       repeats: config.records.some(({ object }) => object === 'notes') ? 'lookUp' : 'harmless',
       batchSize: BATCH_SIZE,
-      canary: { stays: staysInHubSpot(config), foundBySending: true },
     },
     check: (signal) => run(signal, (budget) => checkAccount(client, config.records, environment.name, budget)),
     async plan(subjects) {
@@ -75,12 +74,6 @@ export function createHubSpotSink(
     trace: (subjects) => Promise.all(subjects.map((subject) => planner.trace(subject))),
     close: () => client.close(),
   };
-}
-
-/** Source: HubSpot, "Restore deleted records". */
-function staysInHubSpot({ records }: HubSpotConfig): string {
-  const event = records.some(({ object }) => object === 'marketing-event');
-  return `HubSpot keeps what was removed in its recycling bin for 90 days${event ? ', and the marketing event with a registration that was cancelled' : ''}`;
 }
 
 /**

@@ -200,17 +200,6 @@ export function listIdsOf(made: unknown): string[] {
   return listOf(fieldsOf(made).lists).filter((each) => typeof each === 'string');
 }
 
-/** Removes the contact that HubSpot created for a canary's registration: no other record has its e-mail. */
-export function contactRemovalsOf(made: readonly (readonly [record: string, of: unknown])[]): Step[] {
-  const own = new Set(made.map(([, of]) => fieldsOf(of).id));
-  return made.flatMap(([record, of]): Step[] => {
-    const { contactId } = fieldsOf(of);
-    if (typeof contactId !== 'string' || own.has(contactId)) return [];
-    own.add(contactId);
-    return [{ kind: 'archive', record: `${record} contact`, objectType: 'contacts', id: contactId }];
-  });
-}
-
 /** Identifies the marketing event of a pigeonhole by ids that never change. */
 export function eventName({ workspace, pigeonholeId }: Subject['change']): {
   externalAccountId: string;

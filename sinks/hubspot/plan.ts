@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fieldsOf, type Fields, type Planned, type SinkEnvironment, type Subject, forgetsPerson } from '../sink.js';
 import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
-import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { mappingView, type MappingView } from '../mapping/mapping-view.js';
 import { lifecycleStage } from './decide-writes.js';
 import { noteText, looksLikeEmail, normalEmail, propertyValue, instantValue, listIdValue } from './property-value.js';
@@ -12,7 +11,6 @@ import {
   type PropertyWrite,
   type Step,
   type UniqueValue,
-  contactRemovalsOf,
   eventName,
   listIdsOf,
   type RemovalCause,
@@ -68,7 +66,7 @@ export class Planner {
       for (const { keys, name, path } of this.#entries) {
         const wasMade = Object.keys(fieldsOf(subject.object?.[name])).length > 0;
         if (keys.from !== subject.change.list || keys.object !== 'notes' || wasMade) continue;
-        const contact = await contactOf(keys, path, view, subject);
+        const contact = await contactOf(keys, path, view);
         if (contact === null) continue;
         steps.push({ kind: 'note', record: name, id: null, contact, properties: {}, mark: markOf(subject, name) });
       }
@@ -103,9 +101,7 @@ export class Planner {
     const { change, object } = subject;
     const made = Object.entries(object ?? {});
     if (made.length === 0) return { kind: 'nothing', reason: 'never-sent' };
-    // A canary's records belong to it alone and are deleted.
-    const onForget = subject.canary === undefined ? this.#onForget : 'delete';
-    if (cause === 'consent' && onForget === 'manual') {
+    if (cause === 'consent' && this.#onForget === 'manual') {
       const ids = made.map(([record, of]) => {
         const { id, contactId } = fieldsOf(of);
         return [record, ...[id ?? contactId].filter((each) => typeof each === 'string')].join(' ');
@@ -116,8 +112,7 @@ export class Planner {
         detail: `a person is to be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
       };
     }
-    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, onForget) ?? []);
-    if (subject.canary !== undefined) steps.push(...contactRemovalsOf(made));
+    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, this.#onForget) ?? []);
     if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
@@ -166,8 +161,7 @@ export class Planner {
     });
     const id = typeof made.id === 'string' ? made.id : null;
     if (id === null && match.length === 0) return 'no-match';
-    const contact = await contactOf(keys, path, view, subject);
-    if (mayBeAnothers(subject, valuesOf([...match, ...(contact?.match ?? [])]))) return notItsOwn;
+    const contact = await contactOf(keys, path, view);
     const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
       const value = values.get(property);
       if (value != null) return [{ name: property, value, policy }];
@@ -221,7 +215,6 @@ export class Planner {
     const contactId = typeof made.contactId === 'string' ? made.contactId : null;
     const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
     if (contactId === null && email === null) return 'no-email';
-    if (contactId === null && mayBeAnothers(subject, [email])) return notItsOwn;
     const { name: eventTitle, organizer, ...others } = keys.event!;
     const details: Record<string, string> = {
       eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
@@ -248,8 +241,7 @@ export class Planner {
   }
 
   async #note({ keys, name, path }: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
-    const contact = await contactOf(keys, path, view, subject);
-    if (contact !== null && mayBeAnothers(subject, valuesOf(contact.match))) return notItsOwn;
+    const contact = await contactOf(keys, path, view);
     const id = typeof made.id === 'string' ? made.id : null;
     if (contact === null) return removalOf(name, made, 'anonymous', subject, this.#onForget) ?? 'no-match';
     const mark = markOf(subject, name);
@@ -274,12 +266,7 @@ function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, rec
 const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
 
 /** Returns the contact of a record; null if there is none, or the item has no value that would find it. */
-async function contactOf(
-  keys: RecordKeys,
-  path: string,
-  view: MappingView,
-  { canary }: Pick<Subject, 'canary'>,
-): Promise<ContactReference | null> {
+async function contactOf(keys: RecordKeys, path: string, view: MappingView): Promise<ContactReference | null> {
   const by = keys.email === undefined ? keys.contact : { email: keys.email };
   const match: UniqueValue[] = [];
   for (const [property, expression] of Object.entries(by ?? {})) {
@@ -287,9 +274,8 @@ async function contactOf(
     const value = await expression.evaluate(view, key, property === 'email' ? emailValue : propertyValue);
     if (value != null) match.push({ property, value });
   }
-  // The item's object would not name a contact created for a canary, so it could not be removed.
   if (match.length === 0) return null;
-  const create = keys.create && canary === undefined;
+  const { create } = keys;
   return { match, create, properties: create ? await contactPropertiesOf(keys, path, view) : {} };
 }
 
@@ -327,10 +313,6 @@ async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Pr
 function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
   if (Object.keys(presence).length === 0) return null;
   return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
-}
-
-function valuesOf(match: readonly UniqueValue[]): string[] {
-  return match.map(({ value }) => value);
 }
 
 /** An e-mail address. Refused under the name of HubSpot's own refusal: it is the same mistake. */

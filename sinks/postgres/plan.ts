@@ -25,9 +25,8 @@ export interface PostgresOperation extends Operation {
  * Plans what one change writes to the table of its list. Pure. Rows are always written completely: a field that the
  * item no longer has, or an attendee who must no longer be shown, disappears from the row as well.
  */
-export function planRow(subject: Subject, configured: SinkEnvironment['onForget']): Planned<PostgresOperation> {
+export function planRow(subject: Subject, onForget: SinkEnvironment['onForget']): Planned<PostgresOperation> {
   const { change, removal } = subject;
-  const onForget = subject.canary === undefined ? configured : 'delete'; // no other data refers to an invented row
   const table = tableOf.get(change.list);
   if (table === undefined) return { kind: 'nothing', reason: 'no-table' };
   if (!isStorable(change.key) || !isStorable(change.workspace)) {

@@ -49,7 +49,6 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment, tun
       revisions: 'every',
       repeats: 'lookUp',
       batchSize: config.maxLines,
-      canary: { stays: 'the bucket keeps two lines of it, that it is there and that it is deleted' },
     },
     check: (signal) => underOwnSignal(signal, (own) => checkStore(store, environment.name, own)),
     plan: (subjects) =>

@@ -1,5 +1,4 @@
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
-import { mayBeAnothers, notItsOwn } from '../may-be-anothers.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
@@ -85,12 +84,11 @@ function othersOf(
 }
 
 function forgetStep(
-  { object, canary }: Subject,
+  { object }: Subject,
   { name, keys }: NamedRecord,
-  configured: NonNullable<SinkEnvironment['onForget']>,
+  onForget: NonNullable<SinkEnvironment['onForget']>,
 ): Step | string {
   const known = remoteRecordOf(object, name);
-  const onForget = canary === undefined ? configured : 'delete'; // a canary's record is its own
   if (known === null) return 'never-sent';
   if (onForget === 'manual') {
     throw new MappingError(
@@ -129,7 +127,6 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
       ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
       : emailOf(await keys.email.evaluate(view, `${place}.email`));
   if (known === null && key === null && email === null) return 'no-key';
-  if (known === null && mayBeAnothers(subject, [key?.value ?? null, email])) return notItsOwn;
   return {
     kind: 'person',
     record: name,
@@ -192,7 +189,7 @@ async function linkedOrGone(
   const known = linkedRecordOf(subject.object, name);
   const unlink = (reason: string): Step | string => (known === null ? reason : { kind: 'unlink', record: name, known });
   if (forgetsPerson(subject.removal)) {
-    if (known === null || onForget !== 'manual' || subject.canary !== undefined) return unlink('never-sent');
+    if (known === null || onForget !== 'manual') return unlink('never-sent');
     throw new MappingError(
       'forget-by-hand',
       `someone is to be forgotten: delete ${known.linked} ${known.id} by hand ("onForget: manual")`,
@@ -211,7 +208,6 @@ async function linkedOrGone(
     onSeveral: keys.onSeveral,
   };
   if (key === null || (whose.key === null && whose.email === null)) return 'no-key';
-  if (known === null && mayBeAnothers(subject, [key.value])) return notItsOwn;
   const links: LinkedStep['links'] =
     keys.object === 'Task'
       ? { Lead: person.Lead ?? 'WhoId', Contact: person.Contact ?? 'WhoId' }

@@ -34,7 +34,6 @@ export function createSalesforceSink(
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: MOST_RECORDS,
-      canary: { stays: staysInSalesforce(config), foundBySending: true },
     },
     check: (signal) => checkOrg(org, records, onForget, { signal, remainingMs: () => Number.POSITIVE_INFINITY }),
     async plan(subjects) {
@@ -47,12 +46,6 @@ export function createSalesforceSink(
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };
-}
-
-/** Source: Salesforce Help, "Recycle Bin". */
-function staysInSalesforce({ records }: SalesforceConfig): string {
-  const campaign = records.some((keys) => keys.campaign !== undefined);
-  return `Salesforce keeps what was deleted in its Recycle Bin for 15 days${campaign ? ', and the campaign of the event' : ''}`;
 }
 
 export const salesforceSinkType: SinkType<SalesforceConfig> = {

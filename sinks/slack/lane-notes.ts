@@ -58,15 +58,6 @@ export class LaneNotes {
     return this.#all[threadKey(channel, key)] as ThreadNote | undefined;
   }
 
-  /** The messages of threads whose ts is known. */
-  get threads(): readonly { readonly channel: string; readonly key: string; readonly ts: string }[] {
-    return Object.entries(this.#all).flatMap(([name, note]) => {
-      const [kind, channel, key] = name.split(' ');
-      const ts = (note as ThreadNote | undefined)?.ts;
-      return kind === 'thread' && ts !== undefined ? [{ channel: channel!, key: key!, ts }] : [];
-    });
-  }
-
   notePost(itemKey: string, intent: PostIntent): void {
     this.#note(postKey(itemKey), intent);
   }

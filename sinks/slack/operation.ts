@@ -96,8 +96,6 @@ export interface ShowOperation extends Common {
 export interface RedactOperation extends Common {
   readonly kind: 'redact';
   readonly content: MessageContent;
-  /** Deletes the message instead, and the threads of the lane, which a canary has to itself. */
-  readonly whole?: true;
 }
 
 export type SlackOperation = ShowOperation | RedactOperation;

@@ -92,16 +92,6 @@ function withdraw(
   force: boolean,
   reason: string,
 ): Planned<SlackOperation> {
-  const { canary } = subject;
-  if (canary !== undefined && object?.state !== 'blind' && config.webhookUrl === undefined) {
-    const operation = {
-      ...sharedFields(subject, object),
-      kind: 'redact',
-      content: redactedMessage(),
-      whole: true,
-    } as const;
-    return { kind: 'send', operation }; // also without a message, since its thread may have been posted
-  }
   if (object === null || object.state === 'redacted') return { kind: 'nothing', reason };
   if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
   const own = config.messages.filter(({ from }) => from === subject.change.list);

@@ -81,7 +81,6 @@ async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcom
     case 'move':
       return await move(operation, operation.existing!, batch);
     case 'redact':
-      if (operation.whole === true) return await removeWhole(operation, batch);
       // Without a message there was only a post of unknown outcome, which has been settled: nothing is there.
       return operation.existing === null
         ? { kind: 'delivered', detail: 'there is no message', object: null }
@@ -196,29 +195,6 @@ async function redact(operation: RedactOperation, at: ExistingMessage, batch: Ba
   if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.hasOneChannel);
   const refused = await removeMessage(at, batch); // Slack forbids the edit; deleting is a separate right
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted instead`, object: null };
-}
-
-/** Deletes a canary's message and the threads of its lane, which hold nothing else. */
-async function removeWhole({ existing }: RedactOperation, batch: Batch): Promise<Outcome> {
-  let count = 0;
-  const places = [
-    ...(existing === null ? [] : [{ at: existing, forget: () => undefined }]),
-    ...batch.notes.threads.map(({ channel, key, ts }) => ({
-      at: { channel, ts },
-      forget: () => batch.notes.forgetThread(channel, key),
-    })),
-  ];
-  for (const { at, forget } of places) {
-    // oxlint-disable-next-line no-await-in-loop -- a reply is deleted before its thread
-    const verdict = await batch.call('chat.delete', { channel: at.channel, ts: at.ts });
-    if (verdict.kind === 'held') return verdict.outcome;
-    if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') {
-      return outcomeOf(verdict, batch.account.hasOneChannel);
-    }
-    forget();
-    count += 1;
-  }
-  return { kind: 'delivered', detail: count === 1 ? '1 message deleted' : `${count} messages deleted`, object: null };
 }
 
 function updateArgs(

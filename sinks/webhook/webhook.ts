@@ -47,9 +47,6 @@ export function createWebhookSink(
       revisions: 'every',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
-      canary: {
-        stays: 'the receiver was sent the item and its deletion; pigeonpost cannot remove what it keeps',
-      },
     },
     check: (signal) => checkReceiver(endpoint, signal),
     plan: (subjects) =>

@@ -101,7 +101,7 @@ export function voidStatements(
 ): Planned<XapiOperation> {
   if (voided.length === 0) return { kind: 'nothing', reason };
   const { onForget } = context.environment;
-  if (forgetsPerson(subject.removal) && onForget === 'manual' && subject.canary === undefined) {
+  if (forgetsPerson(subject.removal) && onForget === 'manual') {
     const detail = `the attendee of this item has to be forgotten: void these statements in the LRS by hand (${voided.join(', ')})`;
     return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
   }

@@ -69,7 +69,6 @@ export function createXapiSink(
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
-      canary: { stays: 'the LRS keeps the statement, voided, and the one that voids it' },
     },
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) => await planAll(subjects, { config, activities, environment }),

@@ -235,14 +235,6 @@ suite('a pigeonhole', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByRole('heading', { name: 'Checks' }).waitFor();
   });
-
-  it('sends a canary through each sink after a confirmation', async () => {
-    await go('#/ready/acme/101');
-    await press('Send a canary through each sink…');
-    await confirm('Send');
-    await page.getByText(/^Canary through archive/).waitFor();
-    expect(await system.auditedActions()).toContain('canary');
-  });
 });
 
 suite('the texts of attendees', () => {

@@ -49,8 +49,8 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
 }
 
 describe('the command lines that people read', () => {
-  /** Texts in sinks that begin like a command: the name of the item that "ready --canary" sends, and the mark on a note. */
-  const invented = /^pigeonpost (?:canary$|[^ ]+\/)/;
+  /** Texts in sinks that begin like a command: the mark on a note. */
+  const invented = /^pigeonpost [^ ]+\//;
   const own = commandLines(/^pigeonpost |^node dist\/cli\/main\.js/).filter(
     ({ words }) => !invented.test(words.join(' ')),
   );

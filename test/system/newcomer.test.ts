@@ -64,16 +64,6 @@ describe('a newcomer', () => {
     expect(ready.out).toMatch(/^ok +Sink archive \(file\): /m);
     expect(ready.out).toMatch(/\nready: /);
 
-    const unasked = await run('ready', '101', '--canary');
-    expect([unasked.code, unasked.errors]).toEqual([
-      2,
-      expect.stringContaining('There is no terminal to confirm at: add --yes'),
-    ]);
-    const canaries = await run('ready', '101', '--canary', '--yes');
-    expect([canaries.code, canaries.errors]).toEqual([0, '']);
-    expect(canaries.out).toMatch(/^ok +Canary through archive \(file\): "pigeonpost canary \d{15}"/m);
-    expect(canaries.out).toMatch(/\ncanaries: all arrived and were deleted again\n$/);
-
     const paused = await fetch(`http://127.0.0.1:${port}/api/actions`, {
       method: 'POST',
       headers: apiHeaders(folder),
