@@ -119,6 +119,7 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/events/apply', body: event, may: ['operator', 'admin'] },
   { method: 'GET', path: '/api/alerts', may: reading },
   { method: 'POST', path: '/api/alerts/test', body: {}, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/sinks/hooks/test', body: {}, may: ['operator', 'admin'] },
   ...['/api/erasures', `/api/erasures/${uuid}`, '/api/forgotten'].map((path) => ({
     method: 'GET',
     path,

@@ -24,6 +24,7 @@ export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledge
     lookAtEvent: notAsked,
     applyEvent: notAsked,
     checkReady: notAsked,
+    testSink: notAsked,
     imports: deskOf(),
     backup: null,
     meters: new ProcessMeters({ withNode: false }),

@@ -7,6 +7,7 @@ import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
 import type { PigeonholeKey } from '../operations/ready/check-ready.js';
 import type { EventChecks } from '../operations/ready/readiness.js';
+import type { SinkTest } from '../operations/test-sink.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
@@ -48,6 +49,8 @@ export interface ApiSources extends StatusSources {
    * reused for some seconds.
    */
   readonly checkReady: (pigeonhole: PigeonholeKey) => Promise<EventChecks>;
+  /** Sends one test message through a sink. `unknown`: no such sink. */
+  readonly testSink: (name: string) => Promise<SinkTest | { readonly refused: string } | 'unknown'>;
   readonly imports: ImportDesk;
   readonly alerts: {
     view(): Promise<AlertsView>;

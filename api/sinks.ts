@@ -11,11 +11,13 @@ import type { ApiApp, ApiContext } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
 import { requireRef } from './pigeonholes.js';
+import { audited } from './audited.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
-import { seesSink, workspaceOf } from './scope.js';
-import type { StatusSources } from '../operations/read-status.js';
+import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
+import type { ApiSources } from './api-sources.js';
+import { sinkTestSchema } from '../operations/test-sink.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';
 import { causeText, reasonText } from '../operations/delivery-words.js';
@@ -142,15 +144,28 @@ const deliveriesRoute = createRoute({
   responses: { 200: jsonAnswer('A part of them.', pageOf(deliverySchema)), ...problems(404) },
 });
 
+const testRoute = createRoute({
+  method: 'post',
+  path: '/api/sinks/{name}/test',
+  operationId: 'testSink',
+  tags: ['Sinks'],
+  summary: 'Send one message through a sink that says that it is a test',
+  description:
+    'For sinks of type `webhook` and `slack`. Any other sink answers 409, because a test would be an invented record among those of people. A paused or observing sink sends nothing.',
+  ...needs({ right: 'operate', looksLike: 'a test of a sink takes an empty object: {}' }),
+  request: { params: nameParams, body: jsonBody(z.strictObject({})) },
+  responses: { 200: jsonAnswer('The result.', sinkTestSchema), ...problems(404, 409, 413, 415) },
+});
+
 const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
 const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([positionOf.int8, positionOf.int4]);
 
-/** `GET /api/sinks`, `GET /api/sinks/{name}`, its `/lanes`, `/outcomes` and `/deliveries`. */
-export function serveSinks(app: ApiApp, sources: StatusSources): void {
+/** `GET /api/sinks`, `GET /api/sinks/{name}`, its `/lanes`, `/outcomes` and `/deliveries`, `POST` its `/test`. */
+export function serveSinks(app: ApiApp, sources: ApiSources): void {
   const { ledger } = sources;
   const known = (c: ApiContext, name: string): void => {
     if (Object.hasOwn(sources.config.sinks, name) && seesSink(c, sources, name)) return;
-    throw new Refused(404, `no sink ${name} is known: run "pigeonpost status" to see what exists`);
+    throw unknownSink(name);
   };
   app.openapi(listRoute, async (c) => {
     const present = await readPresent(sources, workspaceOf(c));
@@ -194,6 +209,18 @@ export function serveSinks(app: ApiApp, sources: StatusSources): void {
     }));
     return c.json({ outcomes }, 200);
   });
+  app.openapi(testRoute, async (c) => {
+    const { name } = c.req.valid('param');
+    known(c, name);
+    requireSink(c, sources, name);
+    const result = await audited(c, ledger, { action: 'test-sink', target: sinkTarget(sources, name) }, async () => {
+      const tested = await sources.testSink(name);
+      if (tested === 'unknown') throw unknownSink(name);
+      if ('refused' in tested) throw new Refused(409, tested.refused);
+      return tested;
+    });
+    return c.json(result, 200);
+  });
   app.openapi(deliveriesRoute, async (c) => {
     const { name } = c.req.valid('param');
     const { limit, after, pigeonhole, state, list } = c.req.valid('query');
@@ -212,6 +239,10 @@ export function serveSinks(app: ApiApp, sources: StatusSources): void {
     const orderedBy = (row: DeliveryState): readonly [number, number] => [row.sequence, row.replay];
     return c.json(partOf(rows, limit, { view: viewDelivery, orderedBy }), 200);
   });
+}
+
+function unknownSink(name: string): Refused {
+  return new Refused(404, `no sink ${name} is known: run "pigeonpost status" to see what exists`);
 }
 
 function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Present): SinkDetails {

@@ -10,6 +10,7 @@ import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { FieldsQuery, SeenFields } from '../api/fields.js';
 import type { Readiness } from '../operations/ready/readiness.js';
+import type { SinkTest } from '../operations/test-sink.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AuditEntryView } from '../api/audit-log.js';
 import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
@@ -31,6 +32,7 @@ export interface ApiClient {
   overview(): Promise<Overview>;
   ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
   act(action: Action): Promise<Done>;
+  testSink(name: string): Promise<SinkTest>;
   deletions(): Promise<{ held: HeldDeletions[] }>;
   heldDeletions(id: number): Promise<HeldDeletions>;
   decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
@@ -138,6 +140,7 @@ export function apiClient(address: FindAddress): ApiClient {
       return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
     },
     act: async (action) => (await post('/api/actions', action)) as Done,
+    testSink: async (name) => (await post(`/api/sinks/${encodeURIComponent(name)}/test`, {}, 60_000)) as SinkTest,
     deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
     heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
     decideDeletions: async (id, decision) =>

@@ -49,6 +49,11 @@ export interface Sink<Op extends Operation = Operation> {
    * Safe to run twice, also after a process died halfway.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
+  /**
+   * Sends one message that is marked as a test, for destinations where it is harmless: it must not look like a record
+   * of a person. Never throws. Everything else that a sink receives is a change.
+   */
+  sendTest?(signal: AbortSignal): Promise<Outcome>;
   /** Lifts the waits that the destination requested, because an operator wants to try now. */
   tryNow?(): void;
   /** Closes connections. The sink is not used afterwards. */

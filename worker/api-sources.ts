@@ -14,6 +14,7 @@ import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
 import { shareAnswers } from '../operations/ready/share-answers.js';
 import { checkReady, type PigeonholeKey } from '../operations/ready/check-ready.js';
+import { testSink } from '../operations/test-sink.js';
 import { startReplay } from '../operations/start-replay.js';
 
 /** Long enough that a page open in many browsers checks the sinks once, short enough that a fix shows quickly. */
@@ -76,6 +77,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
         now: () => performance.now(),
       },
     ),
+    testSink: (name) => editions.use((to) => testSink(to, name)),
     backup,
     pageCodes,
     page: readPageFiles(join(packageRoot(), 'dist/dashboard')),

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Action } from '../../operations/action.js';
 import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import { act } from './act.js';
+import { act, testSink } from './act.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 
 let api: AnsweringApi;
@@ -93,5 +93,26 @@ describe('pause, resume, poll-now, sweep and approve', () => {
   it('send no request to read a sink, which has nothing to read', async () => {
     await expect(run('poll-now', 'sink:hooks')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
     expect(asked).toEqual([]);
+  });
+});
+
+describe('sink test', () => {
+  it.each([
+    [true, 'HTTP 200', ExitCode.Done, 'sink hooks delivered the test message: HTTP 200'],
+    [false, 'HTTP 500', ExitCode.Failed, 'sink hooks did not deliver the test message: HTTP 500'],
+  ])('prints whether the message was delivered (%s)', async (delivered, detail, code, line) => {
+    const urls: string[] = [];
+    const answer = JSON.stringify({ delivered, detail });
+    const testing = await answeringApi(({ method, url }) => {
+      urls.push(`${method} ${url}`);
+      return answer;
+    });
+    const lines: string[] = [];
+    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
+    const context = { config: testing.config, debug: false, out };
+    expect(await testSink(context, { name: 'hooks', json: false })).toBe(code);
+    expect(await testSink(context, { name: 'hooks', json: true })).toBe(code);
+    expect([urls[0], lines]).toEqual(['POST /api/sinks/hooks/test', [line, answer]]);
+    await testing.close();
   });
 });

@@ -60,9 +60,9 @@ export function addSweep(program: Command, run: Run): void {
   }).option('--list <list>', 'only this list');
 }
 
-/** Adds `pigeonpost sink approve`. */
+/** Adds `pigeonpost sink approve` and `pigeonpost sink test`. */
 export function addSink(program: Command, run: Run): void {
-  const sink = program.command('sink').description('Approve a sink that only observes');
+  const sink = program.command('sink').description('Approve a sink that only observes, or send a test message');
   sink
     .command('approve <name>')
     .description('Let a sink with "mode: observe" send from its watermark, until its mode or its destination changes')
@@ -70,8 +70,40 @@ export function addSink(program: Command, run: Run): void {
     .option('--json', 'one JSON document', false)
     .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))
     .action((name: string, options: ActionOptions) =>
-      run((context) => act(context, { verb: 'approve', what: `sink:${name.replace(/^sink:/, '')}`, ...options })),
+      run((context) => act(context, { verb: 'approve', what: `sink:${sinkNamed(name)}`, ...options })),
     );
+  sink
+    .command('test <name>')
+    .description('Send one message that says that it is a test through a sink of type webhook or slack')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', exampleText('sink test hooks'))
+    .action((name: string, options: { json: boolean }) =>
+      run((context) => testSink(context, { name: sinkNamed(name), ...options })),
+    );
+}
+
+function sinkNamed(name: string): string {
+  return name.replace(/^sink:/, '');
+}
+
+/**
+ * `pigeonpost sink test <name>`: sends one test message through a sink. Exit 0 if the destination accepted it; 1 if it
+ * did not, or if the sink sends no tests or sends nothing now; 4 if the sink is unknown.
+ */
+export async function testSink(
+  context: Context,
+  { name, json }: { readonly name: string; readonly json: boolean },
+): Promise<ExitCode> {
+  const { out } = context;
+  const { client } = await instanceOf(context);
+  const result = await client.testSink(name);
+  const { delivered, detail } = result;
+  if (json) out.line(JSON.stringify(result));
+  else {
+    const said = delivered ? 'delivered the test message' : 'did not deliver the test message';
+    out.line(`sink ${name} ${said}${detail === null ? '' : `: ${detail}`}`);
+  }
+  return delivered ? ExitCode.Done : ExitCode.Failed;
 }
 
 type ActionOptions = Omit<ActOptions, 'verb' | 'what'>;

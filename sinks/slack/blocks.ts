@@ -56,6 +56,12 @@ export function threadMessage(title: string): MessageContent {
   return { text, blocks: [{ type: 'header', text: plain(text) }] };
 }
 
+/** Returns the message of a test. */
+export function testMessage(sink: string): MessageContent {
+  const text = `This is a test of pigeonpost's sink "${sink}". You can delete this message.`;
+  return { text, blocks: [{ type: 'section', text: plain(text) }] };
+}
+
 /** Returns the content that replaces a withdrawn message. */
 export function redactedMessage(): MessageContent {
   const text = 'This message has been withdrawn.';

@@ -7,6 +7,8 @@ import type { SlackRates } from './client.js';
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../network/read-answer.js';
 import { plainly } from './messages.js';
+import { permitOf } from './batch.js';
+import { testMessage } from './blocks.js';
 
 interface WebhookBatch {
   readonly webhook: IncomingWebhook;
@@ -58,6 +60,22 @@ async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNo
     return outcome.kind === 'delivered' ? { ...outcome, object: blind } : outcome;
   } finally {
     granted.permit.done();
+  }
+}
+
+const TEST_MS = 20_000;
+
+/** Posts one message that says that it is a test. The message stays there. */
+export async function sendTestByWebhook(
+  webhook: IncomingWebhook,
+  { rates, name, signal }: { readonly rates: SlackRates; readonly name: string; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const permit = permitOf(await rates.post(webhookChannel, signal, TEST_MS));
+  if ('kind' in permit) return permit.outcome;
+  try {
+    return classifyWebhookReply(await postByWebhook(webhook, testMessage(name), signal));
+  } finally {
+    permit.done();
   }
 }
 

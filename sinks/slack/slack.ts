@@ -7,12 +7,19 @@ import { RestClient } from '../rest/rest-client.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { type SlackApi, SlackRates } from './client.js';
 import { checkSlack } from './check.js';
-import { checkWebhook, recoverByWebhook, sendByWebhook, type IncomingWebhook } from './incoming-webhook.js';
+import {
+  checkWebhook,
+  recoverByWebhook,
+  sendByWebhook,
+  sendTestByWebhook,
+  type IncomingWebhook,
+} from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackOperation } from './operation.js';
 import { planSubject, traceSubject } from './plan.js';
 import { recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
+import { sendTestByToken } from './send-test.js';
 import { RotatingTokens, fixedToken, type TokenSource } from './tokens.js';
 import { type SlackAccount, Batch } from './batch.js';
 
@@ -64,8 +71,8 @@ export function createSlackSink(
     rotation === undefined ? token && fixedToken(token) : new RotatingTokens(api, rotation, environment.credentials);
   const mode =
     tokens === undefined
-      ? webhookMode({ rest, wallNow, url: webhookUrl! }, rates, clock)
-      : tokenMode({ api, tokens, rates, clock, config });
+      ? webhookMode({ rest, wallNow, url: webhookUrl! }, { rates, clock, name: environment.name })
+      : tokenMode({ api, tokens, rates, clock, config, name: environment.name });
   return {
     traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
     async check(signal) {
@@ -78,6 +85,7 @@ export function createSlackSink(
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     trace: (subjects) => Promise.resolve(subjects.map(traceSubject)),
+    sendTest: (signal) => underOwnSignal(signal, (own) => mode.sendTest(own)),
     async close() {
       await tokens?.settled();
       await rest.close();
@@ -91,10 +99,11 @@ const checkedLater = {
   text: 'the refresh token works once, so only a running pigeonpost uses it: check the token and the channels with "pigeonpost ready" while "pigeonpost start" runs',
 };
 
-type Mode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover'>>;
+type Mode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover' | 'sendTest'>>;
 
 function tokenMode({
   config,
+  name,
   ...calling
 }: {
   readonly api: SlackApi;
@@ -102,6 +111,8 @@ function tokenMode({
   readonly rates: SlackRates;
   readonly clock: Clock;
   readonly config: SlackConfig;
+  /** The sink's name. */
+  readonly name: string;
 }): Mode {
   const channels = channelsOf(config);
   const account: SlackAccount = {
@@ -116,15 +127,20 @@ function tokenMode({
     check: (signal) => checkSlack({ ...calling, channels }, signal),
     send: (operations, lane, signal) => sendByToken(operations, new Batch(account, lane, signal, SEND_MS)),
     recover: (operations, lane, signal) => recoverOperations(operations, new Batch(account, lane, signal, RECOVER_MS)),
+    sendTest: (signal) => sendTestByToken(account, { channel: channels[0]!, sink: name }, signal),
   };
 }
 
-function webhookMode(webhook: IncomingWebhook, rates: SlackRates, clock: Clock): Mode {
+function webhookMode(
+  webhook: IncomingWebhook,
+  { rates, clock, name }: { readonly rates: SlackRates; readonly clock: Clock; readonly name: string },
+): Mode {
   return {
     check: (signal) => checkWebhook(webhook, signal),
     send: (operations, lane, signal) =>
       sendByWebhook(operations, { webhook, rates, lane, signal, clock, endsAtMs: clock.now() + SEND_MS }),
     recover: (operations, lane) => Promise.resolve(recoverByWebhook(operations, lane)),
+    sendTest: (signal) => sendTestByWebhook(webhook, { rates, name, signal }),
   };
 }
 

@@ -96,6 +96,21 @@ describe('a webhook', () => {
     expect(request?.headers['webhook-signature']).toBe(signature);
   });
 
+  it('sends a test as a signed event of a type of its own', async () => {
+    const { url, requests } = await receiver((_, response) => response.end('ok'));
+    const sink = sinkFor(url);
+    expect(await sink.sendTest!(new AbortController().signal)).toEqual({ kind: 'delivered', detail: 'HTTP 200' });
+
+    const [{ request, body } = { request: undefined, body: '' }] = requests;
+    const event = new Webhook(secret).verify(body, request!.headers as Record<string, string>);
+    expect(event).toEqual({
+      id: request!.headers['webhook-id'],
+      type: 'pigeonpost.test',
+      timestamp: expect.any(String),
+      data: { message: expect.stringContaining('test') },
+    });
+  });
+
   it('needs no new connection for each request', async () => {
     const { url, sockets, requests } = await receiver((_, response) => response.end('x'.repeat(10_000)));
     const sink = sinkFor(url);

@@ -6,7 +6,7 @@ import { checkReceiver } from './check.js';
 import { webhookConfigSchema, type WebhookConfig } from './config.js';
 import { deliver, REQUEST_TIMEOUT_MS, type Endpoint } from './deliver.js';
 import { Signer } from './sign.js';
-import { toWebhookOperation, type WebhookOperation } from './format.js';
+import { testOperation, toWebhookOperation, type WebhookOperation } from './format.js';
 
 /** Maximum number of concurrent requests and of connections to the receiver. */
 const CONCURRENCY = 16;
@@ -62,6 +62,7 @@ export function createWebhookSink(
       );
       return { outcomes };
     },
+    sendTest: (signal) => underOwnSignal(signal, (own) => deliver(testOperation(endpoint.now()), endpoint, own)),
     close: () => endpoint.dispatcher.close(),
   };
 }

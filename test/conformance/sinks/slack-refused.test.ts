@@ -232,6 +232,17 @@ describe('the Slack sink with an incoming webhook', () => {
     expect(stage.slack.state().violations).toBe(0);
   });
 
+  it('posts a test that says so, and reports a refusal without the address', async () => {
+    await startWebhook();
+    const test = (): Promise<unknown> => stage.courier.sink.sendTest!(new AbortController().signal);
+    expect(await test()).toMatchObject({ kind: 'delivered' });
+    expect(texts()).toEqual([expect.stringContaining('test')]);
+    fault('dropAfter', '/services/');
+    const lost = await test();
+    expect(lost).toMatchObject({ kind: 'unknown' });
+    expect(JSON.stringify(lost)).not.toContain('s3cret');
+  });
+
   it('asks a person about a message whose answer was lost, and posts it again only when told to', async () => {
     await startWebhook();
     fault('dropAfter', '/services/');

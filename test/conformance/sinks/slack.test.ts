@@ -34,6 +34,15 @@ describe('the Slack sink', () => {
     expect(stage.slack.state().violations).toBe(0);
   });
 
+  it('posts a test that says so, which no look-up takes for an item', async () => {
+    await start();
+    const outcome = await stage.courier.sink.sendTest!(new AbortController().signal);
+    expect(outcome).toMatchObject({ kind: 'delivered' });
+    const { all } = stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!;
+    expect(all).toMatchObject([{ text: expect.stringContaining('test'), metadata: { event_type: 'pigeonpost_test' } }]);
+    expect([stage.shown(), stage.threads()]).toEqual([{}, []]);
+  });
+
   it('edits what changed, redacts what is withdrawn or deleted, and shows what returns again', async () => {
     await start();
     for (const key of ['1', '2', '3', '4']) stage.offer(key, {});
