@@ -179,6 +179,7 @@ async function open(
       lookAtEvent: async () => emptyEvent,
       applyEvent: async () => emptyEvent,
       preview: async () => ({ items: [], more: false, counts: [], problems: [], notes: [] }),
+      testSink: async () => ({ delivered: true, detail: null }),
       replay: async ({ id }) => ({ id, dryRun: true, counts: [], problems: [], notes: [] }),
       planConfiguration: async () => ({
         current: 1,
