@@ -10,7 +10,7 @@ import { EventTimes } from './decide-writes.js';
 import { findNotes } from './send-notes.js';
 import type { HubSpotOperation } from './operation.js';
 import { Planner } from './plan.js';
-import { Task } from './task.js';
+import { Task } from './batch.js';
 
 /** Records of one call; HubSpot takes no more. */
 const BATCH_SIZE = 100;

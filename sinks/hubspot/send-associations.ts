@@ -3,7 +3,7 @@ import type { Reply } from './client.js';
 import { findContacts } from './send-notes.js';
 import type { RecordStep, LeaveStep } from './operation.js';
 import type { Sending } from './send-records.js';
-import type { Task } from './task.js';
+import type { Task } from './batch.js';
 
 type Pair = { readonly task: Task; readonly step: RecordStep };
 

@@ -1,10 +1,9 @@
-import { runBatch } from './batch.js';
+import { runBatch, type Task } from './batch.js';
 import { held, withCorrelationId } from './classify.js';
 import { clockToleranceMs, changedAtMs } from './decide-writes.js';
 import type { ArchiveStep, ForgetStep, LeaveStep } from './operation.js';
 import { leaveLists } from './send-associations.js';
 import type { Sending } from './send-records.js';
-import type { Task } from './task.js';
 
 /**
  * Clears this sink's values in records that others also use. A property stays if it was last changed before the sink

@@ -1,7 +1,6 @@
-import { type BatchInput, type RecordReply, runBatch } from './batch.js';
+import { type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
 import type { NoteStep, ContactReference } from './operation.js';
 import type { Sending } from './send-records.js';
-import type { Task } from './task.js';
 import { fieldsOf, type Result } from '../sink.js';
 import { listOf, problemOf } from './classify.js';
 

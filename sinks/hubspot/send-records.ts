@@ -1,4 +1,4 @@
-import { type BatchCall, type BatchInput, type RecordReply, runBatch } from './batch.js';
+import { type BatchCall, type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient } from './client.js';
 import {
@@ -11,7 +11,6 @@ import {
   type EventTimes,
 } from './decide-writes.js';
 import type { RecordStep, UniqueValue } from './operation.js';
-import type { Task } from './task.js';
 
 export interface Sending {
   readonly client: HubSpotClient;

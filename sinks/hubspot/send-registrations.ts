@@ -1,8 +1,7 @@
 import { type Fields, type Result, fieldsOf } from '../sink.js';
-import { type BatchInput, type RecordReply, runBatch } from './batch.js';
+import { type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
 import type { MarketingEvent, RegistrationStep } from './operation.js';
 import type { Sending } from './send-records.js';
-import type { Task } from './task.js';
 import { createHash } from 'node:crypto';
 import { held, listOf, problemOf, withCorrelationId } from './classify.js';
 import type { Reply } from './client.js';

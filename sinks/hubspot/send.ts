@@ -5,7 +5,7 @@ import { sendArchives, sendForgets, sendLeaves } from './send-forgets.js';
 import { sendNotes } from './send-notes.js';
 import { sendRecords, type Sending } from './send-records.js';
 import { sendRegistrations } from './send-registrations.js';
-import type { Task } from './task.js';
+import type { Task } from './batch.js';
 
 /**
  * Carries out all steps of some operations, kind by kind, so that one call serves many of them: contacts before what

@@ -2,11 +2,10 @@ import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { CallFailure } from './operation.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import { isPersonType, type PersonType } from './config.js';
-import { conformValue, fieldValue } from './field-value.js';
+import { conformValue, fieldValue, type FieldFacts, type ObjectFacts, type Org } from './object-fields.js';
 import { targetOf } from './linked-records.js';
 import type { Expression } from '../mapping/expression.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
-import type { FieldFacts, ObjectFacts, Org } from './object-fields.js';
 import type { NamedRecord } from './plan.js';
 
 /**

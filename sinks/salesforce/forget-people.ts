@@ -1,8 +1,7 @@
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './field-value.js';
+import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
-import type { ObjectFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Written, writeRecords } from './write-records.js';
 

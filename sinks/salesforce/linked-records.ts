@@ -1,6 +1,6 @@
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './field-value.js';
+import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
 import {
   isOpen,
@@ -14,7 +14,6 @@ import {
   type FieldWrite,
   type Lookup,
 } from './operation.js';
-import type { ObjectFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Write, type Written, writeRecords } from './write-records.js';
 

@@ -3,7 +3,7 @@ import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/mapping-view.js';
 import { truncate } from '../mapping/truncate.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
-import { emailOf, fieldValue } from './field-value.js';
+import { emailOf, fieldValue } from './object-fields.js';
 import {
   type CampaignStep,
   type FieldValue,

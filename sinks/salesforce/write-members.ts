@@ -2,10 +2,9 @@ import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './field-value.js';
+import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
-import type { ObjectFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { type FieldValues, type Written, writeRecords } from './write-records.js';
 

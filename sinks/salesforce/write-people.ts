@@ -1,10 +1,9 @@
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
-import { conformValue } from './field-value.js';
+import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
 import { type PersonGroup, textOf } from './find-people.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
-import type { ObjectFacts, Org } from './object-fields.js';
 import { type Write, type Written, writeRecords } from './write-records.js';
 
 /** The write for some members of a group. */

@@ -1,4 +1,4 @@
-import { conformValue } from './field-value.js';
+import { conformValue } from './object-fields.js';
 import type { FieldValue } from './operation.js';
 
 describe('a value for a field', () => {
