@@ -1,8 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Selected } from '../ledger/pigeonholes.js';
 import { pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
-import { derivedLists, type SentListName } from '../work/derived-lists.js';
-import { sinksWanting } from '../work/reading-plan.js';
+import { derivedLists, type SentListName, sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /** The lists that a sink receives of one pigeonhole, or (pigeonhole id 0) of a workspace itself. */

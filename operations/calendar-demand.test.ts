@@ -1,4 +1,4 @@
-import type { SessionTimes } from '../reading/event-times.js';
+import type { SessionTimes } from '../reading/stream-facts.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
 import { adviseOnQuota, calendarDemand, type PlannedPigeonhole, withIntervals } from './calendar-demand.js';
 

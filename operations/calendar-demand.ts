@@ -1,9 +1,8 @@
 import type { TimeWindow } from '../reading/cadence.js';
 import { addNeeds, demandBetween, noNeeds, allNeeds } from '../reading/demand.js';
-import type { SessionTimes } from '../reading/event-times.js';
+import { type SessionTimes, factsOf } from '../reading/stream-facts.js';
 import { type Needs, unstretched } from '../work/asking/quota-rules.js';
 import { streamsOf, type ReadingPlan } from '../work/reading-plan.js';
-import { factsOf } from '../reading/stream-facts.js';
 import type { Intervals } from '../config/config.js';
 
 /** A pigeonhole's calendar and its reading plan. */

@@ -1,5 +1,5 @@
 import { choose } from '../reading/discover.js';
-import { eventTimes, sessionTimes } from '../reading/event-times.js';
+import { eventTimes, sessionTimes } from '../reading/stream-facts.js';
 import { syncsOf, planReading } from '../work/reading-plan.js';
 import { allNeeds } from '../reading/demand.js';
 import type { Config } from '../config/config.js';

@@ -1,5 +1,4 @@
-import { allNeeds } from '../reading/demand.js';
-import { forecastNeeds } from '../work/asking/forecast.js';
+import { allNeeds, forecastNeeds } from '../reading/demand.js';
 import { lastsMs, leftForReading, type Needs } from '../work/asking/quota-rules.js';
 import type { QuotaView } from './status-view.js';
 import type { Config } from '../config/config.js';

@@ -79,3 +79,10 @@ export interface PollVoteFilters {
   readonly sessionId?: number;
   readonly attendeeId?: number;
 }
+
+/** Lists that are read per session, and the session type that fills them. */
+export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
+  ['votes', 'qna'],
+  ['answer_ratings', 'qna'],
+  ['answers', 'poll_word_cloud'],
+]);

@@ -1,5 +1,6 @@
 import type { Intervals } from '../config/config.js';
-import { cadenceOf, noWindow, shortest, type StreamFacts, untilNextRead } from './cadence.js';
+import { cadenceOf, noWindow, type StreamFacts, untilNextRead } from './cadence.js';
+import { shortest } from '../work/reading-plan.js';
 import { unstretched } from '../work/asking/quota-rules.js';
 
 const second = 1000;

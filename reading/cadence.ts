@@ -1,6 +1,7 @@
 import type { Intervals } from '../config/config.js';
-import type { ListName } from '../pigeonhole/lists.js';
+import { type ListName, perSessionLists } from '../pigeonhole/lists.js';
 import type { Stretch } from '../work/asking/quota-rules.js';
+import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
 
 /** Start and end of an event or a session, epoch ms; null: not known. */
 export interface TimeWindow {
@@ -56,31 +57,17 @@ export interface Cadence {
   readonly dormant: boolean;
 }
 
-/** Lists that are read per session, and the session type that fills them. */
-export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
-  ['votes', 'qna'],
-  ['answer_ratings', 'qna'],
-  ['answers', 'poll_word_cloud'],
-]);
-
 /** Lists in which moderation of a live session edits old pages: they are swept within seconds. */
 const moderatedLists: ReadonlySet<ListName> = new Set(['questions', 'qna-questions']);
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-
-/** Interval for the list of pigeonholes, the only source of new pigeonholes and their status. */
-const workspaceIntervalMs = minuteMs;
 /** Sessions open before their scheduled start and run past their end. */
 export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
 /** For this time after a change, the stream counts as active whatever the schedule says. */
 export const activeForMs = 2 * minuteMs;
-/** Maximum interval of a quiet stream in a live pigeonhole outside its window, unless the configuration states one. */
-const longestQuietMs = 5 * minuteMs;
-/** Maximum interval after a pigeonhole's end, unless the configuration states `every.ended`. */
-const longestEndedMs = dayMs;
 /** Maximum interval of a list that the session's type never fills. */
 const longestUnfilledMs = 6 * hourMs;
 /** Sweeps after the end, for late approvals, removals and sign-ins. After the last one the stream is dormant. */
@@ -269,12 +256,6 @@ function backedOff(intervalMs: number, quietReads: number, longestMs: number): n
   return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
-/** Returns the list's own configured interval, or the default for its kind. */
-function liveInterval(list: ListName, every: Intervals): number {
-  const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
-  return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
-}
-
 /** Longer intervals start at the end of each read, because aligning them saves nothing. */
 const longestTickMs = 60_000;
 
@@ -289,33 +270,6 @@ export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: nu
   const sinceTick = (now - shift) % intervalMs;
   const untilTick = intervalMs - sinceTick;
   return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);
-}
-
-/** Returns the shortest of each interval over several syncs, because a pigeonhole is read once for all its syncs. */
-export function shortest(all: readonly Intervals[]): Intervals {
-  const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
-  const lists: Partial<Record<ListName, number>> = {};
-  for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
-    // Includes syncs without an interval for this list: for them the live interval applies.
-    lists[list] = min((every) => liveInterval(list, every));
-  }
-  // A sync without `quiet` uses the default, which does not lengthen the interval of another sync.
-  const quiet = all.some((every) => every.quiet !== undefined)
-    ? { quiet: min((every) => every.quiet ?? longestQuietMs) }
-    : {};
-  const longestEnded = all.some((every) => every.longestEnded !== undefined)
-    ? { longestEnded: min((every) => every.longestEnded ?? Math.max(longestEndedMs, every.ended)) }
-    : {};
-  return {
-    ...quiet,
-    ...longestEnded,
-    live: min((every) => every.live),
-    new: min((every) => every.new),
-    upcoming: min((every) => every.upcoming),
-    ended: min((every) => every.ended),
-    sweep: min((every) => every.sweep),
-    lists,
-  };
 }
 
 /** Why a list has the polling interval that is in force. The ledger stores the word. */

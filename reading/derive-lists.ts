@@ -3,8 +3,7 @@ import { recountEngagement } from './recount-engagement.js';
 import { recountRegistrants } from './recount-registrants.js';
 import { registrantsList } from '../ledger/registrant-item.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { DerivedListName } from '../work/derived-lists.js';
-import type { ReadingPlan } from '../work/reading-plan.js';
+import type { DerivedListName, ReadingPlan } from '../work/reading-plan.js';
 
 /** Maximum time per list in one cycle. The rest follows in the next cycle, which is due immediately. */
 const turnMs = 1000;

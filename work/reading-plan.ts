@@ -1,11 +1,33 @@
-import type { Config, Intervals } from '../config/config.js';
+import type { Config, Intervals, SinkConfig } from '../config/config.js';
 import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
-import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
-import { perSessionLists, shortest } from '../reading/cadence.js';
-import { derivedLists, madeFrom, type SentListName } from './derived-lists.js';
-import { joinsOf, usesList } from './sink-lists.js';
+import { type ListName, pigeonholeLists, workspaceLists, perSessionLists } from '../pigeonhole/lists.js';
+import { countedLists, engagementList } from '../ledger/engagement.js';
+import { registrantsList } from '../ledger/registrant-item.js';
+import { allSinks } from '../sinks/all-sinks.js';
+import type { Join } from '../sinks/sink.js';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** A list that pigeonpost computes from other lists. The service does not offer it. */
+export type DerivedListName = typeof engagementList | typeof registrantsList;
+
+/** A list whose changes a sink can receive. */
+export type SentListName = ListName | DerivedListName;
+
+export const derivedLists: readonly DerivedListName[] = [registrantsList, engagementList];
+
+/** The service's lists from which each derived list is computed. They are read wherever a sink wants the derived list. */
+const madeFrom: Readonly<Record<DerivedListName, readonly ListName[]>> = {
+  registrants: ['attendees'],
+  engagement: ['sessions', 'attendees', ...countedLists],
+};
+
+function isDerived(list: SentListName): list is DerivedListName {
+  return (derivedLists as readonly string[]).includes(list);
+}
 
 /** Lists to read from a pigeonhole, combined over all syncs that select it. */
 export interface ReadingPlan {
@@ -110,4 +132,64 @@ export function streamsOf(plan: ReadingPlan, sessionIds: readonly number[]): Str
 
 export function syncsOf(config: Config, workspace: string): string[] {
   return Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.workspace === workspace);
+}
+
+/** Interval for the list of pigeonholes, the only source of new pigeonholes and their status. */
+const workspaceIntervalMs = minuteMs;
+
+/** Maximum interval of a quiet stream in a live pigeonhole outside its window, unless the configuration states one. */
+export const longestQuietMs = 5 * minuteMs;
+
+/** Maximum interval after a pigeonhole's end, unless the configuration states `every.ended`. */
+export const longestEndedMs = dayMs;
+
+/** Returns the list's own configured interval, or the default for its kind. */
+export function liveInterval(list: ListName, every: Intervals): number {
+  const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
+  return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
+}
+
+/** Returns the shortest of each interval over several syncs, because a pigeonhole is read once for all its syncs. */
+export function shortest(all: readonly Intervals[]): Intervals {
+  const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
+  const lists: Partial<Record<ListName, number>> = {};
+  for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
+    // Includes syncs without an interval for this list: for them the live interval applies.
+    lists[list] = min((every) => liveInterval(list, every));
+  }
+  // A sync without `quiet` uses the default, which does not lengthen the interval of another sync.
+  const quiet = all.some((every) => every.quiet !== undefined)
+    ? { quiet: min((every) => every.quiet ?? longestQuietMs) }
+    : {};
+  const longestEnded = all.some((every) => every.longestEnded !== undefined)
+    ? { longestEnded: min((every) => every.longestEnded ?? Math.max(longestEndedMs, every.ended)) }
+    : {};
+  return {
+    ...quiet,
+    ...longestEnded,
+    live: min((every) => every.live),
+    new: min((every) => every.new),
+    upcoming: min((every) => every.upcoming),
+    ended: min((every) => every.ended),
+    sweep: min((every) => every.sweep),
+    lists,
+  };
+}
+
+/**
+ * Whether a sink receives a list: the lists its type can use with its settings, narrowed by the key `lists`. A sink that
+ * can use every list receives a derived one only if `lists` names it.
+ */
+function usesList(
+  { type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>,
+  list: SentListName,
+): boolean {
+  const usable = allSinks.get(type)?.lists(settings) ?? 'all';
+  if (usable !== 'all') return usable.includes(list) && (lists?.includes(list) ?? true);
+  return lists?.includes(list) ?? !isDerived(list);
+}
+
+/** Returns the lists that must be read because the sink's mapping joins them. */
+function joinsOf({ type, settings }: Pick<SinkConfig, 'type' | 'settings'>): readonly Join[] {
+  return allSinks.get(type)?.joins?.(settings) ?? [];
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../work/asking/service-gate.js';
+import { forecastNeeds } from '../reading/demand.js';
 import { watchEveryMs } from '../work/asking/service-watch.js';
 import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/process-meters.js';
@@ -163,7 +164,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const firstPage = new FirstPage(ledger, options.onFirstPage);
   const shared: Shared = {
     ledger,
-    gate: new ServiceGate(ledger, log, { onBack: (workspace) => void wakeReaders(workspace) }),
+    gate: new ServiceGate(ledger, log, forecastNeeds, { onBack: (workspace) => void wakeReaders(workspace) }),
     accounts: new Accounts(),
     owner,
     orchestration: starter,

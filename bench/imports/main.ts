@@ -11,6 +11,7 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { openLedger } from '../../ledger/ledger.js';
@@ -79,7 +80,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
     config,
     configuration: await useConfiguration(ledger, document, true),
     clients,
-    gate: new ServiceGate(ledger, log),
+    gate: new ServiceGate(ledger, log, forecastNeeds),
     sinks: new Map(),
     owner: 'bench',
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },

@@ -1,6 +1,6 @@
 import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
-import { eventTimes } from '../../reading/event-times.js';
+import { eventTimes, sessionItems } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import { reserveOf } from '../../work/asking/service-gate.js';
@@ -11,7 +11,6 @@ import { countRegistrants } from '../../importing/count-registrants.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/asking/quota.js';
-import { sessionItems } from '../../reading/stream-facts.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';

@@ -1,4 +1,4 @@
-import { eventTimes, sessionTimes } from '../../reading/event-times.js';
+import { eventTimes, sessionTimes } from '../../reading/stream-facts.js';
 import type { ReadyCheck } from './readiness.js';
 import { counted } from '../../base/words.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';

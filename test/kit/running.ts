@@ -1,6 +1,7 @@
 import { Accounts } from '../../sinks/network/accounts.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +57,7 @@ export async function openRunning(
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const shared: Shared = {
     ledger,
-    gate: new ServiceGate(ledger, log),
+    gate: new ServiceGate(ledger, log, forecastNeeds),
     accounts: new Accounts(),
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },

@@ -9,6 +9,7 @@ import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
 import { type GateOptions, ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import type { PigeonholeName } from '../../work/turns.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
@@ -97,7 +98,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     config,
     configuration,
     clients,
-    gate: new ServiceGate(ledger, log, options.gate),
+    gate: new ServiceGate(ledger, log, forecastNeeds, options.gate),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
     orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },

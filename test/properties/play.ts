@@ -3,6 +3,7 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { planReading } from '../../work/reading-plan.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import type { PigeonholeListName } from '../../pigeonhole/lists.js';
@@ -186,7 +187,7 @@ class Life {
     this.#turns += 1;
     const { to } = this.scene;
     // In one process a request that has to stand alone is waited for: here that may be the one held until we are done.
-    const gate = new ServiceGate(to.ledger, to.log);
+    const gate = new ServiceGate(to.ledger, to.log, forecastNeeds);
     const attempt: Collaborators = { ...to, gate, ledger: { ...to.ledger, db }, owner: randomUUID(), stopping };
     try {
       return (await readPigeonhole(attempt, { workspace: 'acme', pigeonholeId }, signal)).nextDueInMs === 0;

@@ -2,6 +2,7 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';
@@ -124,7 +125,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     const held = heldDatabase(stage.db, (sql) => /^\s*(insert into|update) quotas/.test(sql));
     const ledger = await openLedger(held.db, testKey);
     const clocks = new JumpingClocks();
-    const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log) };
+    const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log, forecastNeeds) };
     const sending = importRegistrants(late, id, never).catch((error: unknown) => error);
     await until('the old sender waits for its permit', () => held.isHeld());
     jump(clocks);

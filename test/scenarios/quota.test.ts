@@ -1,5 +1,6 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import { PermitRefusal } from '../../work/asking/permit-refusal.js';
 import type { Priority } from '../../work/asking/quota.js';
 import { attendee, rating, session } from '../kit/items.js';
@@ -181,7 +182,7 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
     let now = 0;
-    const gate = new ServiceGate(scene.ledger, scene.to.log, { now: () => now });
+    const gate = new ServiceGate(scene.ledger, scene.to.log, forecastNeeds, { now: () => now });
     const asking = async (priority: Priority, times: number): Promise<string[]> =>
       await importing({ ...scene, to: { ...scene.to, gate } }, times, priority);
     expect((await asking('live', 22)).slice(-3)).toEqual(['made', 'kept-for-imports', 'kept-for-imports']);

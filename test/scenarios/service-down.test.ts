@@ -3,6 +3,7 @@ import { readStatus } from '../../operations/read-status.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/asking/service-gate.js';
+import { forecastNeeds } from '../../reading/demand.js';
 import { watchEveryMs } from '../../work/asking/service-watch.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, session } from '../kit/items.js';
@@ -85,8 +86,8 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
       return await ledger.db.query(sql, params);
     };
     const db = new Proxy(ledger.db, { get: (all, name) => (name === 'query' ? ends : Reflect.get(all, name)) });
-    await new ServiceGate({ ...ledger, db }, log).outages.answered('acme').catch(() => undefined);
-    await new ServiceGate(ledger, log).outages.answered('acme');
+    await new ServiceGate({ ...ledger, db }, log, forecastNeeds).outages.answered('acme').catch(() => undefined);
+    await new ServiceGate(ledger, log, forecastNeeds).outages.answered('acme');
     expect(await stage.db.query('select list from streams where failures > 0 and due_at > now()')).toEqual([]);
     expect(await isUnanswered(ledger, 'acme')).toBe(false);
   });

@@ -37,14 +37,6 @@ const typesOnly: readonly string[] = [
   'dashboard -> operations',
 ];
 
-/** Imports that still violate an arrow. Each must be necessary: the list only gets shorter. */
-const againstTheArrows: readonly string[] = [
-  'work/asking/forecast.ts -> reading/cadence',
-  'work/asking/forecast.ts -> reading/demand',
-  'work/asking/forecast.ts -> reading/stream-facts',
-  'work/reading-plan.ts -> reading/cadence',
-];
-
 const root = resolve(__dirname, '../..');
 
 describe('the migrations', () => {
@@ -60,17 +52,8 @@ describe('the rooms', () => {
     const strangers = sourcesOf(room)
       .flatMap(importsOf)
       .filter(({ target }) => target !== room && !mayImport[room]!.includes(target))
-      .map(({ file, path }) => `${file} -> ${path}`)
-      .filter((arrow) => !againstTheArrows.includes(arrow));
-    expect(strangers).toEqual([]);
-  });
-
-  it('go against an arrow only where that is still needed', () => {
-    const all = Object.keys(mayImport)
-      .flatMap((room) => sourcesOf(room))
-      .flatMap(importsOf)
       .map(({ file, path }) => `${file} -> ${path}`);
-    expect(againstTheArrows.filter((arrow) => !all.includes(arrow))).toEqual([]);
+    expect(strangers).toEqual([]);
   });
 
   it.each(typesOnly)('%s is an arrow of types', (arrow) => {
@@ -78,8 +61,7 @@ describe('the rooms', () => {
     const loads = sourcesOf(from!)
       .flatMap(importsOf)
       .filter(({ target, typeOnly }) => target === to && !typeOnly)
-      .map(({ file, path }) => `${file} -> ${path}`)
-      .filter((arrow) => !againstTheArrows.includes(arrow));
+      .map(({ file, path }) => `${file} -> ${path}`);
     expect(loads).toEqual([]);
   });
 
@@ -90,7 +72,6 @@ describe('the rooms', () => {
         sourcesOf(room)
           .flatMap(importsOf)
           .filter(({ typeOnly, target }) => !typeOnly && target !== room)
-          .filter(({ file, path }) => !againstTheArrows.includes(`${file} -> ${path}`))
           .map(({ target }) => target),
       ),
     }));

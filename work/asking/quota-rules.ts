@@ -1,3 +1,5 @@
+import type { Config } from '../../config/config.js';
+import type { Ledger } from '../../ledger/ledger.js';
 import type { Priority, QuotaState } from './quota.js';
 
 /** The number of requests that reading needs, by priority. */
@@ -6,6 +8,14 @@ export interface Needs {
   readonly idle: number;
   readonly sweep: number;
 }
+
+/** Returns the requests that reading these workspaces needs within each span from now, if nothing changes in them. */
+export type Forecast = (
+  given: { readonly ledger: Ledger; readonly config: Config },
+  workspaces: readonly string[],
+  spansMs: readonly number[],
+  now: number,
+) => Promise<Needs[]>;
 
 /** Factors by which intervals are lengthened so that the quota lasts until its reset; 1: as configured. */
 export interface Stretch {

@@ -19,7 +19,6 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import { forecastNeeds } from './forecast.js';
 import { isNews } from './is-news.js';
 import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
@@ -31,6 +30,7 @@ import {
   leftForReading,
   needsUntil,
   mayTakeAhead,
+  type Forecast,
   type Needs,
   type Refusal,
   refusalOf,
@@ -86,10 +86,14 @@ export class ServiceGate {
   private readonly now: () => number;
   readonly #keys = new Map<string, Key>();
 
-  /** @param options.now monotonic clock, ms; options.onBack called when the service responds to a workspace again */
+  /**
+   * @param forecast returns the requests that reading needs, from the cadence of its streams
+   * @param options.now monotonic clock, ms; options.onBack called when the service responds to a workspace again
+   */
   constructor(
     private readonly ledger: Ledger,
     log: Log,
+    private readonly forecast: Forecast,
     { now = () => performance.now(), onBack }: GateOptions = {},
   ) {
     this.now = now;
@@ -332,7 +336,7 @@ export class ServiceGate {
       const sharing = Object.keys(access.config.workspaces).filter(
         (name) => this.#keyOf(access.config, name).fingerprint === fingerprint,
       );
-      const value = forecastNeeds(
+      const value = this.forecast(
         { ledger: this.ledger, config: access.config },
         sharing,
         [spanMs],

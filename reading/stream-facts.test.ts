@@ -1,4 +1,4 @@
-import { eventTimes, sessionTimes } from './event-times.js';
+import { eventTimes, sessionTimes } from './stream-facts.js';
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
