@@ -248,10 +248,10 @@ class LaneSender {
     const { order, repeats } = this.#plan.sink.sink.traits;
     const lookUp = repeats === 'lookUp';
     const lookedUp = lookUp && isLookedUp;
-    const otherLanesPass = await this.#otherLanesPass();
+    const recordsAtFault = await this.#recordsAreAtFault();
     const fewLeft = await this.#isFewLeft(sent, begun);
     const holdsAll = order === 'pigeonhole';
-    const lane = { failingForMs: this.#failingForMs, otherLanesPass, fewLeft, holdsAll, lookUp, lookedUp };
+    const lane = { failingForMs: this.#failingForMs, recordsAtFault, fewLeft, holdsAll, lookUp, lookedUp };
     const verdict = settleOutcomes(sent, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
@@ -289,7 +289,7 @@ class LaneSender {
    * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
    * other lanes pass, or it has failed for days (`loneAfterMs`) and the whole sink has few open deliveries.
    */
-  async #otherLanesPass(): Promise<boolean> {
+  async #recordsAreAtFault(): Promise<boolean> {
     const { otherLanesPass } = this.#work;
     if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < loneAfterMs)) return false;
     const { sinkId, ref } = this.#lease;

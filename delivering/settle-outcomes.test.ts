@@ -12,7 +12,7 @@ const pause: Outcome = { kind: 'pause', cause: 'gone', detail: 'no more' };
 const unsent: Outcome = { kind: 'unsent' };
 const perItem = {
   failingForMs: 0,
-  otherLanesPass: false,
+  recordsAtFault: false,
   fewLeft: false,
   holdsAll: false,
   lookUp: false,
@@ -67,7 +67,7 @@ describe('the outcomes of a batch', () => {
     const verdict = settleOutcomes(sent, perItem, 0.5);
     expect(states(verdict)).toEqual(['dead 1', 'retry 0']);
     expect(verdict.failing).toMatchObject({ retryInMs: 1000 });
-    expect(states(settle([rejected, rejected], { otherLanesPass: true }))).toEqual(['dead 1', 'dead 1']);
+    expect(states(settle([rejected, rejected], { recordsAtFault: true }))).toEqual(['dead 1', 'dead 1']);
   });
 
   it('count refusals against a few records when almost nothing is left, and park them under their cause in the end', () => {
@@ -137,7 +137,7 @@ describe('the outcomes of a batch', () => {
   });
 
   it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
-    const alone = { failingForMs: 1000, otherLanesPass: true };
+    const alone = { failingForMs: 1000, recordsAtFault: true };
     expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
     expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
       settled: [
@@ -266,10 +266,10 @@ describe('the outcomes of a batch', () => {
       },
     );
     fc.assert(
-      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, otherLanesPass) => {
+      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, recordsAtFault) => {
         const verdict = settle(
           sent.map(([outcome]) => outcome),
-          { holdsAll, lookUp, otherLanesPass },
+          { holdsAll, lookUp, recordsAtFault },
           sent.map(([, attempts]) => attempts),
         );
         expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));

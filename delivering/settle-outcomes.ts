@@ -26,7 +26,7 @@ export interface LaneStatus {
    * Failures here are the records' fault: few deliveries of the lane are open while other lanes deliver, or, after
    * `loneAfterMs`, few of the whole sink are open.
    */
-  readonly otherLanesPass: boolean;
+  readonly recordsAtFault: boolean;
   /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
   readonly fewLeft: boolean;
   /** The lane delivers in one order: a record that waits blocks all later ones. */
@@ -59,12 +59,12 @@ export interface BatchVerdict {
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, otherLanesPass, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
+  { failingForMs, recordsAtFault, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const isJudged = otherLanesPass || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
+  const isJudged = recordsAtFault || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
     outcome.kind === 'rejected' &&
     !isAboutTheRecord(outcome) &&
@@ -76,14 +76,14 @@ export function settleOutcomes(
   );
   const onTheirOwn =
     tried.length <= fewRecords &&
-    (otherLanesPass ||
+    (recordsAtFault ||
       tried.every((each) => {
         const { attempts, othersPassedSince } = each.candidate;
         return othersPassedSince || (isDoubted(each) ? fewLeft : attempts > 0);
       }));
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
   const usesAttempts = waits.length > 0 && !stuck;
-  const maxAttemptsNow = failingForMs > 0 && !otherLanesPass ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
+  const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   const settled = sent.map((each) => {
     const { candidate, outcome } = each;
