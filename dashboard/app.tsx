@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallerView } from '../api/tokens.js';
 import type { Overview as OverviewAnswer } from '../api/syncs.js';
 import { caller } from './asking/caller.js';
@@ -15,15 +15,15 @@ import { Pigeonhole } from './pages/pigeonhole.js';
 import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
 import { Workspace } from './pages/workspace.js';
-import { Notices } from './parts/notices.js';
 import { QuestionDialog } from './parts/question-dialog.js';
 import { TokenDialog } from './parts/token-dialog.js';
-import { address, type Route } from './route.js';
-import { useRoute } from './use-route.js';
+import { address, type Route, routeOf } from './route.js';
 import { counted } from '../base/words.js';
 import { connection } from './asking/connection.js';
 import { useStore } from './asking/store.js';
 import { For } from './parts/time.js';
+import { dismiss, notices } from './asking/notices.js';
+import { capitalized } from './words.js';
 
 /** The frame around every page. */
 export function App() {
@@ -168,7 +168,7 @@ function useKeys(): void {
  * Warns at the edge of the window that the page is out of date, without moving its content. Disappears when the server
  * answers again.
  */
-export function ConnectionNote() {
+function ConnectionNote() {
   const now = useStore(connection);
   return (
     <div class="connection" role="status">
@@ -178,6 +178,32 @@ export function ConnectionNote() {
           {now.why}. The page shows the last known state and keeps retrying.
         </p>
       ) : null}
+    </div>
+  );
+}
+
+function useRoute(): { readonly route: Route; readonly hash: string } {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const onChange = (): void => setHash(location.hash);
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+  return { route: routeOf(hash), hash };
+}
+
+function Notices() {
+  const shown = useStore(notices);
+  return (
+    <div class="notices" role="log" aria-label="Results" aria-live="polite">
+      {shown.map(({ id, kind, text }) => (
+        <p key={id} class={kind}>
+          {capitalized(text)}
+          <button type="button" class="link" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            ×
+          </button>
+        </p>
+      ))}
     </div>
   );
 }
