@@ -70,7 +70,7 @@ export function Replay({ sink, open }: Props) {
             Pigeonhole
             <input
               value={place}
-              placeholder="all, or one such as acme/101"
+              placeholder="all, or acme/101"
               onInput={(event) => setPlace(event.currentTarget.value)}
             />
           </label>
