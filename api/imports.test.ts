@@ -122,8 +122,8 @@ describe('an upload to the API', () => {
         throw new RegistrantFileError('not-a-table', 'The file is no table.');
       },
     });
-    const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 8 * 1024 ** 2);
-    expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
+    const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=people.csv`, 'POST', 8 * 1024 ** 2);
+    expect([answer.status, detailOf(answer)]).toEqual([422, 'people.csv: The file is no table.']);
   });
 
   it('is answered with codes while it is still being sent: neither is held in memory', async () => {
@@ -152,8 +152,8 @@ describe('an upload to the API', () => {
         throw new RegistrantFileError('not-a-table', 'The file is no table.');
       },
     });
-    const answer = await ask(`${url}/api/imports/codes?pigeonhole=1&name=a`, 'POST', 1024 ** 2);
-    expect([answer.status, detailOf(answer)]).toEqual([422, 'The file is no table.']);
+    const answer = await ask(`${url}/api/imports/codes?pigeonhole=1&name=people.csv`, 'POST', 1024 ** 2);
+    expect([answer.status, detailOf(answer)]).toEqual([422, 'people.csv: The file is no table.']);
   });
 
   it.each<[ImportRefusalKind, number]>([

@@ -21,13 +21,19 @@ const statuses: Readonly<Record<ImportRefusalKind, number>> = {
   unreachable: 503,
 };
 
-/** @throws {Refused} in the place of what the desk refuses with */
-export async function asRefusal<Result>(work: () => Promise<Result>): Promise<Result> {
+/**
+ * Converts refusals of the import desk into answers.
+ * @param file name of the uploaded file, which the caller chose; its problems start with it
+ * @throws {Refused}
+ */
+export async function asRefusal<Result>(work: () => Promise<Result>, file?: string): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof ImportRefusal) throw new Refused(statuses[error.kind], error.message);
-    if (error instanceof RegistrantFileError) throw new Refused(422, error.message);
+    if (error instanceof RegistrantFileError) {
+      throw new Refused(422, file === undefined ? error.message : `${file}: ${error.message}`);
+    }
     if (error instanceof UploadTooLarge) throw new Refused(413, error.message);
     throw error;
   }
@@ -109,7 +115,10 @@ export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 
         detail: { canary: canary ?? null, force: force === true },
       };
       const begun = await audited(c, ledger, entry, () =>
-        asRefusal(() => imports.start(by === undefined ? request : { ...request, by }, bytes, c.get('caller').token)),
+        asRefusal(
+          () => imports.start(by === undefined ? request : { ...request, by }, bytes, c.get('caller').token),
+          request.name,
+        ),
       );
       return c.json(begun, 201);
     }),
@@ -142,7 +151,7 @@ async function withUpload(
       const parts = await begun(answer);
       isAnswered = false;
       return csv(streamOf(finallyDrained(parts, bytes)));
-    });
+    }, data.name);
   } finally {
     if (isAnswered) await bytes.drain();
   }

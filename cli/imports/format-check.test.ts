@@ -66,7 +66,7 @@ describe('the plan of an import', () => {
     expect(formatCheck(checkOf({ columns: [columnOf('attendeeCode', true)] }), sheet)).not.toContain(warning);
   });
 
-  it('has one sentence for all rows with the same problem, and counts further problems', () => {
+  it('names the file and rows of a problem, has one sentence for all rows with the same problem, and counts further problems', () => {
     const problem = (row: number, column: string, message: string): ImportProblem => {
       return { row, column, code: 'too-long', message };
     };
@@ -77,10 +77,12 @@ describe('the plan of an import', () => {
     };
     const same = Array.from({ length: 1250 }, (_, n) => problem(n + 2, 'Notes', 'It is too long.'));
     expect(lines(same)).toContain(
-      '1,250 rows (2, 3, 4, …), Notes: It is too long. To import without this column, add --map "Notes="',
+      'people.csv, 1,250 rows (2, 3, 4, …), Notes: It is too long. To import without this column, add --map "Notes="',
     );
     const different = Array.from({ length: 25 }, (_, n) => problem(n + 2, 'Notes', `Sentence ${n}.`));
-    expect(lines(different, 3)).toEqual(expect.arrayContaining(['row 21, Notes: Sentence 19.', 'and 8 more problems']));
+    expect(lines(different, 3)).toEqual(
+      expect.arrayContaining(['people.csv, row 21, Notes: Sentence 19.', 'and 8 more problems']),
+    );
     expect(lines(different).join()).not.toContain('Sentence 20.');
   });
 

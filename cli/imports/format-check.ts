@@ -128,21 +128,22 @@ function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[]
   ];
 }
 
-function problemLines({ problems, problemsLeftOut, problemGroups }: ImportCheck): string[] {
+function problemLines({ file, problems, problemsLeftOut, problemGroups }: ImportCheck): string[] {
   if (problems.length === 0) return [];
   const inGroups = problemGroups.reduce((sum, { rows }) => sum + rows, 0);
-  return ['', ...groupLines(problemGroups, problems.length - inGroups + problemsLeftOut)];
+  return ['', ...groupLines(file.name, problemGroups, problems.length - inGroups + problemsLeftOut)];
 }
 
 /**
  * Returns a line for each of the first groups, in the order of the file, and the number of problems without a line.
  * Pure.
+ * @param file name of the imported file
  * @param more number of problems in no group
  */
-export function groupLines(groups: readonly ProblemGroup[], more: number): string[] {
+export function groupLines(file: string, groups: readonly ProblemGroup[], more: number): string[] {
   const left = groups.slice(maxGroups).reduce((sum, { rows }) => sum + rows, more);
   return [
-    ...groups.slice(0, maxGroups).map(groupInWords),
+    ...groups.slice(0, maxGroups).map((group) => groupInWords(file, group)),
     ...(left === 0 ? [] : [`and ${counted(left, 'more problem', 'more problems')}`]),
   ];
 }
@@ -183,12 +184,12 @@ export function targetInWords({ workspace, pigeonholeId, name, startDate, endDat
 }
 
 /** Returns one sentence for all rows of a group, without cell contents. Pure. */
-function groupInWords(group: ProblemGroup): string {
+function groupInWords(file: string, group: ProblemGroup): string {
   const { column, message, rows, firstRows } = group;
   const first = firstRows.map(grouped).join(', ');
   const which =
     rows === 1 ? `row ${first}` : `${counted(rows, 'row')} (${first}${rows > firstRows.length ? ', …' : ''})`;
-  return shownInLine(`${which}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`);
+  return shownInLine(`${file}, ${which}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`);
 }
 
 function hintOf({ column, message, worksWithoutColumn }: ProblemGroup): string {

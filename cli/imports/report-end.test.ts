@@ -32,7 +32,7 @@ describe('the report of an import', () => {
       '       1 rejected by the service',
       '       1 not sent: correct these rows in the file',
       '       2 unknown: pigeonpost could not find out whether they exist',
-      '2 rows (2, 3), Email: unknown field',
+      'people.csv, 2 rows (2, 3), Email: unknown field',
       'each row, ready to be corrected: pigeonpost import report 7 > report.csv',
     ]);
   });
@@ -41,10 +41,10 @@ describe('the report of an import', () => {
     const view = viewOf({ state: 'done', rows: 2005, counts: countsOf({ rejected: 2005 }) });
     const lines = formatReport(view, refused(2005, 'Notes', true), null);
     expect(lines.slice(3, -1)).toEqual([
-      '2,005 rows (2, 3, 4, …), Notes: unknown field. To import without this column, add --map "Notes="',
+      'people.csv, 2,005 rows (2, 3, 4, …), Notes: unknown field. To import without this column, add --map "Notes="',
     ]);
     expect(formatReport(view, refused(2005, 'Ticket', false), null)[3]).toBe(
-      '2,005 rows (2, 3, 4, …), Ticket: unknown field',
+      'people.csv, 2,005 rows (2, 3, 4, …), Ticket: unknown field',
     );
   });
 

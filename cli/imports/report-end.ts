@@ -122,7 +122,7 @@ export function formatReport(view: ImportView, problems: readonly ProblemGroup[]
     ...outcomes
       .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
       .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
-    ...groupLines(problems, 0),
+    ...groupLines(view.file, problems, 0),
     ...(reportFile === null ? whereToLook(view) : [`the result of each row is in ${reportFile}`]),
   ];
 }
