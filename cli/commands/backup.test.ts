@@ -90,6 +90,18 @@ describe('a backup encrypted to two recipients', () => {
     ]);
   });
 
+  it('is reported as missing before a confirmation is asked', () => {
+    for (const args of [[], ['--yes'], ['--identity', 'one.txt']]) {
+      const restored = run(['restore', 'gone.tar.gz', ...args]);
+      expect([restored.status, restored.stdout, restored.stderr]).toEqual([
+        1,
+        '',
+        expect.stringContaining('there is no file gone.tar.gz: check the path'),
+      ]);
+      expect(restored.stderr).not.toContain('Restore gone.tar.gz');
+    }
+  });
+
   it('is refused for a PostgreSQL store, with the PostgreSQL commands to use instead', () => {
     writeFileSync(join(folder, 'postgres.yaml'), configuration('store: "${DATABASE_URL}"').join('\n'));
     const at = { DATABASE_URL: 'postgres://app@127.0.0.1:1/pigeonpost', LEDGER_KEY: testKeyText };

@@ -64,7 +64,7 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
   const { loadOfflineConfig } = await import('../../operations/command-config.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
   const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');
-  const { restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
+  const { requireBackupFile, restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
   const { file, markOnly, yes, json } = asked;
   if ((file === undefined) !== markOnly) {
     throw new CommandError(
@@ -86,7 +86,10 @@ export async function restore({ config, out }: Context, asked: RestoreArguments)
       `the store of ${config} is a PostgreSQL database: restore it with PostgreSQL's own tools, pg_restore --no-owner --no-privileges --single-transaction --dbname="$DATABASE_URL" ${file}, then run "pigeonpost restore --mark-only" before you start pigeonpost`,
     );
   }
-  if (file !== undefined) await requireIdentity(file, asked.identity);
+  if (file !== undefined) {
+    requireBackupFile(file);
+    await requireIdentity(file, asked.identity);
+  }
   const where = store.kind === 'postgres' ? 'the database' : store.folder;
   const isThere = store.kind === 'embedded' && existsSync(join(store.folder, 'postgres'));
   const question =
@@ -149,7 +152,7 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
       `${file} is encrypted: add --identity FILE with the identity of one of its recipients`,
     );
   }
-  if (!encrypted && identity !== undefined && existsSync(file)) {
+  if (!encrypted && identity !== undefined) {
     throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted with age: remove --identity`);
   }
   if (encrypted && identity !== undefined) await requireDecryptable(file, identity);

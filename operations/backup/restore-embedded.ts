@@ -39,6 +39,11 @@ export interface RestoreTerms {
   readonly identityFile?: string | undefined;
 }
 
+/** Checks that a backup exists, before anything is asked or changed. @throws {BackupError} kind `missing` */
+export function requireBackupFile(file: string): void {
+  if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}: check the path`);
+}
+
 /**
  * Replaces an embedded store by a backup. The backup is unpacked, migrated and marked beside the store, then renamed: a
  * kill leaves either store, and never one that would send without an operator's decision. The old store is kept.
@@ -54,7 +59,6 @@ export async function restoreEmbedded(
   mark: Omit<RestoredFrom, 'madeAt'>,
   terms: RestoreTerms,
 ): Promise<RestoredStore> {
-  if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}`);
   const present = await lookAtPresentStore(folder);
   const lock = await lockFolder(folder);
   const work = await mkdtemp(join(folder, 'postgres.new-'));
