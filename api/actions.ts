@@ -10,7 +10,7 @@ import { actorOf, requireSink, requireWorkspace, sinkTarget } from './scope.js';
 export const doneSchema = z
   .object({
     done: z.literal(true),
-    note: z.string().optional().describe('A sentence, when there was nothing to do.'),
+    note: z.string().optional().describe('A sentence if there was nothing to do.'),
   })
   .openapi('Done');
 export type Done = z.infer<typeof doneSchema>;
@@ -22,7 +22,7 @@ const actionRoute = createRoute({
   path: '/api/actions',
   operationId: 'act',
   tags: ['Actions'],
-  summary: 'Pause or resume something, try or read it now, or let an observing sink send',
+  summary: 'Pause, resume, retry or read something now, or start sending from an observing sink',
   ...needs({
     right: 'operate',
     looksLike:

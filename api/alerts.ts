@@ -14,7 +14,7 @@ const testedSchema = z
         z.object({
           receiver: z.string(),
           delivered: z.boolean(),
-          detail: z.string().nullable().describe('Why it was not.'),
+          detail: z.string().nullable().describe('The reason for the failure.'),
         }),
       )
       .readonly(),
@@ -27,7 +27,7 @@ const showRoute = createRoute({
   path: '/api/alerts',
   operationId: 'showAlerts',
   tags: ['Alerts'],
-  summary: 'Raised alerts, and the delivery state of the receivers',
+  summary: 'List raised alerts and the state of their receivers',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('This moment.', alertsSchema), ...problems() },
 });
@@ -37,7 +37,7 @@ const testRoute = createRoute({
   path: '/api/alerts/test',
   operationId: 'testAlerts',
   tags: ['Alerts'],
-  summary: 'Send every receiver of alerts a message that says that it is a test',
+  summary: 'Send a test message to every receiver of alerts',
   ...needs({ right: 'operate', looksLike: 'a test of alerts takes an empty object: {}' }),
   request: { body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('What became of it at each.', testedSchema), ...problems(409, 413, 415) },

@@ -11,16 +11,16 @@ const auditEntrySchema = z
   .object({
     number: z.int(),
     at: instant(),
-    who: z.string().describe("A token's name; `server.token`; `local` where none was needed."),
-    token: z.string().nullable().describe('The id of a named token.'),
+    who: z.string().describe('Name of the token; `server.token`; `local` if no token was needed.'),
+    token: z.string().nullable().describe('ID of a named token.'),
     action: z.string(),
     target: z.string().nullable(),
     detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-    requestId: z.string().describe('`X-Request-Id` of the answer.'),
+    requestId: z.string().describe('`X-Request-Id` of the response.'),
     outcome: z
       .enum(['done', 'refused', 'failed'])
       .nullable()
-      .describe('Null: it is in progress, or its process ended first.'),
+      .describe('Null: the request is in progress, or its process ended before the response.'),
     status: z.int().nullable(),
     endedAt: instant().nullable(),
   })
@@ -34,7 +34,7 @@ const auditRoute = createRoute({
   path: '/api/audit',
   operationId: 'listAudit',
   tags: ['Audit log'],
-  summary: 'Who has asked for what, and how it ended; newest first',
+  summary: 'List audited requests and their results, newest first',
   ...needs({ right: 'administer' }),
   request: { query: z.strictObject({ ...pageQuery, who: word, action: word, target: word }) },
   responses: { 200: jsonAnswer('A part of it.', pageOf(auditEntrySchema)), ...problems() },

@@ -11,11 +11,11 @@ const backupRoute = createRoute({
   path: '/api/backup',
   operationId: 'backUp',
   tags: ['Access'],
-  summary: 'The whole embedded store, as one archive that "pigeonpost restore" takes',
+  summary: 'Download the embedded store as an archive for "pigeonpost restore"',
   ...needs({ right: 'administer' }),
   responses: {
     200: {
-      description: 'A gzip-compressed tar archive; an answer that breaks off is no backup.',
+      description: 'A tar archive compressed with gzip. A response that ends early is not a backup.',
       content: { 'application/gzip': { schema: z.string() } },
     },
     ...problems(409),

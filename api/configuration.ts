@@ -24,7 +24,7 @@ const planRoute = createRoute({
   path: '/api/configuration/plan',
   operationId: 'planConfiguration',
   tags: ['Configuration'],
-  summary: 'What a file would change in the place of the running configuration; changes nothing',
+  summary: 'Compare a configuration with the running one; changes nothing',
   ...needs({
     right: 'operate',
     largestBytes: largestFileBytes,
@@ -39,7 +39,7 @@ const applyRoute = createRoute({
   path: '/api/configuration/apply',
   operationId: 'applyConfiguration',
   tags: ['Configuration'],
-  summary: 'Make the file that the process was started with, as it stands now, the running configuration',
+  summary: 'Apply the current content of the configuration file that the process was started with',
   ...needs({
     right: 'administer',
     looksLike: 'apply takes {}, or "file", the absolute path of the file that is meant',

@@ -25,8 +25,8 @@ const deadLetterGroupSchema = z
     changes: z.int(),
     oldest: instant(),
     newest: instant(),
-    detail: z.string().nullable().describe('What the destination answered to the newest, without data.'),
-    meaning: z.string().describe('What the cause means, in words.'),
+    detail: z.string().nullable().describe('The response of the destination to the newest one, without data.'),
+    meaning: z.string().describe('The meaning of the cause as a sentence.'),
     help: z.string().describe('What to do.'),
   })
   .openapi('DeadLetters');
@@ -82,7 +82,7 @@ const groupsRoute = createRoute({
   path: '/api/dead-letters',
   operationId: 'listDeadLetters',
   tags: ['Dead letters'],
-  summary: 'What sinks refused, by cause',
+  summary: 'Count dead letters by cause',
   ...needs({ right: 'read', looksLike }),
   request: { query: deadLetterChoiceSchema },
   responses: {
@@ -96,7 +96,7 @@ const itemsRoute = createRoute({
   path: '/api/dead-letters/items',
   operationId: 'showDeadLetters',
   tags: ['Dead letters'],
-  summary: 'One by one, oldest first',
+  summary: 'List dead letters, oldest first',
   ...needs({ right: 'read', looksLike }),
   request: {
     query: deadLetterChoiceSchema.extend({
@@ -107,7 +107,7 @@ const itemsRoute = createRoute({
   responses: {
     200: jsonAnswer(
       'A part of them.',
-      pageOf(deadLetterSchema).extend({ more: z.boolean().describe('There are more behind these.') }),
+      pageOf(deadLetterSchema).extend({ more: z.boolean().describe('Whether more follow.') }),
     ),
     ...problems(),
   },
@@ -118,7 +118,7 @@ const redriveRoute = createRoute({
   path: '/api/dead-letters/redrive',
   operationId: 'redriveDeadLetters',
   tags: ['Dead letters'],
-  summary: 'Send them again',
+  summary: 'Send dead letters again',
   ...needs({ right: 'operate', looksLike }),
   request: { body: jsonBody(deadLetterChoiceSchema) },
   responses: {

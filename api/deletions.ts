@@ -16,13 +16,17 @@ const heldDeletionsSchema = z
     pigeonholeId: z.int(),
     list: z.string(),
     foundAt: instant(),
-    items: z.int().describe('Items that are still missing.'),
-    ofItems: z.int().describe('That the list had.'),
+    items: z.int().describe('Number of items that are still missing.'),
+    ofItems: z.int().describe('Number of items that the list had.'),
     sessions: z
       .array(z.object({ sessionId: z.int().nullable(), items: z.int() }))
       .readonly()
-      .describe('By session, for lists of sessions; the rest under null.'),
-    keys: z.array(z.string()).readonly().optional().describe('The exact items; only when one hold was asked for.'),
+      .describe('Counts by session, for lists that are read by session; others under null.'),
+    keys: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe('Keys of the items; only in the response for a single hold.'),
   })
   .openapi('HeldDeletions');
 export type HeldDeletions = z.infer<typeof heldDeletionsSchema>;
@@ -34,7 +38,7 @@ export const decisionSchema = z
       .int()
       .min(1)
       .max(1_000_000_000)
-      .describe('How many items the person saw: when it is another number by now, nothing is done.'),
+      .describe('Number of items that the person saw. If the number has changed since, nothing is done.'),
   })
   .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;
@@ -46,7 +50,7 @@ const listRoute = createRoute({
   path: '/api/deletions',
   operationId: 'listDeletions',
   tags: ['Deletions'],
-  summary: 'Deletions that wait for a person, because so many items of a list are gone at once',
+  summary: 'List deletions that wait for a decision because many items of a list disappeared at once',
   ...needs({ right: 'read' }),
   responses: {
     200: jsonAnswer('What waits, oldest first.', z.object({ held: z.array(heldDeletionsSchema) })),
@@ -59,7 +63,7 @@ const showRoute = createRoute({
   path: '/api/deletions/{id}',
   operationId: 'showDeletions',
   tags: ['Deletions'],
-  summary: 'The exact items of one of them',
+  summary: 'List the items of a held deletion',
   ...needs({ right: 'read' }),
   request: { params: oneOfThem },
   responses: { 200: jsonAnswer('With its items.', heldDeletionsSchema), ...problems(404) },
@@ -70,7 +74,7 @@ const decideRoute = createRoute({
   path: '/api/deletions/{id}',
   operationId: 'decideDeletions',
   tags: ['Deletions'],
-  summary: 'Say that the items are gone, or that they are kept',
+  summary: 'Confirm a held deletion, or keep its items',
   ...needs({ right: 'operate', looksLike: 'a decision has "decision" (confirmed, rejected) and "items"' }),
   request: { params: oneOfThem, body: jsonBody(decisionSchema) },
   responses: {

@@ -30,7 +30,7 @@ const receiptSchema = z
     count: z.int(),
     outcome: z.enum(['erased', 'told', 'nothing', 'waiting', 'by-hand']),
     detail: z.string().nullable(),
-    todo: z.string().nullable().describe('What a person has to do.'),
+    todo: z.string().nullable().describe('The action that a person has to take.'),
     at: instant(),
   })
   .openapi('ErasureReceipt');
@@ -42,8 +42,8 @@ const erasureSchema = z
     requestedBy: z.string().nullable(),
     reason: z.string().nullable(),
     requestedAt: instant(),
-    clearedAt: instant().nullable().describe('The ledger holds nothing of the person any more.'),
-    endedAt: instant().nullable().describe('Every place has answered.'),
+    clearedAt: instant().nullable().describe('When the last data of the person left the ledger.'),
+    endedAt: instant().nullable().describe('When the last place confirmed.'),
   })
   .openapi('Erasure');
 export type ErasureView = z.infer<typeof erasureSchema>;
@@ -56,10 +56,10 @@ export type WholeErasureView = z.infer<typeof wholeErasureSchema>;
 const planSchema = z
   .object({
     people: z.array(z.object({ workspace: z.string(), pigeonholeId: z.int(), attendees: z.int(), codes: z.int() })),
-    items: z.record(z.string(), z.int()).readonly().describe('By list; what was done anonymously is not counted.'),
+    items: z.record(z.string(), z.int()).readonly().describe('Counts by list, without anonymous items.'),
     importRows: z.int(),
-    sinks: z.array(z.string()).readonly().describe('Sinks that received any of it.'),
-    sharing: z.int().describe('Others who have an e-mail address of theirs: they are kept.'),
+    sinks: z.array(z.string()).readonly().describe('Sinks that received at least one of the items.'),
+    sharing: z.int().describe('Number of other people with the same e-mail address. Their data is kept.'),
   })
   .openapi('ErasurePlan');
 export type ErasurePlanView = z.infer<typeof planSchema>;
@@ -69,9 +69,7 @@ const erasureRequestSchema = z
     id: z.uuid().describe('Chosen by the client, so that a repeated request is the same erasure.'),
     attendee: personText,
     by: printable(200).optional(),
-    reason: printable(500)
-      .optional()
-      .describe('Free text. It is kept until the ledger holds nothing of the person any more.'),
+    reason: printable(500).optional().describe('Free text, which is removed with the last data of the person.'),
   })
   .openapi('ErasureRequest');
 export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
@@ -86,7 +84,7 @@ const planRoute = createRoute({
   path: '/api/erasures/plan',
   operationId: 'planErasure',
   tags: ['Privacy'],
-  summary: 'What would go if a person were forgotten; changes nothing',
+  summary: 'Count what would be removed if a person were forgotten; changes nothing',
   ...needs({ right: 'erase', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
   responses: { 200: jsonAnswer('Counts.', planSchema), ...problems(404, 409, 413, 415) },
@@ -97,7 +95,7 @@ const requestRoute = createRoute({
   path: '/api/erasures',
   operationId: 'requestErasure',
   tags: ['Privacy'],
-  summary: 'Forget a person, everywhere',
+  summary: 'Forget a person in the ledger and in every sink',
   ...needs({ right: 'erase', looksLike }),
   request: { body: jsonBody(erasureRequestSchema) },
   responses: {
@@ -111,7 +109,7 @@ const listRoute = createRoute({
   path: '/api/erasures',
   operationId: 'listErasures',
   tags: ['Privacy'],
-  summary: 'Requests to forget a person; who it was is not kept',
+  summary: 'List erasures, without the names of the people',
   ...needs({ right: 'erase' }),
   request: { query: z.strictObject(pageQuery) },
   responses: { 200: jsonAnswer('Newest first.', pageOf(erasureSchema)), ...problems() },
@@ -122,7 +120,7 @@ const showRoute = createRoute({
   path: '/api/erasures/{id}',
   operationId: 'showErasure',
   tags: ['Privacy'],
-  summary: 'How far an erasure has come, with a receipt for each place',
+  summary: 'Show the progress of an erasure, with a receipt for each place',
   ...needs({ right: 'erase' }),
   request: { params: idParam },
   responses: { 200: jsonAnswer('What became of the person where.', wholeErasureSchema), ...problems(404) },
@@ -133,7 +131,7 @@ const liftRoute = createRoute({
   path: '/api/erasures/{id}/lift',
   operationId: 'liftErasure',
   tags: ['Privacy'],
-  summary: 'Read data of a forgotten person again, because the person has asked to return',
+  summary: "Allow data of a forgotten person to be read again, at the person's request",
   ...needs({ right: 'erase' }),
   request: { params: idParam, body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('Done.', z.object({ done: z.literal(true) })), ...problems(404, 409, 413, 415) },
@@ -239,7 +237,7 @@ const forgottenRoute = createRoute({
   path: '/api/forgotten',
   operationId: 'listForgotten',
   tags: ['Privacy'],
-  summary: 'Everyone who was forgotten, as keyed hashes: a ledger that is restored from a backup needs this list',
+  summary: 'Export all forgotten people as keyed hashes, for a ledger that is restored from a backup',
   ...needs({ right: 'erase' }),
   responses: { 200: jsonAnswer('By erasure, oldest first.', erasureListSchema), ...problems() },
 });

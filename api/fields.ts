@@ -18,17 +18,17 @@ export type FieldsQuery = z.infer<typeof fieldsQuerySchema>;
 
 const seenFieldSchema = z.object({
   field: z.string(),
-  member: z.string().nullable().describe('Of a field that is an object, one of its members; null: the field itself.'),
+  member: z.string().nullable().describe('A member of a field that is an object; null: the field itself.'),
   types: z
     .record(z.string(), z.int())
     .readonly()
-    .describe("Items that have it, by JSON's kinds: string, number, boolean, object, array, null."),
-  filled: z.int().describe('Items where it holds something: neither null nor an empty text.'),
+    .describe('Number of items with the field, by JSON type: string, number, boolean, object, array, null.'),
+  filled: z.int().describe('Number of items in which the field is neither null nor an empty text.'),
   values: z
     .record(z.string(), z.int())
     .readonly()
     .nullable()
-    .describe('Its values with the number of items that have each; null if values are not shown.'),
+    .describe('The values and the number of items with each; null if values are not shown.'),
 });
 export type SeenField = z.infer<typeof seenFieldSchema>;
 
@@ -45,7 +45,7 @@ const fieldsRoute = createRoute({
   path: '/api/fields',
   operationId: 'listFields',
   tags: ['Items'],
-  summary: 'Which fields the stored items of a list have: names, kinds and counts; values of states alone',
+  summary: 'List the fields of the stored items of a list: names, types and counts, and values only of states',
   ...needs({
     right: 'read',
     looksLike: 'fields are asked for with "list", the name of one, and may have "pigeonhole" (WORKSPACE/ID)',

@@ -25,7 +25,7 @@ const targetRoute = createRoute({
   path: '/api/imports/target',
   operationId: 'showImportTarget',
   tags: ['Imports'],
-  summary: 'Where a file would go, asked of the service',
+  summary: 'Show the pigeonhole that a file would be imported into, as the service describes it',
   ...needs({ right: 'import', looksLike: 'give "pigeonhole": WORKSPACE/ID, or the ID' }),
   request: { query: z.strictObject({ pigeonhole: z.string().regex(pigeonholeNamePattern) }) },
   responses: { 200: jsonAnswer('The pigeonhole.', importTargetSchema), ...problems(404, 409, 422) },
@@ -36,7 +36,7 @@ const listRoute = createRoute({
   path: '/api/imports',
   operationId: 'listImports',
   tags: ['Imports'],
-  summary: 'The imports so far',
+  summary: 'List imports',
   ...needs({ right: 'read' }),
   request: { query: z.strictObject(pageQuery) },
   responses: { 200: jsonAnswer('A part of them, newest first.', pageOf(importViewSchema)), ...problems() },
@@ -47,7 +47,7 @@ const showRoute = createRoute({
   path: '/api/imports/{id}',
   operationId: 'showImport',
   tags: ['Imports'],
-  summary: 'How far one of them is',
+  summary: 'Show the progress of an import',
   ...needs({ right: 'read' }),
   request: { params: idParams },
   responses: { 200: jsonAnswer('How it stands.', importViewSchema), ...problems(404) },
@@ -58,9 +58,9 @@ const reportRoute = createRoute({
   path: '/api/imports/{id}/report',
   operationId: 'reportImport',
   tags: ['Imports'],
-  summary: 'What became of each row; as CSV with the rows themselves, to be corrected and imported again',
+  summary: 'Download the result of each row; as CSV with the rows, to correct and import again',
   description:
-    'The rows, and what the service said of them, are shown to the token that started the import and to the roles privacy and admin. Others see outcomes.',
+    'Rows and the messages of the service are shown only to the token that started the import and to the roles privacy and admin. Others see only outcomes.',
   ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),
   request: {
     params: idParams,
@@ -71,7 +71,7 @@ const reportRoute = createRoute({
   },
   responses: {
     200: {
-      description: 'In the order of the file.',
+      description: 'Rows in the order of the file.',
       content: { 'application/x-ndjson': { schema: z.string() }, 'text/csv': { schema: z.string() } },
     },
     ...problems(404),
@@ -83,7 +83,7 @@ const actRoute = createRoute({
   path: '/api/imports/{id}/actions',
   operationId: 'actOnImport',
   tags: ['Imports'],
-  summary: 'Pause, resume or cancel it',
+  summary: 'Pause, resume or cancel an import',
   ...needs({
     right: 'import',
     looksLike: 'an action has "do" (pause, resume, cancel), and may have "by" and "reason"',
@@ -97,7 +97,7 @@ const mappingsRoute = createRoute({
   path: '/api/import-mappings',
   operationId: 'listImportMappings',
   tags: ['Imports'],
-  summary: 'Columns and their fields, kept under a name',
+  summary: 'List saved mappings from columns to fields',
   ...needs({ right: 'import' }),
   responses: { 200: jsonAnswer('By name.', z.object({ mappings: z.array(savedMappingSchema) })), ...problems() },
 });

@@ -16,7 +16,7 @@ const dataSchema = z
   .record(z.string(), z.unknown())
   .nullable()
   .optional()
-  .describe('What it says; null when deleted, absent unless personal data was asked for.');
+  .describe('Content of the item; null if it is deleted, absent unless personal data was requested.');
 
 const itemSchema = z
   .object({
@@ -24,8 +24,11 @@ const itemSchema = z
     sessionId: z.int().nullable(),
     revision: z.int(),
     deleted: z.boolean(),
-    visibility: z.string().nullable().describe('Of interactions: may the person be shown?'),
-    consent: z.string().nullable().describe("Of an attendee's own record."),
+    visibility: z
+      .string()
+      .nullable()
+      .describe('For interactions: whether the person may be shown. Null for other lists.'),
+    consent: z.string().nullable().describe('For attendees. Null for other lists.'),
     lastChangedAt: instant(),
     data: dataSchema,
   })
@@ -39,7 +42,7 @@ const listRoute = createRoute({
   path: '/api/items/{workspace}/{id}/{list}',
   operationId: 'listItems',
   tags: ['Items'],
-  summary: 'The stored items of a list of a pigeonhole',
+  summary: 'List the stored items of a list of a pigeonhole',
   ...needs({ right: 'read' }),
   request: {
     params: itemParams.omit({ key: true }),
@@ -57,7 +60,7 @@ const showRoute = createRoute({
   path: '/api/items/{workspace}/{id}/{list}/{key}',
   operationId: 'showItem',
   tags: ['Items'],
-  summary: 'The timeline of one item: where it was read, and its delivery to each sink or the reason why there is none',
+  summary: 'Show the timeline of an item: where it was read, and its delivery to each sink or the reason for none',
   ...needs({ right: 'read' }),
   request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
   responses: { 200: jsonAnswer('From its first revision.', whySchema.extend({ data: dataSchema })), ...problems(404) },

@@ -4,15 +4,20 @@ import { Refused } from './problem.js';
 
 /** Query parameters of one page of a list. */
 export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(500).default(100).describe('At most so many.'),
-  after: z.string().min(1).max(1000).optional().describe('`next` of the part before; without: the first part.'),
+  limit: z.coerce.number().int().min(1).max(500).default(100).describe('Maximum number of entries.'),
+  after: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('`next` of the previous part; without it, the first part is returned.'),
 };
 
 /** A part of a long list. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    next: z.string().nullable().describe('`after` of the next part; null: this is the last.'),
+    next: z.string().nullable().describe('Value of `after` for the next part; null: this is the last part.'),
   });
 }
 

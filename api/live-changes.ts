@@ -36,7 +36,7 @@ export const liveChangeSchema = z
       .record(z.string(), z.unknown())
       .nullable()
       .optional()
-      .describe('What it says; absent unless personal data was asked for.'),
+      .describe('Content of the item; absent unless personal data was requested.'),
   })
   .openapi('LiveChange');
 
@@ -44,7 +44,7 @@ export const liveChangeSchema = z
 export const liveChangesSchema = z
   .object({
     changes: z.array(liveChangeSchema),
-    skipped: z.int().describe('Changes left out, since a pigeonhole has more than can be followed.'),
+    skipped: z.int().describe('Number of changes that were left out because there were too many to follow.'),
   })
   .openapi('LiveChanges');
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
@@ -65,7 +65,7 @@ const liveQuery = z.strictObject({
   pigeonhole: pigeonholeName().optional(),
   list: z.enum(listNames).optional(),
   recent: z.coerce.number().int().min(0).max(500).default(0).describe('Number of past changes to send first.'),
-  after: z.string().max(12_000).optional().describe('The id of the last event that was seen.'),
+  after: z.string().max(12_000).optional().describe('ID of the last event that was received.'),
   personal: personalSchema,
 });
 
@@ -74,16 +74,16 @@ const liveRoute = createRoute({
   path: '/api/changes/live',
   operationId: 'followChanges',
   tags: ['Items'],
-  summary: 'Changes as they are found, as server-sent events',
+  summary: 'Stream changes as they are found, as server-sent events',
   description:
-    'Events named `changes`; their data is `LiveChanges`, their id the position after which `Last-Event-ID` (or `after`) continues without a gap or a repetition.',
+    'Events are named `changes`, and their data is `LiveChanges`. The ID of an event is a position: with it as `Last-Event-ID` or `after`, the stream continues without a gap or a repetition.',
   ...needs({ right: 'read' }),
   request: {
     query: liveQuery,
   },
   responses: {
     200: {
-      description: 'They come until one of both ends it.',
+      description: 'Events are sent until either side closes the connection.',
       content: { 'text/event-stream': { schema: z.string() } },
     },
     ...problems(404),

@@ -57,7 +57,7 @@ export function linkWith(baseUrl: string, { code }: Pick<MadeCode, 'code'>): str
 
 const codeSchema = z
   .object({
-    code: z.string().describe('Opening `/?code=…` in a browser signs it in. It works once.'),
+    code: z.string().describe('Opening `/?code=…` in a browser signs the browser in. A code works once.'),
     expiresAt: instant(),
   })
   .openapi('PageCode');
@@ -68,7 +68,7 @@ const codeRoute = createRoute({
   path: '/api/page-codes',
   operationId: 'createPageCode',
   tags: ['Tokens'],
-  summary: 'Make a code that signs a browser in to the page, with the rights of this token',
+  summary: 'Create a code that signs a browser in to the page with the rights of this token',
   ...needs({ right: 'read', looksLike: 'a code is made with {}' }),
   request: { body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('The code.', codeSchema), ...problems(413, 415) },

@@ -16,7 +16,7 @@ export const personText = z
   .min(1)
   .max(400)
   .describe(
-    'The id of an attendee, an attendee code or an e-mail address; `id:42`, `code:42` or `email:…` where it could be two.',
+    'ID of an attendee, attendee code or e-mail address; `id:42`, `code:42` or `email:…` if it could mean two of them.',
   );
 
 const fields = z.record(z.string(), z.unknown());
@@ -45,7 +45,7 @@ const personSchema = z
                 revision: z.int(),
                 state: z.string(),
                 reason: z.string().nullable(),
-                identity: z.boolean().nullable().describe('Whether it went out with the person.'),
+                identity: z.boolean().nullable().describe("Whether it was sent with the person's identity."),
                 at: instant(),
               }),
             )
@@ -69,7 +69,7 @@ const personSchema = z
     looks: z
       .array(z.object({ at: instant(), who: z.string().nullable(), action: z.string().nullable() }))
       .readonly()
-      .describe('Who has viewed the stored data of the person.'),
+      .describe('Requests that showed the stored data of the person.'),
     notListed: z.string(),
   })
   .openapi('StoredPerson');
@@ -80,7 +80,7 @@ const exportRoute = createRoute({
   path: '/api/persons/export',
   operationId: 'exportPerson',
   tags: ['Privacy'],
-  summary: 'Everything that is stored of a person by name, and where it was sent',
+  summary: 'Show everything stored about a person, and where it was sent',
   ...needs({ right: 'personal', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
   responses: { 200: jsonAnswer('For the person who asks for it.', personSchema), ...problems(404, 409, 413, 415) },

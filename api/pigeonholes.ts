@@ -19,7 +19,7 @@ import { troubleSchema } from '../operations/find-problems.js';
 const pigeonholeSchema = pigeonholeViewSchema
   .extend({
     workspace: z.string(),
-    syncs: z.array(z.string()).readonly().describe('That read it.'),
+    syncs: z.array(z.string()).readonly().describe('Syncs that read the pigeonhole.'),
     foundByMinute: minutesSchema,
     troubles: z.array(troubleSchema).readonly(),
   })
@@ -30,32 +30,33 @@ const streamSchema = z
   .object({
     list: z.string(),
     sessionId: z.int().nullable().describe('Null: the list is not read by session.'),
-    wanted: z.boolean().describe('False: nothing needs it any more.'),
-    order: z.string().describe('As it was observed: ascending, descending, unordered, unknown.'),
+    wanted: z.boolean().describe('False: no sync needs the stream any longer.'),
+    order: z.string().describe('Observed order: ascending, descending, unordered or unknown.'),
     checkpoint: z
       .string()
       .nullable()
-      .describe("The service's cursor at which the next poll begins; null: at the beginning."),
-    dueAt: instant().describe('Of the next poll.'),
+      .describe('Cursor of the service at which the next poll starts; null: at the beginning.'),
+    dueAt: instant().describe('When the next poll is due.'),
     polledAt: instant().nullable(),
     ...cadenceShape,
-    lateSeconds: z.number().describe('How long it has been due by its own interval; 0: it is in time.'),
-    sweepDueAt: instant().nullable().describe('Of the next whole sweep; null: none is to come.'),
-    sweptAt: instant().nullable().describe('The end of the last whole sweep.'),
-    items: z.int().nullable().describe('As that sweep has counted.'),
+    lateSeconds: z.number().describe('Seconds since the poll was due; 0: it is on time.'),
+    sweepDueAt: instant().nullable().describe('When the next sweep is due; null: none is planned.'),
+    sweptAt: instant().nullable().describe('When the last complete sweep ended.'),
+    items: z.int().nullable().describe('Number of items in that sweep.'),
     pages: z.int().nullable(),
     changedAt: instant().nullable(),
-    quietReads: z.int().describe('Reads in a row that found nothing.'),
-    setAside: z.int().describe('Rows without any identity, in the last whole sweep.'),
+    quietReads: z.int().describe('Consecutive reads without a change.'),
+    setAside: z.int().describe('Rows without an ID in the last complete sweep.'),
     foreignRows: z
       .int()
-      .describe(
-        'Rows of other sessions than the one asked for, in the last whole sweep: the service ignores the filter.',
-      ),
+      .describe('Rows of other sessions in the last complete sweep, which shows that the service ignores the filter.'),
     failures: z.int(),
     failure: z.string().nullable(),
     goneAt: instant().nullable(),
-    sweepPages: z.int().nullable().describe('Pages read by the sweep in progress; null: none is in progress.'),
+    sweepPages: z
+      .int()
+      .nullable()
+      .describe('Pages that the sweep in progress has read; null: no sweep is in progress.'),
   })
   .openapi('Stream');
 export type StreamView = z.infer<typeof streamSchema>;
@@ -70,7 +71,7 @@ const listRoute = createRoute({
   path: '/api/pigeonholes',
   operationId: 'listPigeonholes',
   tags: ['Reading'],
-  summary: 'The pigeonholes that are read, with what was found by the minute and what is wrong',
+  summary: 'List the pigeonholes that are read, with changes by minute and problems',
   ...needs({ right: 'read' }),
   request: {
     query: z.strictObject({
@@ -78,7 +79,7 @@ const listRoute = createRoute({
       workspace: configuredName().optional(),
       sync: configuredName().optional(),
       state: workStateSchema.optional(),
-      search: printable(200).optional().describe('In the id or the name; upper and lower case are alike.'),
+      search: printable(200).optional().describe('Part of the ID or the name, in upper or lower case.'),
     }),
   },
   responses: { 200: jsonAnswer('A part of them, by workspace and id.', pageOf(pigeonholeSchema)), ...problems() },
@@ -89,7 +90,7 @@ const showRoute = createRoute({
   path: '/api/pigeonholes/{workspace}/{id}',
   operationId: 'showPigeonhole',
   tags: ['Reading'],
-  summary: 'One of them',
+  summary: 'Show a pigeonhole',
   ...needs({ right: 'read' }),
   request: { params: placeParams },
   responses: { 200: jsonAnswer('How it stands.', pigeonholeSchema), ...problems(404) },
@@ -100,7 +101,7 @@ const streamsRoute = createRoute({
   path: '/api/pigeonholes/{workspace}/{id}/streams',
   operationId: 'listStreams',
   tags: ['Reading'],
-  summary: 'Its streams: order, checkpoint, last sweep, what is due when',
+  summary: 'List the streams of a pigeonhole: order, checkpoint, last sweep, due times',
   ...needs({ right: 'read' }),
   request: { params: placeParams, query: z.strictObject(pageQuery) },
   responses: { 200: jsonAnswer('A part of them, by list and session.', pageOf(streamSchema)), ...problems(404) },

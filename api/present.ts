@@ -39,7 +39,7 @@ export const minutesSchema = z
   .array(z.int())
   .length(chartMinutes)
   .readonly()
-  .describe('Changes in each of the last 60 minutes, oldest first; the last one is this minute so far.');
+  .describe('Changes in each of the last 60 minutes, oldest first. The last number covers the current minute so far.');
 
 /** Adds up by minute what is meant. Pure. */
 export function byMinute(

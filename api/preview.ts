@@ -14,7 +14,7 @@ const previewRoute = createRoute({
   path: '/api/preview',
   operationId: 'preview',
   tags: ['Sinks'],
-  summary: 'What a sink would be sent of stored items; sends nothing',
+  summary: 'Preview what a sink would receive of stored items; sends nothing',
   ...needs({
     right: 'read',
     largestBytes: 2 * largestFileBytes,

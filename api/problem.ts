@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi';
 /** An error in one part of a request. It never repeats the value, which may be someone's name. */
 const faultSchema = z.object({
   in: z.enum(['query', 'path', 'header', 'body']),
-  at: z.string().describe('The key, as in `lists.0`; empty: the whole.'),
+  at: z.string().describe('The key, such as `lists.0`; empty: the whole body.'),
   problem: z.string(),
 });
 export type Fault = z.infer<typeof faultSchema>;
@@ -12,12 +12,12 @@ export type Fault = z.infer<typeof faultSchema>;
 /** Every answer that is not what was asked for (RFC 9457). */
 export const problemSchema = z
   .object({
-    type: z.literal('about:blank').describe('The status says what kind of problem it is.'),
-    title: z.string().describe("The status's name."),
+    type: z.literal('about:blank').describe('The status shows the kind of problem.'),
+    title: z.string().describe('Name of the status.'),
     status: z.int().min(400).max(599),
-    detail: z.string().describe('What happened and what to do, in a sentence for a person.'),
-    instance: z.string().describe('`urn:uuid:` and the `X-Request-Id` of this answer.'),
-    faults: z.array(faultSchema).optional().describe('Of a request that cannot be understood: where.'),
+    detail: z.string().describe('What happened and what to do, as a sentence for people.'),
+    instance: z.string().describe('`urn:uuid:` and the `X-Request-Id` of this response.'),
+    faults: z.array(faultSchema).optional().describe('The faulty places of a request that is not valid.'),
   })
   .openapi('Problem');
 

@@ -20,7 +20,7 @@ const planRoute = createRoute({
   path: '/api/events/plan',
   operationId: 'planEvent',
   tags: ['Events'],
-  summary: 'What exists of an event file and what is to be created; changes nothing',
+  summary: 'Compare an event file with the service; changes nothing',
   request: { body: jsonBody(eventRequestSchema) },
   responses: { 200: jsonAnswer('How it stands.', eventViewSchema), ...problems(409, 413, 415, 422) },
 });
@@ -31,7 +31,7 @@ const applyRoute = createRoute({
   path: '/api/events/apply',
   operationId: 'applyEvent',
   tags: ['Events'],
-  summary: 'One turn of creating it, of some seconds: to be asked again until nothing is left',
+  summary: 'Create part of an event for a few seconds; repeat until nothing is left',
   request: { body: jsonBody(eventRequestSchema) },
   responses: { 200: jsonAnswer('How it stands.', eventViewSchema), ...problems(409, 413, 415, 422) },
 });

@@ -13,13 +13,15 @@ const readyRoute = createRoute({
   path: '/api/pigeonholes/{id}/ready',
   operationId: 'showReadiness',
   tags: ['Reading'],
-  summary: 'The evening before: whether an event can begin, as one list',
+  summary: 'Check whether an event is ready to begin',
   description:
-    'Asks the service and each sink, so it takes some seconds. Changes nothing. The sentences name ids, fields and counts, never a person.',
+    'Sends requests to the service and to each sink, which takes some seconds. Changes nothing. The sentences contain IDs, fields and counts, but never a person.',
   ...needs({ right: 'read' }),
   request: {
     params: z.object({ id: idText() }),
-    query: z.strictObject({ workspace: configuredName().optional().describe('Where several have that id.') }),
+    query: z.strictObject({
+      workspace: configuredName().optional().describe('Required if several workspaces have a pigeonhole with this ID.'),
+    }),
   },
   responses: { 200: jsonAnswer('The list.', readinessSchema), ...problems(404, 409) },
 });

@@ -12,7 +12,7 @@ const replayRoute = createRoute({
   path: '/api/replays',
   operationId: 'replay',
   tags: ['Actions'],
-  summary: 'Send stored items again, or count what that would be',
+  summary: 'Send stored items again, or count them',
   ...needs({
     right: 'operate',
     looksLike:

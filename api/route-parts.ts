@@ -115,7 +115,7 @@ export function problems<Status extends ProblemStatus = never>(
 export const personalSchema = z
   .literal('1')
   .optional()
-  .describe('`1`: with what people are called and have written. Takes the role privacy or admin, and is noted.');
+  .describe('`1`: with the names and texts of people. Requires the role privacy or admin, and is audited.');
 
 /** As fast as it is read: nothing piles up for a client that is slow. A failure breaks the connection off. */
 export function streamOf(parts: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {

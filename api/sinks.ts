@@ -25,10 +25,12 @@ import { causeText, reasonText } from '../operations/delivery-words.js';
 /** State of a sink over all its pigeonholes. */
 const sinkSchema = sinkViewSchema
   .extend({
-    syncs: z.array(z.string()).readonly().describe('That send to it.'),
+    syncs: z.array(z.string()).readonly().describe('Syncs that send to the sink.'),
     undeliveredSince: instant()
       .nullable()
-      .describe('When the oldest change that is not settled was found; null: there is none. How far it is behind.'),
+      .describe(
+        'When the oldest unsettled change was found, which shows how far the sink is behind; null: every change is settled.',
+      ),
     deliveredByMinute: minutesSchema,
     troubles: z.array(troubleSchema).readonly(),
   })
@@ -39,13 +41,13 @@ const laneSchema = z
   .object({
     workspace: z.string(),
     pigeonholeId: z.int(),
-    watermark: z.int().describe('Every change up to here is settled or has its delivery, or is of no interest.'),
+    watermark: z.int().describe('Every change up to this sequence is settled, has a delivery, or is not wanted.'),
     newest: z.int().describe('Sequence of the newest change.'),
-    open: z.int().describe('Deliveries started and not settled.'),
+    open: z.int().describe('Deliveries that have started and are not settled.'),
     delivered: z.int(),
     deliveredAt: instant().nullable(),
     undeliveredSince: instant().nullable(),
-    waitsFor: z.string().nullable().describe('What was said of the oldest delivery that is not settled.'),
+    waitsFor: z.string().nullable().describe('The last message about the oldest unsettled delivery.'),
     failure: z.string().nullable(),
     failingSince: instant().nullable(),
     retryAt: instant().nullable(),
@@ -57,8 +59,8 @@ const outcomeSchema = z
   .object({
     list: z.string(),
     state: z.enum(['waiting', 'sending', 'retry', 'withheld', 'dead']),
-    reason: z.string().nullable().describe('A stable code; null: of those on their way.'),
-    words: z.string().nullable().describe('The reason, as a person says it.'),
+    reason: z.string().nullable().describe('A stable code; null for changes in flight.'),
+    words: z.string().nullable().describe('The reason in words.'),
     changes: z.int(),
   })
   .openapi('Outcome');
@@ -71,7 +73,7 @@ const deliverySchema = z
     revision: z.int(),
     state: z.string(),
     reason: z.string().nullable(),
-    detail: z.string().nullable().describe('What the destination answered.'),
+    detail: z.string().nullable().describe('The response of the destination.'),
     attempts: z.int(),
     identity: z.boolean().nullable(),
     dueAt: instant().nullable(),
@@ -87,7 +89,7 @@ const listRoute = createRoute({
   path: '/api/sinks',
   operationId: 'listSinks',
   tags: ['Sinks'],
-  summary: 'The configured sinks',
+  summary: 'List the configured sinks',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('As they are configured.', z.object({ sinks: z.array(sinkSchema) })), ...problems() },
 });
@@ -97,7 +99,7 @@ const showRoute = createRoute({
   path: '/api/sinks/{name}',
   operationId: 'showSink',
   tags: ['Sinks'],
-  summary: 'One of them',
+  summary: 'Show a sink',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
   responses: { 200: jsonAnswer('How it stands.', sinkSchema), ...problems(404) },
@@ -108,7 +110,7 @@ const lanesRoute = createRoute({
   path: '/api/sinks/{name}/lanes',
   operationId: 'listLanes',
   tags: ['Sinks'],
-  summary: 'Its progress in each pigeonhole: watermark, backlog and failures',
+  summary: 'Show the progress of a sink in each pigeonhole: watermark, backlog and failures',
   ...needs({ right: 'read' }),
   request: { params: nameParams, query: z.strictObject(pageQuery) },
   responses: { 200: jsonAnswer('A part of them, by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
@@ -119,7 +121,7 @@ const outcomesRoute = createRoute({
   path: '/api/sinks/{name}/outcomes',
   operationId: 'listOutcomes',
   tags: ['Sinks'],
-  summary: 'What it was not sent, or not yet: on its way, withheld by reason, refused by cause',
+  summary: 'Count changes that a sink has not received: in flight, withheld by reason, refused by cause',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
   responses: { 200: jsonAnswer('Most first.', z.object({ outcomes: z.array(outcomeSchema) })), ...problems(404) },
@@ -130,7 +132,7 @@ const deliveriesRoute = createRoute({
   path: '/api/sinks/{name}/deliveries',
   operationId: 'listDeliveries',
   tags: ['Sinks'],
-  summary: 'Its deliveries of a pigeonhole, newest first',
+  summary: 'List the deliveries of a sink in a pigeonhole, newest first',
   ...needs({ right: 'read' }),
   request: {
     params: nameParams,
@@ -149,9 +151,9 @@ const testRoute = createRoute({
   path: '/api/sinks/{name}/test',
   operationId: 'testSink',
   tags: ['Sinks'],
-  summary: 'Send one message through a sink that says that it is a test',
+  summary: 'Send a test message through a sink',
   description:
-    'For sinks of type `webhook` and `slack`. Any other sink answers 409, because a test would be an invented record among those of people. A paused or observing sink sends nothing.',
+    'For sinks of type `webhook` and `slack`. For any other type the response is 409, because a test would create an invented record among those of people. A paused or observing sink sends nothing.',
   ...needs({ right: 'operate', looksLike: 'a test of a sink takes an empty object: {}' }),
   request: { params: nameParams, body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('The result.', sinkTestSchema), ...problems(404, 409, 413, 415) },

@@ -12,14 +12,16 @@ const statusRoute = createRoute({
   path: '/api/status',
   operationId: 'showStatus',
   tags: ['Status'],
-  summary: 'Each workspace, pigeonhole and sink, with why it stands where it does',
+  summary: 'Show each workspace, pigeonhole and sink, and the reason for its state',
   ...needs({ right: 'read' }),
   request: {
     query: z.strictObject({
       counts: z
         .string()
         .optional()
-        .describe('`items`: with the items by list. Any other value: by list and sink. Both read the whole ledger.'),
+        .describe(
+          '`items`: also counts items by list. Any other value: also counts deliveries by list and sink. Both read the whole ledger.',
+        ),
     }),
   },
   responses: { 200: jsonAnswer('How everything stands.', statusSchema), ...problems() },
@@ -51,7 +53,7 @@ const quotasRoute = createRoute({
         workspaces: z.array(
           z.object({
             workspace: z.string(),
-            quota: quotaViewSchema.nullable().describe('Null: no request was made with its key yet.'),
+            quota: quotaViewSchema.nullable().describe('Null: no request has been made with its key yet.'),
           }),
         ),
       }),

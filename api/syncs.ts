@@ -18,18 +18,23 @@ const syncSchema = z
     name: z.string(),
     workspace: z.string(),
     sinks: z.array(z.string()).readonly(),
-    state: workStateSchema.describe('Of the pigeonhole, or the workspace, that stands worst.'),
+    state: workStateSchema.describe('State of the pigeonhole or workspace with the most serious problem.'),
     pigeonholes: z.int(),
-    live: z.int().describe('Of these, now live.'),
-    backfilling: z.int().describe('Of these, being read for the first time.'),
-    freshAsOf: instant().nullable().describe('As `freshness.readAt`.'),
+    live: z.int().describe('Number of these that are live now.'),
+    backfilling: z.int().describe('Number of these that are being read for the first time.'),
+    freshAsOf: instant().nullable().describe('The same as `freshness.readAt`.'),
     freshness: z
       .object(freshnessSummary)
-      .describe('Of its pigeonholes with live lists together, or of all where none has one.'),
+      .describe(
+        'Freshness of its pigeonholes with live lists together; of all its pigeonholes if none has a live list.',
+      ),
     every: z
       .object({
         live: z.int(),
-        quiet: z.int().nullable().describe('Longest outside session times; null: not stated, the default slows down.'),
+        quiet: z
+          .int()
+          .nullable()
+          .describe('Longest interval outside session times; null: not configured, so the default slows down.'),
         new: z.int(),
         upcoming: z.int(),
         ended: z.int(),
@@ -47,12 +52,14 @@ const overviewSchema = z
     now: instant(),
     settled: z
       .boolean()
-      .describe('As in the status: nothing is left to read or to deliver, and nothing is paused, waits or fails.'),
+      .describe(
+        'Whether nothing is left to read or deliver and nothing is paused, waiting or failing, as in the status.',
+      ),
     configuration: z.int(),
     syncs: z.array(syncSchema).readonly(),
     foundByMinute: minutesSchema,
-    deliveredByMinute: minutesSchema.describe('As `foundByMinute`, of all sinks together.'),
-    troubles: z.array(troubleSchema).readonly().describe('All there are, the worst first.'),
+    deliveredByMinute: minutesSchema.describe('The same as `foundByMinute`, for deliveries of all sinks together.'),
+    troubles: z.array(troubleSchema).readonly().describe('All problems, most serious first.'),
   })
   .openapi('Overview');
 export type Overview = z.infer<typeof overviewSchema>;
@@ -62,7 +69,7 @@ const overviewRoute = createRoute({
   path: '/api/overview',
   operationId: 'showOverview',
   tags: ['Status'],
-  summary: 'At a glance: does data flow, and what is wrong where it does not',
+  summary: 'Summarize whether data flows, and what is wrong if it does not',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('This moment.', overviewSchema), ...problems() },
 });
@@ -72,7 +79,7 @@ const listRoute = createRoute({
   path: '/api/syncs',
   operationId: 'listSyncs',
   tags: ['Reading'],
-  summary: 'The configured syncs',
+  summary: 'List the configured syncs',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('By name.', z.object({ syncs: z.array(syncSchema).readonly() })), ...problems() },
 });
@@ -82,7 +89,7 @@ const showRoute = createRoute({
   path: '/api/syncs/{name}',
   operationId: 'showSync',
   tags: ['Reading'],
-  summary: 'One of them; its pigeonholes are at /api/pigeonholes?sync=…',
+  summary: 'Show a sync; its pigeonholes are at /api/pigeonholes?sync=…',
   ...needs({ right: 'read' }),
   request: { params: z.object({ name: configuredName() }) },
   responses: { 200: jsonAnswer('How it stands.', syncSchema), ...problems(404) },

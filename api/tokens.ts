@@ -16,18 +16,18 @@ const tokenName = z
     error: 'a name has letters, digits and . _ -, at most 63, and is neither server.token nor local',
   })
   .describe(
-    'Letters, digits and . _ -, at most 63. The audit log shows it, so do not use an e-mail address. Not server.token, nor local.',
+    'At most 63 letters, digits and . _ -. The audit log shows it, so do not use an e-mail address. `server.token` and `local` are reserved.',
   );
 
 const tokenSchema = z
   .object({
     name: z.string(),
     roles: z.array(z.string()).readonly(),
-    workspace: z.string().nullable().describe('The only one of which its holder may know; null: all.'),
+    workspace: z.string().nullable().describe('The only workspace that the token may see; null: all.'),
     createdAt: instant(),
     createdBy: z.string(),
     expiresAt: instant().nullable().describe('Null: never.'),
-    lastUsedAt: instant().nullable().describe('To the minute.'),
+    lastUsedAt: instant().nullable().describe('Precise to the minute.'),
   })
   .openapi('Token');
 export type TokenView = z.infer<typeof tokenSchema>;
@@ -37,14 +37,14 @@ export const newTokenSchema = z
     name: tokenName,
     roles: z.array(z.enum(roles)).min(1).max(roles.length),
     workspace: configuredName().nullable().default(null),
-    expiresInDays: z.int().min(1).max(3650).nullable().describe('From now; null: it never expires.'),
+    expiresInDays: z.int().min(1).max(3650).nullable().describe('Days from now; null: it never expires.'),
   })
   .openapi('NewToken');
 export type NewTokenRequest = z.input<typeof newTokenSchema>;
 
 const madeTokenSchema = tokenSchema
   .omit({ createdAt: true, createdBy: true, lastUsedAt: true })
-  .extend({ token: z.string().describe('Shown this once: only its hash is kept.') });
+  .extend({ token: z.string().describe('Shown only once, because only its hash is kept.') });
 export type MadeTokenView = z.infer<typeof madeTokenSchema>;
 
 const dayMs = 86_400_000;
@@ -54,7 +54,7 @@ const listRoute = createRoute({
   path: '/api/tokens',
   operationId: 'listTokens',
   tags: ['Tokens'],
-  summary: 'The named tokens that were not revoked',
+  summary: 'List named tokens that are not revoked',
   ...needs({ right: 'administer' }),
   responses: { 200: jsonAnswer('By name.', z.object({ tokens: z.array(tokenSchema) })), ...problems() },
 });
@@ -64,7 +64,7 @@ const createTokenRoute = createRoute({
   path: '/api/tokens',
   operationId: 'createToken',
   tags: ['Tokens'],
-  summary: 'Make a token',
+  summary: 'Create a token',
   ...needs({
     right: 'administer',
     looksLike:
@@ -79,7 +79,7 @@ const revokeRoute = createRoute({
   path: '/api/tokens/{name}/revoke',
   operationId: 'revokeToken',
   tags: ['Tokens'],
-  summary: 'Refuse a token from now on',
+  summary: 'Revoke a token',
   ...needs({ right: 'administer', looksLike: 'a token is revoked with {}' }),
   request: { params: z.object({ name: configuredName() }), body: jsonBody(z.strictObject({})) },
   responses: {
@@ -136,10 +136,12 @@ function view({ id: _, createdAt, expiresAt, lastUsedAt, ...token }: StoredToken
 
 const callerSchema = z
   .object({
-    name: z.string().describe("A token's name; `server.token`; `local` where none was needed."),
+    name: z.string().describe('Name of the token; `server.token`; `local` if no token was needed.'),
     roles: z.array(z.string()),
-    rights: z.array(z.string()).describe('What the roles allow; a route names the one that it takes as `x-right`.'),
-    workspace: z.string().nullable().describe('The only one of which the caller may know; null: all.'),
+    rights: z
+      .array(z.string())
+      .describe('Rights that the roles include. A route names the right that it requires as `x-right`.'),
+    workspace: z.string().nullable().describe('The only workspace that the caller may see; null: all.'),
   })
   .openapi('Caller');
 export type CallerView = z.infer<typeof callerSchema>;
@@ -149,7 +151,7 @@ const callerRoute = createRoute({
   path: '/api/caller',
   operationId: 'showCaller',
   tags: ['Tokens'],
-  summary: 'Who the presented token says that you are, and what it allows',
+  summary: 'Show the name and rights of the presented token',
   ...needs({ right: 'read' }),
   responses: { 200: jsonAnswer('You.', callerSchema), ...problems() },
 });

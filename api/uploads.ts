@@ -45,7 +45,7 @@ const upload = {
     query: importRequestSchema,
     body: {
       required: true,
-      description: 'The file itself, CSV, XLSX or JSON.',
+      description: 'The file as CSV, XLSX, JSON or NDJSON.',
       content: { 'application/octet-stream': { schema: z.string() } },
     },
   },
@@ -54,7 +54,10 @@ const upload = {
 /** The options of an upload are in the address, and the server rejects an address that is too long. */
 const uploadProblems = {
   ...problems(404, 409, 413, 415, 422),
-  431: { description: 'The address, with the mapping, is longer than 64 KiB. Without a body; the connection ends.' },
+  431: {
+    description:
+      'The address with the mapping is longer than 64 KiB. The response has no body, and the connection is closed.',
+  },
 };
 
 const checkRoute = createRoute({
@@ -63,7 +66,7 @@ const checkRoute = createRoute({
   path: '/api/imports/check',
   operationId: 'checkImport',
   tags: ['Imports'],
-  summary: 'What importing a file would do; writes nothing and sends nothing',
+  summary: 'Check what importing a file would do; writes and sends nothing',
   responses: { 200: jsonAnswer('What it would do.', importCheckSchema), ...uploadProblems },
 });
 
@@ -73,9 +76,9 @@ const codesRoute = createRoute({
   path: '/api/imports/codes',
   operationId: 'generateCodes',
   tags: ['Imports'],
-  summary: 'The codes that rows without one would be given',
+  summary: 'List the codes that would be generated for rows without one',
   responses: {
-    200: { description: 'Rows and their codes.', content: { 'text/csv': { schema: z.string() } } },
+    200: { description: 'Rows and their generated codes.', content: { 'text/csv': { schema: z.string() } } },
     ...uploadProblems,
   },
 });
@@ -86,7 +89,7 @@ const startRoute = createRoute({
   path: '/api/imports',
   operationId: 'startImport',
   tags: ['Imports'],
-  summary: 'Take a file in and begin to send it',
+  summary: 'Import a file',
   responses: { 201: jsonAnswer('The started import.', importViewSchema), ...uploadProblems },
 });
 

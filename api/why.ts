@@ -11,14 +11,14 @@ import { causeText, reasonText } from '../operations/delivery-words.js';
 /** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({
   sink: z.string(),
-  state: z.string().describe('`behind`: its lane has not come so far; `passed`: it was of no interest to it.'),
+  state: z.string().describe('`behind`: the lane has not reached the change yet; `passed`: the sink did not want it.'),
   reason: z.string().nullable(),
-  words: z.string().nullable().describe('The reason, as a person says it.'),
-  detail: z.string().nullable().describe('What the destination answered, or what its lane waits for.'),
+  words: z.string().nullable().describe('The reason in words.'),
+  detail: z.string().nullable().describe('The response of the destination, or what the lane waits for.'),
   attempts: z.int(),
   at: instant().nullable(),
   dueAt: instant().nullable(),
-  identity: z.boolean().nullable().describe("Sent with the person's identity."),
+  identity: z.boolean().nullable().describe("Whether it was sent with the person's identity."),
   configuration: z.int().nullable().describe('Number of the configuration under which it was sent.'),
   replay: z.string().nullable(),
 });
@@ -31,8 +31,8 @@ const whyRevisionSchema = z.object({
   readAs: z
     .string()
     .nullable()
-    .describe('The page that showed it; null: a consequence of another change, or of an absence.'),
-  requestId: z.string().nullable().describe("The service's, of that page."),
+    .describe('The page that contained it; null: it follows from another change, or from an absence.'),
+  requestId: z.string().nullable().describe('Request ID of the service for that page.'),
   visibility: z.string().nullable(),
   sinks: z.array(whySinkSchema).readonly(),
 });
@@ -48,10 +48,15 @@ export const whySchema = z
     key: z.string(),
     revision: z.int(),
     deleted: z.boolean(),
-    visibility: z.string().nullable().describe('Of interactions: may the person be shown?'),
+    visibility: z
+      .string()
+      .nullable()
+      .describe('For interactions: whether the person may be shown. Null for other lists.'),
     consent: z.string().nullable(),
     lastChangedAt: instant(),
-    polledAt: instant().nullable().describe('Of its stream, as the three below.'),
+    polledAt: instant()
+      .nullable()
+      .describe("When the item's stream was last polled. The three fields below also describe the stream."),
     sweptAt: instant().nullable(),
     failure: z.string().nullable(),
     missingSince: instant().nullable(),
@@ -65,7 +70,7 @@ const whyRoute = createRoute({
   path: '/api/why',
   operationId: 'why',
   tags: ['Items'],
-  summary: 'Where an item was read, and its delivery to each sink or the reason why there is none',
+  summary: 'Show where an item was read, and its delivery to each sink or the reason for none',
   ...needs({
     right: 'read',
     looksLike:
@@ -77,7 +82,7 @@ const whyRoute = createRoute({
       key: itemKey(),
       pigeonhole: printable(200)
         .optional()
-        .describe('WORKSPACE/ID, or the ID, where keys repeat; what is neither names none.'),
+        .describe('WORKSPACE/ID or the ID, required if the key occurs in several pigeonholes.'),
     }),
   },
   responses: {

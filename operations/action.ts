@@ -13,15 +13,17 @@ export const actionSchema = z
       ),
     kind: z.enum(['workspace', 'pigeonhole', 'sink']),
     name: printable(200).describe("A workspace's or a sink's name; for a pigeonhole `<workspace>/<id>`."),
-    list: z.enum(serviceLists).optional().describe('Of a sweep: this list alone.'),
+    list: z.enum(serviceLists).optional().describe('For a sweep: only this list.'),
     forSeconds: z
       .int()
       .min(0)
       .max(longestRehearsalSeconds)
       .optional()
       .describe('With poll-now of a pigeonhole: read every list at the live interval for this long. 0 ends it.'),
-    by: printable(200).optional().describe('Who asks; of a named token its name is taken.'),
-    reason: printable(500).optional().describe('Why; shown in the status.'),
+    by: printable(200)
+      .optional()
+      .describe('Name of the person who acts. With a named token, the name of the token is used instead.'),
+    reason: printable(500).optional().describe('Reason, which the status shows.'),
   })
   .refine((action) => action.do !== 'approve' || action.kind === 'sink', {
     error: 'only a sink can be approved',

@@ -4,8 +4,8 @@ import { printable } from '../base/printable.js';
 /** A file that is to take the place of the one that the process was started with; none: that one, as it stands now. */
 export const candidateSchema = z
   .strictObject({
-    file: printable(4096).optional().describe('Absolute path, by which messages name it.'),
-    text: z.string().max(1_000_000).optional().describe('Its text.'),
+    file: printable(4096).optional().describe('Absolute path, which messages use.'),
+    text: z.string().max(1_000_000).optional().describe('Text of the file.'),
   })
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
@@ -15,7 +15,7 @@ export const applySchema = z.strictObject({ file: printable(4096).optional() });
 
 const changedKeySchema = z.object({
   key: z.string(),
-  from: z.string().optional().describe('JSON of the value; absent where it could hold a secret.'),
+  from: z.string().optional().describe('The value as JSON; absent if it could contain a secret.'),
   to: z.string().optional(),
 });
 export type ChangedKey = z.infer<typeof changedKeySchema>;
@@ -24,7 +24,7 @@ const configurationChangeSchema = z.object({
   kind: z.enum(['added', 'changed', 'removed']),
   what: z.enum(['workspace', 'sync', 'sink', 'drop folder', 'alerts']),
   name: z.string(),
-  keys: z.array(changedKeySchema).readonly().describe('Of what is changed.'),
+  keys: z.array(changedKeySchema).readonly().describe('Changed keys.'),
   note: z
     .string()
     .nullable()
@@ -39,14 +39,14 @@ const selectionChangeSchema = z.object({
   workspace: z.string(),
   added: z.array(z.int()).readonly(),
   removed: z.array(z.int()).readonly(),
-  unread: z.int().describe('Of the added: never read before, so that nobody knows what they hold.'),
+  unread: z.int().describe('Number of added pigeonholes that were never read, so that their content is not known.'),
 });
 export type SelectionChange = z.infer<typeof selectionChangeSchema>;
 
 const deliveryCauseSchema = z
   .enum(['history', 'list-added', 'released', 'cured', 'redriven', 'since-watermark'])
   .describe(
-    '`history`: the sink is new there; `list-added`: it gets a list that it did not get before; `released`: `reason` no longer withholds it; `cured`: the mapping withheld it, and the changed one sends it; `redriven`: it was refused for `reason`, and is sent again; `since-watermark`: it was left out for a while, and gets what it missed.',
+    '`history`: the sink is new for the pigeonhole; `list-added`: it receives a list that it did not receive before; `released`: `reason` no longer withholds the changes; `cured`: the old mapping withheld them and the new one sends them; `redriven`: they were refused for `reason` and are sent again; `since-watermark`: the sink was left out for a while and receives what it missed.',
   );
 export type DeliveryCause = z.infer<typeof deliveryCauseSchema>;
 
@@ -54,10 +54,10 @@ const causedDeliveriesSchema = z.object({
   sink: z.string(),
   list: z.string(),
   cause: deliveryCauseSchema,
-  reason: z.string().nullable().describe('Of `released` and `redriven`: what they were withheld or refused for.'),
+  reason: z.string().nullable().describe('For `released` and `redriven`: why the changes were withheld or refused.'),
   changes: z.int(),
-  withheld: z.record(z.string(), z.int()).readonly().describe('Not sent on purpose, by reason.'),
-  observed: z.boolean().describe('The sink observes: they are counted, and not sent.'),
+  withheld: z.record(z.string(), z.int()).readonly().describe('Changes withheld on purpose, by reason.'),
+  observed: z.boolean().describe('The sink observes: changes are counted and not sent.'),
   estimated: z.boolean().describe('Only the newest of a large number were planned, so `changes` is an estimate.'),
 });
 export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
@@ -67,9 +67,7 @@ const keptItemsSchema = z.object({
   list: z.string(),
   reason: z
     .string()
-    .describe(
-      'Why no later change of it is sent: `list-not-wanted`, or a state of consent such as `consent-not-asked`.',
-    ),
+    .describe('Why no later change is sent: `list-not-wanted`, or a state of consent such as `consent-not-asked`.'),
   items: z.int(),
 });
 export type KeptItems = z.infer<typeof keptItemsSchema>;
@@ -77,22 +75,21 @@ export type KeptItems = z.infer<typeof keptItemsSchema>;
 /** Changes and consequences of a configuration. */
 export const configurationPlanSchema = z
   .object({
-    current: z.int().describe('The number of the one that is current.'),
+    current: z.int().describe('Number of the current configuration.'),
     changes: z.array(configurationChangeSchema).readonly(),
-    pigeonholes: z
-      .array(selectionChangeSchema)
-      .readonly()
-      .describe('Pigeonholes that a sync begins or ceases to read.'),
+    pigeonholes: z.array(selectionChangeSchema).readonly().describe('Pigeonholes that a sync starts or stops reading.'),
     deliveries: z
       .array(causedDeliveriesSchema)
       .readonly()
-      .describe('What is sent because of it, beside what is found from now on.'),
+      .describe(
+        'Stored changes that are sent because of the new configuration, in addition to those found from now on.',
+      ),
     kept: z
       .array(keptItemsSchema)
       .readonly()
-      .describe('What stays at a sink that is sent it no more: nothing is taken back.'),
+      .describe('Data that stays at a sink that no longer receives it: nothing is removed there.'),
     atNextStart: z.array(z.string()).readonly().describe('Keys that take effect at the next start.'),
-    warnings: z.array(z.string()).readonly().describe('What is allowed but probably not meant.'),
+    warnings: z.array(z.string()).readonly().describe('Settings that are allowed but probably not intended.'),
   })
   .openapi('ConfigurationPlan');
 export type ConfigurationPlan = z.infer<typeof configurationPlanSchema>;
@@ -100,7 +97,7 @@ export type ConfigurationPlan = z.infer<typeof configurationPlanSchema>;
 export const appliedConfigurationSchema = z
   .object({
     number: z.int(),
-    changed: z.boolean().describe('False: the file is the current configuration already.'),
+    changed: z.boolean().describe('False: the file is already the current configuration.'),
     plan: configurationPlanSchema,
   })
   .openapi('AppliedConfiguration');

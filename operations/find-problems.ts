@@ -265,7 +265,7 @@ export class CycleFailures {
 /** One problem that keeps data from flowing, in words, with what helps. */
 export const troubleSchema = z
   .object({
-    code: z.enum(problemCodes).describe('Stable, for programs.'),
+    code: z.enum(problemCodes).describe('Stable code for programs.'),
     severity: z
       .enum(severities)
       .describe(
@@ -273,17 +273,17 @@ export const troubleSchema = z
       ),
     stops: z.boolean().describe('Nothing is read or sent there while the problem lasts.'),
     kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
-    name: z.string().describe('As an action names it; empty for the process.'),
-    title: z.string().describe('One sentence without its full stop; alerts have the same.'),
+    name: z.string().describe('Name as used in actions; empty for the process.'),
+    title: z.string().describe('One sentence without its full stop, the same as in alerts.'),
     detail: z
       .string()
       .nullable()
-      .describe('Words of the service, a destination or a person; alerts never contain them.'),
+      .describe('Text from the service, a destination or a person. Alerts never contain it.'),
     says: z.string().nullable().describe('Details and consequences.'),
-    advice: z.string().nullable().describe('The action that helps; null: the problem passes without one.'),
+    advice: z.string().nullable().describe('The action that helps; null: the problem ends without one.'),
     text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
     since: z.iso.datetime().nullable(),
-    saysSince: z.boolean().describe('`text` names the instant `since`.'),
+    saysSince: z.boolean().describe('Whether `text` contains the instant `since`.'),
     help: z
       .object({
         label: z.string().describe('Label of a button.'),
@@ -291,7 +291,7 @@ export const troubleSchema = z
         see: z.string().nullable().describe('Address of the details.'),
       })
       .nullable()
-      .describe('Null: it passes without an action, or no button helps.'),
+      .describe('Null: the problem ends without an action, or no button helps.'),
   })
   .openapi('Trouble');
 export type Trouble = z.infer<typeof troubleSchema>;

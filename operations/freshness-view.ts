@@ -38,9 +38,9 @@ export const freshnessSchema = z
         z.object({
           ...cadenceShape,
           lists: z.int(),
-          longestEveryMs: z.int().nullable().describe('Where the lists of a reason have several intervals.'),
-          readAt: instant().nullable().describe('The end of the oldest last read.'),
-          nextAt: instant().describe('The next read of one of them.'),
+          longestEveryMs: z.int().nullable().describe('Longest interval, if the lists of a reason have several.'),
+          readAt: instant().nullable().describe('When the list that was read longest ago was last read.'),
+          nextAt: instant().describe('When one of them is read next.'),
         }),
       )
       .readonly()

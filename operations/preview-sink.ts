@@ -71,16 +71,18 @@ const previewedItemSchema = z.object({
   key: z.string(),
   revision: z.int(),
   now: previewedOperationSchema,
-  before: previewedOperationSchema.optional().describe('Under the file to compare with; absent when none was given.'),
+  before: previewedOperationSchema
+    .optional()
+    .describe('Result under the file to compare with; absent if none was given.'),
 });
 
 export type PreviewedItem = z.infer<typeof previewedItemSchema>;
 
 const previewCountSchema = z.object({
   list: z.string(),
-  items: z.int().describe('Sent.'),
-  withheld: z.record(z.string(), z.int()).readonly().describe('By reason: consent, and what the mapping leaves out.'),
-  failed: z.int().describe('Dead letters, since the mapping fails on them.'),
+  items: z.int().describe('Number of items that would be sent.'),
+  withheld: z.record(z.string(), z.int()).readonly().describe('Counts by reason: consent, or left out by the mapping.'),
+  failed: z.int().describe('Number of items that would become dead letters because the mapping fails.'),
   estimated: z
     .boolean()
     .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
@@ -91,11 +93,11 @@ export type PreviewCount = z.infer<typeof previewCountSchema>;
 export const previewSchema = z
   .object({
     items: z.array(previewedItemSchema).readonly(),
-    more: z.boolean().describe('There are more items than were asked for.'),
+    more: z.boolean().describe('Whether there are more items than requested.'),
     counts: z
       .array(previewCountSchema)
       .readonly()
-      .describe('Of all stored items: how many would be sent, and how many withheld, by reason.'),
+      .describe('Counts over all stored items: sent, and withheld by reason.'),
     problems: z
       .array(z.string())
       .readonly()

@@ -37,7 +37,7 @@ export type EventRequest = z.infer<typeof eventRequestSchema>;
 const eventObjectStateSchema = z
   .enum(['create', 'created', 'exists', 'claim', 'unknown', 'undecided', 'gone', 'held', 'refused', 'impossible'])
   .describe(
-    '`create`: it does not exist, and would be or will be created; `created`, `exists`; `claim`: it was found to exist, and is taken for the object of the file; `unknown`: its answer was lost, and it is looked up before anything is sent again; `undecided`: some that exist look like it, see `candidates`; `gone`: it existed, and was deleted at the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: what was said of it by `use` cannot be.',
+    '`create`: the object does not exist and will be created; `created`; `exists`; `claim`: it was found at the service and is used for the object of the file; `unknown`: the response was lost, so it is looked up before anything is sent again; `undecided`: similar objects exist, see `candidates`; `gone`: it existed and was deleted at the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: the choice made by `use` is not possible.',
   );
 
 export type EventObjectState = z.infer<typeof eventObjectStateSchema>;
@@ -57,21 +57,26 @@ const eventObjectViewSchema = z.object({
   key: z.string().describe("`pigeonhole`, or the session's id in the file."),
   kind: z.enum(['pigeonhole', 'session']),
   state: eventObjectStateSchema,
-  id: z.int().nullable().describe('At the service; null where it is not known.'),
-  fields: z.record(z.string(), z.unknown()).readonly().describe('What is sent, or would be.'),
+  id: z.int().nullable().describe('ID at the service; null if it is not known.'),
+  fields: z.record(z.string(), z.unknown()).readonly().describe('Fields that are sent or would be sent.'),
   passcode: z.string().nullable().describe('Passcode of an existing pigeonhole, which the audience needs to join.'),
   differences: z
     .array(z.string())
     .readonly()
     .describe(
-      'What the file has otherwise than the service: lines with their place. Nothing can be changed there by its API.',
+      "Differences between the file and the service, as lines with their place. The service's API cannot change them.",
     ),
   candidates: z.array(candidateViewSchema).readonly(),
-  problems: z.array(z.string()).readonly().describe("Of `refused`: lines with their place, in the service's words."),
+  problems: z
+    .array(z.string())
+    .readonly()
+    .describe('For `refused`: messages of the service, as lines with their place.'),
   requestId: z
     .string()
     .nullable()
-    .describe("Of `created` and `refused`: what the service's operators ask for; null: it gave none."),
+    .describe(
+      'For `created` and `refused`: the request ID, which the operators of the service ask for; null: the service gave none.',
+    ),
 });
 
 export type EventObjectView = z.infer<typeof eventObjectViewSchema>;
@@ -80,11 +85,11 @@ export const eventViewSchema = z
   .object({
     workspace: z.string(),
     event: z.string(),
-    timezone: z.string().describe('IANA name; times are shown in it.'),
+    timezone: z.string().describe('IANA name of the time zone in which times are shown.'),
     subscription: z
       .object({ id: z.int(), name: z.string().nullable() })
       .nullable()
-      .describe('Under which the pigeonhole is created; null: none is needed.'),
+      .describe('Subscription under which the pigeonhole is created; null: none is needed.'),
     objects: z.array(eventObjectViewSchema).readonly().describe('Empty if `hindrance` prevented the comparison.'),
     problems: z
       .array(z.string())
@@ -93,10 +98,10 @@ export const eventViewSchema = z
     warnings: z
       .array(z.string())
       .readonly()
-      .describe('What is allowed but probably not meant: lines with their place.'),
+      .describe('Settings that are allowed but probably not intended, as lines with their place.'),
     hindrance: z
       .object({
-        kind: z.enum(['wait', 'stop']).describe('`wait`: it passes without an action.'),
+        kind: z.enum(['wait', 'stop']).describe('`wait`: it ends without an action.'),
         why: z.enum(['quota', 'throttled', 'unreachable', 'stopping', 'credential', 'refused', 'paused']),
         detail: z.string(),
       })

@@ -24,8 +24,8 @@ export const replayRequestSchema = z
     from: z.iso
       .datetime({ offset: true })
       .nullable()
-      .describe('ISO 8601: only what has changed since; null: everything.'),
-    dryRun: z.boolean().describe('Only count.'),
+      .describe('ISO 8601: only items that changed since then; null: all.'),
+    dryRun: z.boolean().describe('Whether to count only.'),
     by: printable(200).optional(),
     reason: printable(500).optional(),
   })

@@ -13,8 +13,8 @@ export const pauseViewSchema = z
   .object({
     pausedBy: z
       .enum(['person', 'cause'])
-      .describe('`person`: only a person lifts it; `cause`: it is also lifted when the cause is gone.'),
-    cause: z.string().describe('Stable, for programs: `credential`, `destination`, `gone`, `restored`, `asked`, …'),
+      .describe('`person`: only a person can end the pause; `cause`: it also ends when the cause is gone.'),
+    cause: z.string().describe('Stable code for programs: `credential`, `destination`, `gone`, `restored`, `asked`, …'),
     actor: z.string().nullable(),
     reason: z.string(),
     since: instant(),
@@ -25,8 +25,8 @@ export type PauseView = z.infer<typeof pauseViewSchema>;
 /** Deliveries that an observing sink would have made. */
 const observationViewSchema = z.object({
   wouldSend: z.int(),
-  wouldSendAnonymously: z.int().describe('And these without the person who did it.'),
-  wouldWithhold: z.record(z.string(), z.int()).readonly().describe('By reason.'),
+  wouldSendAnonymously: z.int().describe('Number of changes that would be sent without the person.'),
+  wouldWithhold: z.record(z.string(), z.int()).readonly().describe('Counts by reason.'),
   behind: z.int().describe('Changes not processed yet.'),
 });
 export type ObservationView = z.infer<typeof observationViewSchema>;
@@ -42,15 +42,15 @@ const replayViewSchema = z.object({
   requestedBy: z.string().nullable(),
   reason: z.string().nullable(),
   since: instant(),
-  taken: z.int().describe('Items taken by now.'),
-  open: z.int().describe('Of these, still on their way.'),
+  taken: z.int().describe('Number of items taken so far.'),
+  open: z.int().describe('Number of these that are still in flight.'),
 });
 
 /** The part of a sink's view that rests on what people have asked of it. */
 export const operatedSinkSchema = z.object({
   mode: z.enum(['send', 'observe']),
-  observation: observationViewSchema.nullable().describe('Null for a sink that sends, and always has.'),
-  approval: approvalViewSchema.nullable().describe('Of a sink that observes: it may send all the same.'),
+  observation: observationViewSchema.nullable().describe('Null for a sink that has never observed.'),
+  approval: approvalViewSchema.nullable().describe('For a sink that observes: the approval to send.'),
   replays: z.array(replayViewSchema).readonly(),
 });
 export type OperatedSink = z.infer<typeof operatedSinkSchema>;
@@ -108,7 +108,9 @@ function addUp(lanes: readonly ObservedLane[]): ObservationView {
 
 export const workStateSchema = z
   .enum(['working', 'backfilling', 'waiting', 'paused', 'failing'])
-  .describe('`backfilling`: read for the first time; `waiting`: for the service, it continues automatically.');
+  .describe(
+    '`backfilling`: it is being read for the first time; `waiting`: it waits for the service and continues automatically.',
+  );
 export type WorkState = z.infer<typeof workStateSchema>;
 
 /** Request quota of a workspace's key. Workspaces with the same key share it. */
@@ -117,18 +119,20 @@ export const quotaViewSchema = z
     limit: z
       .int()
       .nullable()
-      .describe('Requests of a window; null: not known, the service does not say and has not refused one yet.'),
-    learnt: z.boolean().describe("The limit was learnt from a refusal; else it is the service's word."),
+      .describe(
+        'Requests in a window; null: not known, because the service does not report it and has not refused a request yet.',
+      ),
+    learnt: z.boolean().describe('Whether the limit was learnt from a refusal. Otherwise the service reported it.'),
     used: z.int(),
-    left: z.int().nullable().describe('At most; null: not known.'),
-    reserved: z.int().describe('Of what is left, kept for imports.'),
-    resetAt: instant().nullable().describe('The end of the window; null: the service does not say.'),
+    left: z.int().nullable().describe('Requests left, at most; null: not known.'),
+    reserved: z.int().describe('Requests left that are reserved for imports.'),
+    resetAt: instant().nullable().describe('End of the window; null: the service does not report it.'),
     nextHour: z
       .object({ live: z.int(), idle: z.int(), sweep: z.int(), all: z.int() })
       .describe('Requests that reading needs within the next hour, at the configured intervals.'),
     lastsUntil: instant()
       .nullable()
-      .describe('When what reading may use is used up at that rate; null: not before the reset, or not known.'),
+      .describe('When the part for reading is used up at that rate; null: not before the reset, or not known.'),
   })
   .openapi('Quota');
 export type QuotaView = z.infer<typeof quotaViewSchema>;
@@ -136,32 +140,30 @@ export type QuotaView = z.infer<typeof quotaViewSchema>;
 export const pigeonholeViewSchema = z
   .object({
     id: z.int().describe("0: the workspace's own lists."),
-    name: z.string().nullable().describe("The event's; null: not known yet."),
-    status: z.string().nullable().describe("The service's word; null: not known yet."),
+    name: z.string().nullable().describe('Name of the event; null: not known yet.'),
+    status: z.string().nullable().describe('Status as the service reports it; null: not known yet.'),
     state: workStateSchema,
     reason: z.string().nullable(),
     pause: pauseViewSchema.nullable(),
-    changes: z.int().describe('Found so far.'),
+    changes: z.int().describe('Number of changes found so far.'),
     streams: z.int(),
-    failing: z.int().describe('Streams whose last read failed.'),
-    freshAsOf: instant().nullable().describe('As `freshness.readAt`.'),
-    freshness: freshnessSchema.describe('How fresh its lists are, each against the polling interval in force for it.'),
+    failing: z.int().describe('Number of streams whose last read failed.'),
+    freshAsOf: instant().nullable().describe('The same as `freshness.readAt`.'),
+    freshness: freshnessSchema.describe('Freshness of its lists, each compared with its polling interval in force.'),
     rehearsal: z
       .object({
         since: instant(),
         until: instant(),
-        by: z.string().nullable().describe('Who started it, where known.'),
+        by: z.string().nullable().describe('Name of the person who started it, if known.'),
       })
       .nullable()
-      .describe('The rehearsal that is on: all lists are read at the live interval until it ends; null: none.'),
-    setAside: z.int().describe('Rows without any identity, as the last sweeps showed them.'),
+      .describe('The rehearsal in progress, during which all lists are read at the live interval; null: none.'),
+    setAside: z.int().describe('Rows without an ID in the last sweeps.'),
     foreignRows: z
       .int()
-      .describe(
-        'Rows of other sessions than the one asked for, as the last sweeps showed them: the service ignores a filter.',
-      ),
-    heldDeletions: z.int().describe('Deletions that wait for a person.'),
-    goneAt: instant().nullable().describe('Since when the service no longer knows it; null: it does.'),
+      .describe('Rows of other sessions in the last sweeps, which show that the service ignores a filter.'),
+    heldDeletions: z.int().describe('Deletions that wait for a decision.'),
+    goneAt: instant().nullable().describe('Since when the service no longer knows the pigeonhole; null: it does.'),
   })
   .openapi('PigeonholeStatus');
 export type PigeonholeView = z.infer<typeof pigeonholeViewSchema>;
@@ -172,13 +174,13 @@ export const workspaceViewSchema = z
     state: workStateSchema,
     reason: z.string().nullable(),
     until: instant().nullable(),
-    pause: pauseViewSchema.nullable().describe('Who stopped it; null when nobody and nothing has.'),
+    pause: pauseViewSchema.nullable().describe('The pause; null if it is not paused.'),
     unanswered: z
       .object({ since: instant(), reason: z.string() })
       .nullable()
-      .describe('When the first request was sent that the service has not answered; null while it answers.'),
-    waitingLists: z.int().describe('Streams that are due or fail.'),
-    quota: quotaViewSchema.nullable().describe('Null: no request was made with its key yet.'),
+      .describe('When the first unanswered request was sent; null while the service answers.'),
+    waitingLists: z.int().describe('Number of streams that are due or fail.'),
+    quota: quotaViewSchema.nullable().describe('Null: no request has been made with its key yet.'),
     pigeonholes: z.array(pigeonholeViewSchema).readonly(),
   })
   .openapi('WorkspaceStatus');
@@ -193,25 +195,29 @@ export const sinkViewSchema = operatedSinkSchema
     state: workStateSchema,
     reason: z.string().nullable(),
     pause: pauseViewSchema.nullable(),
-    delivered: z.int().describe('Deliveries that the destination accepted, those of replays included.'),
-    backlog: z.int().describe('Changes found and not yet settled; of a sink that observes, not yet processed.'),
-    withheld: countsSchema.describe('Changes not sent on purpose, and not delivered since, by reason.'),
+    delivered: z.int().describe('Deliveries that the destination accepted, including those of replays.'),
+    backlog: z
+      .int()
+      .describe('Changes that are found and not yet settled; for a sink that observes, not yet processed.'),
+    withheld: countsSchema.describe('Changes withheld on purpose and not delivered since, by reason.'),
     dead: countsSchema.describe('Dead letters, by cause.'),
     withholding: z
       .array(
         z.object({
-          list: z.string().describe('`changes` with `would`: observing counts all lists together.'),
+          list: z
+            .string()
+            .describe('Name of the list; `changes` with `would`, because observing counts all lists together.'),
           kind: z
             .enum(['all', 'more', 'would'])
             .describe(
-              '`all`: nothing of the list was ever sent; `more`: far more than before; `would`: the sink observes and would send nothing.',
+              '`all`: nothing of the list was ever sent; `more`: far more is withheld than before; `would`: the sink observes and would send nothing.',
             ),
-          text: z.string().describe('A sentence: it names fields and counts, never a value.'),
+          text: z.string().describe('A sentence with fields and counts, but never a value.'),
         }),
       )
       .readonly()
       .describe(
-        'Lists that it withholds for want of a value, or by a condition that reads a misspelled field, and should probably send.',
+        'Lists that should probably be sent and are withheld, because a value is missing or a condition reads a misspelled field.',
       ),
     deliveredAt: instant().nullable(),
   })
@@ -224,22 +230,25 @@ const listCount = { workspace: z.string(), pigeonholeId: z.int(), list: z.string
 export const statusSchema = z
   .object({
     configuration: z.int(),
-    trouble: z.string().nullable().describe('Why nothing at all gets on: the store, the process; null when it does.'),
+    trouble: z
+      .string()
+      .nullable()
+      .describe('Why nothing continues at all, such as the store or the process; null if nothing is wrong.'),
     settled: z
       .boolean()
       .describe(
-        'Everything was read at least once, every change is delivered, withheld, superseded or a dead letter, and nothing that is used is paused, waits or fails.',
+        'Whether everything was read at least once, every change is delivered, withheld, superseded or a dead letter, and nothing in use is paused, waiting or failing.',
       ),
     workspaces: z.array(workspaceViewSchema).readonly(),
     sinks: z.array(sinkViewSchema).readonly(),
-    problems: z.array(troubleSchema).readonly().describe('What an operator should know, errors first.'),
+    problems: z.array(troubleSchema).readonly().describe('Problems for an operator, errors first.'),
     counts: z
       .object({
         items: z.array(z.object(listCount)).readonly(),
         deliveries: z.array(z.object({ ...listCount, sink: z.string(), state: z.string() })).readonly(),
       })
       .optional()
-      .describe('Only when asked for: they take reading the whole ledger.'),
+      .describe('Only on request, because counting them reads the whole ledger.'),
   })
   .openapi('Status');
 export type Status = z.infer<typeof statusSchema>;

@@ -7,7 +7,7 @@ import type { Collaborators } from '../work/collaborators.js';
 export const sinkTestSchema = z
   .object({
     delivered: z.boolean(),
-    detail: z.string().nullable().describe("The destination's answer, or why there is none."),
+    detail: z.string().nullable().describe('The response of the destination, or why there is none.'),
   })
   .openapi('SinkTest');
 export type SinkTest = z.infer<typeof sinkTestSchema>;

@@ -201,7 +201,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_held_deletions',
-      'Deletions that wait for a person.',
+      'Deletions that wait for a decision.',
       workspaces.map(({ name, pigeonholes }) =>
         of(
           { workspace: name },
@@ -211,7 +211,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_rows_set_aside',
-      'Rows without any identity, as the last sweeps showed them.',
+      'Rows without an ID in the last sweeps.',
       workspaces.map(({ name, pigeonholes }) =>
         of(
           { workspace: name },

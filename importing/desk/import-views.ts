@@ -46,7 +46,7 @@ export type ImportColumn = z.infer<typeof importColumnSchema>;
 
 /** A problem of a cell or a row, without its text. */
 const importProblemSchema = z.object({
-  row: z.int().describe('1 is the header.'),
+  row: z.int().describe('Row in the file; 1 is the header.'),
   column: z.string().nullable().describe('Null: the whole row.'),
   code: z.string(),
   message: z.string(),
@@ -84,7 +84,7 @@ export type PlannedCounts = z.infer<typeof plannedCountsSchema>;
 /** The requests and time that sending takes. */
 const sendingEstimateSchema = z.object({
   requests: z.int(),
-  rowsPerRequest: z.int().describe('At most.'),
+  rowsPerRequest: z.int().describe('Maximum number of rows in a request.'),
   left: z.int().nullable().describe('Requests left in the window; null: not known.'),
   limit: z.int().nullable().describe('Requests per quota window; null: not known.'),
   resetAt: z.string().nullable().describe('When the next quota window starts; null: not known.'),

@@ -37,7 +37,7 @@ export const alertsSchema = z
     raised: z
       .array(
         z.object({
-          occasion: z.string().describe('As in `alerts.when` of the configuration.'),
+          occasion: z.string().describe('Key of `alerts.when` in the configuration.'),
           subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
           since: instant(),
           title: z.string(),
@@ -49,8 +49,8 @@ export const alertsSchema = z
     receivers: z
       .array(
         z.object({
-          receiver: z.string().describe('Its type and where it is, without its credentials.'),
-          waiting: z.int().describe('Alerts that it has not accepted yet.'),
+          receiver: z.string().describe('Type and address of the receiver, without credentials.'),
+          waiting: z.int().describe('Number of alerts that it has not accepted yet.'),
           failingSince: instant().nullable(),
           failure: z.string().nullable(),
           deliveredAt: instant().nullable(),

@@ -4,15 +4,15 @@ import { instant } from '../../base/printable.js';
 /** One line of what has to be in order before an event begins. */
 const readyCheckSchema = z
   .object({
-    id: z.string().describe('Stable, for programs: `sessions`, or `sink:crm` where there is one of each sink.'),
+    id: z.string().describe('Stable code for programs: `sessions`, or `sink:crm` for a check of each sink.'),
     label: z.string().describe('Subject of the check, in a few words.'),
     state: z
       .enum(['ok', 'warning', 'failed', 'unknown'])
       .describe(
         '`failed`: data will not flow as it should; `warning`: an operator should check it, it may be intended; `unknown`: it could not be checked.',
       ),
-    says: z.string().describe('A sentence: what was found.'),
-    todo: z.string().optional().describe('What helps; absent where nothing has to be done.'),
+    says: z.string().describe('The result as a sentence.'),
+    todo: z.string().optional().describe('What to do; absent if nothing has to be done.'),
   })
   .openapi('ReadyCheck');
 export type ReadyCheck = z.infer<typeof readyCheckSchema>;
@@ -23,14 +23,14 @@ export const readinessSchema = z
     pigeonhole: z.object({
       workspace: z.string(),
       id: z.int(),
-      name: z.string().nullable().describe("The event's; null, as the others below: not known."),
-      status: z.string().nullable().describe("The service's word."),
+      name: z.string().nullable().describe('Name of the event; null, here and in the fields below: not known.'),
+      status: z.string().nullable().describe('Status as the service reports it.'),
       startDate: z.string().nullable().describe('YYYY-MM-DD.'),
       endDate: z.string().nullable().describe('YYYY-MM-DD.'),
       timezone: z.string().nullable(),
     }),
-    ready: z.boolean().describe('No check has failed, and every one could be made.'),
-    asOf: instant().describe('Questions at short intervals are given the same answer.'),
+    ready: z.boolean().describe('Whether every check could be made and none failed.'),
+    asOf: instant().describe('When the checks were made. Requests at short intervals receive the same result.'),
     checks: z.array(readyCheckSchema).readonly(),
   })
   .openapi('Readiness');
