@@ -4,7 +4,7 @@ import type { SlackWorkspace } from './slack-workspace.js';
 /** 12 hours, as `expires_in` says. */
 const TOKEN_LIFE_SECONDS = 43_200;
 /** Access tokens of one installation that work at the same time; a further one revokes the oldest. */
-const MOST_LIVE_TOKENS = 2;
+const MAX_LIVE_TOKENS = 2;
 
 /** An app with token rotation, as its pages show it. */
 export interface RotatingApp {
@@ -80,7 +80,7 @@ export class TokenRotation {
     this.#refreshTokens.set(next, undefined);
     this.workspace.tokens.set(token, { scopes: this.app.scopes });
     const live = this.#live.filter(({ expiresAtMs }) => expiresAtMs > now);
-    while (live.length >= MOST_LIVE_TOKENS) this.workspace.tokens.get(live.shift()!.token)!.failure = 'token_revoked';
+    while (live.length >= MAX_LIVE_TOKENS) this.workspace.tokens.get(live.shift()!.token)!.failure = 'token_revoked';
     this.#live = [...this.#live, { token, expiresAtMs: now + TOKEN_LIFE_SECONDS * 1000 }];
     return { access_token: token, refresh_token: next, expires_in: TOKEN_LIFE_SECONDS };
   }

@@ -14,7 +14,7 @@ import { sendOperations } from './send.js';
 const START_WINDOW_MS = 30_000;
 /** Items of one `send`, so that two commits settle many requests. */
 const REQUESTS_PER_SEND = 64;
-const MOST_PER_SEND = 2_000;
+const MAX_PER_SEND = 2_000;
 
 /** Sends requests that the configuration describes. */
 export function createHttpSink(
@@ -33,7 +33,7 @@ export function createHttpSink(
       looksAround: true,
       revisions: config.revisions,
       repeats: 'harmless',
-      batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MOST_PER_SEND),
+      batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MAX_PER_SEND),
     },
     check: (signal) => checkReceiver(config, client, reading, signal),
     async plan(subjects) {

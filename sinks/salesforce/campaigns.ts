@@ -14,16 +14,16 @@ export interface Campaign {
   readonly statuses: Statuses;
 }
 
-/** The lane remembers a campaign's id, and what was last written to it. */
+/** A campaign's ID and the values last written to it, as the lane stores them. */
 const rememberedSchema = z.object({ id: z.string(), fingerprint: z.string() });
 
 /**
- * The campaigns of a lane: each is written once, and again only when what the mapping gives for it has changed, so
- * that what people change in Salesforce stays.
+ * Writes each campaign of a lane once, and again only when the mapped values change, so that edits by users in
+ * Salesforce stay.
  */
 export class Campaigns {
   readonly #found = new Map<string, Campaign | Result>();
-  /** To be committed with the outcomes. */
+  /** Notes to commit with the outcomes. */
   readonly learnt: Record<string, unknown> = {};
 
   constructor(
@@ -31,7 +31,7 @@ export class Campaigns {
     private readonly lane: Pick<Lane, 'memory'>,
   ) {}
 
-  /** The campaign, or why it cannot be had. @throws {CallFailure} @throws {CallsEnded} */
+  /** Returns the campaign, or why there is none. @throws {CallFailure} @throws {CallsEnded} */
   async get(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
     const name = JSON.stringify([step.key, step.fields, step.status]);
     let campaign = this.#found.get(name);
@@ -107,12 +107,12 @@ function digest(value: unknown): string {
 /** Time for which a campaign's statuses are cached. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
-/** The statuses that members of a campaign may have, and whether each counts as a response. */
+/** Statuses of a campaign's members, and whether each counts as a response. */
 type Statuses = ReadonlyMap<string, boolean>;
 
 /**
- * The statuses of campaigns, shared by all lanes. Salesforce gives a member whose status the campaign does not have
- * another one without saying so, so a status is made sure of before it is given.
+ * Caches and adds the statuses of campaigns, shared by all lanes. If a campaign lacks a status, Salesforce silently
+ * gives the member another one. So each status is checked, and added if missing, before it is written.
  */
 export class CampaignStatuses {
   readonly #known = new Map<string, { readonly statuses: Statuses; readonly untilMs: number }>();
@@ -124,9 +124,9 @@ export class CampaignStatuses {
   ) {}
 
   /**
-   * The campaign's statuses, those wanted among them where they are there or could be added. Empty: there is no such
-   * campaign. @throws {CallFailure} @throws {CallsEnded}
-   * @param wanted labels, and whether each is to count as a response where it is added
+   * Returns the campaign's statuses, including the wanted ones if they exist or could be added; empty if the campaign does
+   * not exist. @throws {CallFailure} @throws {CallsEnded}
+   * @param wanted labels, and whether each counts as a response if it has to be added
    */
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
     const known = this.#known.get(campaignId);
@@ -145,7 +145,7 @@ export class CampaignStatuses {
     return new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
   }
 
-  /** Whether it may be tried at all: some orgs keep statuses to their administrators. */
+  /** False once the org has refused: in some orgs only administrators may add statuses. */
   async #add(campaignId: string, wanted: Statuses, present: Statuses, budget: CallBudget): Promise<boolean> {
     if (!(await this.objects.of('CampaignMemberStatus', budget)).createable) return false;
     const missing = [...wanted].filter(([label]) => !present.has(label));
@@ -156,7 +156,7 @@ export class CampaignStatuses {
       SortOrder: present.size + index + 1,
     }));
     const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, budget);
-    // What was refused shows when they are asked for again: another lane may have added it meanwhile.
+    // The next read shows what was refused, and what another lane has added meanwhile.
     for (const each of written) {
       if (each.kind === 'failed') throw new CallFailure(each.result);
       if (each.kind === 'not-begun') throw new CallsEnded();

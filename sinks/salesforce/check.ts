@@ -9,8 +9,8 @@ import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { NamedRecord } from './plan.js';
 
 /**
- * Whether the org would take what the mapping gives: the login, and of each object that is written its fields, their
- * types and values, external ids and statuses. Asks only. Never throws.
+ * Checks whether the org accepts what the mapping writes: the login, and for each object its fields, types, values,
+ * external IDs and statuses. Writes nothing and never throws.
  */
 export async function checkOrg(
   org: Org,
@@ -29,7 +29,7 @@ export async function checkOrg(
   return lines.filter(({ text }, at) => at === lines.findIndex((each) => each.text === text));
 }
 
-/** Further findings stay useful beside it. */
+/** A finding that does not end the check. */
 async function orFailure(look: () => Promise<CheckLine[]>): Promise<CheckLine[]> {
   try {
     return await look();
@@ -112,7 +112,7 @@ function nameWarnings({ match, properties }: NamedRecord['keys'], place: string)
     );
 }
 
-/** A contact without an account is private, whatever the org shares. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts". */
+/** A contact without an account is private, whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts". */
 function accountWarnings({ object, create, properties, lookups }: NamedRecord['keys'], place: string): string[] {
   if (object !== 'Contact' || !create || Object.hasOwn(properties, 'AccountId')) return [];
   const { AccountId: lookup } = lookups;
@@ -181,7 +181,7 @@ function isConstant(expression: Expression): boolean {
 async function constantProblem(expression: Expression, facts: FieldFacts): Promise<string | undefined> {
   if (!isConstant(expression)) return undefined;
   try {
-    // No part of it is read.
+    // The result is not used.
     const view = { item: null, previous: null, attendee: null, session: null, pigeonhole: null } as never;
     const value = await expression.evaluate(view, 'check', fieldValue);
     if (value === undefined) return undefined;
@@ -206,7 +206,7 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
     return [`${place}: ${object} has no field ${field} that the user may see; make it, External ID and unique`];
   }
   const problems: string[] = [];
-  // A field of activities is looked up, since it may have no flag; and it is never unique.
+  // A field of activities is only searched by its value: it may have no External ID flag, and is never unique.
   if (!known.externalId && object !== 'Task') problems.push(`${place}: ${object}.${field} is not flagged External ID`);
   if (!known.unique && object !== 'Task')
     problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
@@ -255,7 +255,7 @@ async function checkCampaign(
   return problems;
 }
 
-/** A campaign that is made has the statuses that the org gives to all; others have to be added, or be known already. */
+/** A new campaign has the org's default statuses. Any other status has to be added, or has to exist already. */
 async function statusProblems(
   org: Org,
   members: ObjectFacts,

@@ -4,31 +4,31 @@ import type { Result } from '../sink.js';
 
 export interface Answer {
   readonly status: number;
-  /** Parsed JSON; undefined: it was none. */
+  /** Parsed JSON; undefined if the body was not JSON. */
   readonly body: unknown;
   readonly requestId?: string | undefined;
   readonly retryAfter?: string | undefined;
-  /** The instant of the answer by Salesforce's clock where it said so. Unix time in ms. */
+  /** Time of the response by Salesforce's clock, if it contains one. Unix time in ms. */
   readonly answeredAtMs: number;
 }
 
-/** The limit is on the last 24 hours and opens little by little; asked sooner, it would only be refused again. */
+/** The limit covers the last 24 hours and frees up gradually, so an earlier request would be refused again. */
 const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
-/** Too many long calls at once: over as soon as some of them end. */
+/** Too many long requests at once: the limit ends as soon as some of them end. */
 const CONCURRENCY_WAIT_MS = 10_000;
 const UNAVAILABLE_WAIT_MS = 30_000;
 
-/** The meaning of an answer: about the request, its session, or a failure that affects every request. */
+/** What a response means for the request, its session, or all requests. */
 export type AnswerMeaning =
   | { readonly kind: 'answered' }
   | { readonly kind: 'session-ended' }
-  /** The request as a whole was refused, which may be for one record in it. */
+  /** The whole request was refused, possibly because of one of its records. */
   | { readonly kind: 'refused'; readonly code: string; readonly fields: readonly string[] }
   | { readonly kind: 'limited'; readonly afterMs: number; readonly detail: string }
   | { readonly kind: 'failed'; readonly result: FailedResult };
 
 /**
- * Classifies an answer for the call as a whole. The bodies of 2xx have the results of single records. Source:
+ * Classifies the response to a whole call. The results of single records are in the bodies of 2xx. Source:
  * Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
  * @param object the subject of the call as a whole
  */
@@ -45,7 +45,7 @@ export function classifyAnswer(
   }
   if (status === 401) return { kind: 'session-ended' };
   if (code === 'REQUEST_LIMIT_EXCEEDED') {
-    // The code means two limits, which only the message distinguishes.
+    // Two limits share this code, and only the message tells them apart.
     if (/concurrent/i.test(said?.message ?? '')) {
       return {
         kind: 'limited',
@@ -77,7 +77,7 @@ export function classifyAnswer(
     );
   }
   if (status >= 300 && status < 400) {
-    // Followed, it would carry the token and personal data to a host that nobody configured.
+    // Following it would send the token and personal data to a host that nobody configured.
     return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
   }
   if ((status === 400 && !passingCodes.has(code)) || status === 413 || status === 414) {
@@ -101,24 +101,24 @@ function retry(detail: string, afterMs?: number): AnswerMeaning {
   return { kind: 'failed', result: { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) } };
 }
 
-/** An error as Salesforce says it, of a request or of a record. */
+/** An error of a request or a record as Salesforce reports it. */
 export interface SaidError {
-  /** Empty: none that can be read. */
+  /** Empty if there is no readable code. */
   readonly code: string;
   /** API names of fields. */
   readonly fields: readonly string[];
-  /** May quote values: to tell errors apart that share a code, and never to be shown. */
+  /** Only to tell errors with the same code apart. Never shown, because it may quote values. */
   readonly message: string;
 }
 
-/** The errors in an answer's body, or in a record's `errors`; what is none of the known forms gives none. */
+/** Returns the errors in a response's body or in a record's `errors`; none if the form is not known. */
 export function saidErrors(found: unknown): SaidError[] {
   if (!Array.isArray(found)) return [];
   return found.map((each: unknown) => {
     const { errorCode, statusCode, fields, message } = (each ?? {}) as Record<string, unknown>;
     const code = errorCode ?? statusCode;
     return {
-      // Only what has the form of a code or of a name is shown: anything else could be a value.
+      // Only codes and names are shown, because anything else could be a value.
       code: typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,80}$/.test(code) ? code : '',
       fields: Array.isArray(fields)
         ? fields.filter((field): field is string => typeof field === 'string' && /^[A-Za-z][\w.]{0,80}$/.test(field))
@@ -129,7 +129,7 @@ export function saidErrors(found: unknown): SaidError[] {
 }
 
 /**
- * Codes of temporary errors: another transaction held the record, or Salesforce was short of something.
+ * Codes of temporary errors: the record was locked by another transaction, or Salesforce lacked resources.
  * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
  */
 export const passingCodes: ReadonlySet<string> = new Set([
@@ -157,9 +157,9 @@ const gone: ReadonlySet<string> = new Set([
 
 export type RecordFailure =
   | { readonly kind: 'gone' }
-  /** It was a lead and has become a contact. */
+  /** The lead was converted to a contact. */
   | { readonly kind: 'converted' }
-  /** Another record or membership already has its place. */
+  /** Another record or membership exists already. */
   | { readonly kind: 'duplicate'; readonly result: Result }
   | { readonly kind: 'other'; readonly result: Result };
 
@@ -178,7 +178,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /**
- * What it means that one record was refused.
+ * Classifies the refusal of one record.
  * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode.
  * @param what the object, for the detail
  */
@@ -193,7 +193,7 @@ export function classifyRecordErrors(errors: readonly SaidError[], what: string,
       result: { kind: 'retry', detail: `Salesforce could not write a ${what} now (${code}${at})` },
     };
   }
-  // Of a reference in the record, rather than of the record, where a field is named.
+  // If a field is named, a record that this record refers to is missing, not the record itself.
   if (gone.has(code) && said.fields.every((field) => field === 'Id' || field === 'id')) return { kind: 'gone' };
   const fields = said.fields.slice(0, 4).join('+');
   const result: Result = {

@@ -23,11 +23,11 @@ export interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The object that the call is about: answered with 404, the user has no access to it. */
+  /** The object of the call. A 404 means that the user has no access to it. */
   readonly object?: string;
 }
 
-/** An answer about the request itself: a success, or a refusal with its reason. */
+/** The response to a request: a success, or a refusal with its reason. */
 export type CallAnswer = RestAnswer & {
   readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
 };
@@ -45,7 +45,7 @@ export class SalesforceClient {
   readonly #now: () => number;
   readonly #requestTimeoutMs: number;
   readonly #sessions: Sessions;
-  /** By origin: the login host, and the org's own host once the login has named it. */
+  /** One pool for each origin: the login host, and the org's own host once the login has named it. */
   readonly #hosts = new Map<string, RestClient>();
   readonly #limiter: RollingLimiter | undefined;
   readonly #usage: ApiUsage;
@@ -80,7 +80,7 @@ export class SalesforceClient {
   }
 
   /**
-   * @throws {CallFailure} when there is no answer, or the answer is not about this request
+   * @throws {CallFailure} if there is no response, or the response does not concern this request
    * @throws {CallsEnded} when the budget is used up
    */
   async call(call: Call, budget: CallBudget): Promise<CallAnswer> {
@@ -98,7 +98,7 @@ export class SalesforceClient {
     });
   }
 
-  /** Logs in, where there is no session yet. @throws {CallFailure} */
+  /** Logs in if there is no session yet. @throws {CallFailure} */
   async logIn(signal: AbortSignal): Promise<void> {
     await this.#sessions.get(signal);
   }
@@ -192,12 +192,12 @@ export class SalesforceClient {
   }
 }
 
-/** Time for which a count of the org's requests applies: then one request reads the present count. */
+/** Time for which a count of the org's requests is used. After it, one request reads the current count. */
 const BELIEVED_FOR_MS = 15 * 60 * 1000;
 
 /**
- * Keeps the org's requests of the last 24 hours, everyone's together, below a number: Salesforce tells the count with
- * each answer. So it is known after a restart, and leaves the rest of the org's limit to others.
+ * Keeps the requests of the whole org within 24 hours below a number, so that the rest of the org's limit is left to
+ * others. Salesforce reports the count in each response, so it is also known after a restart.
  */
 class ApiUsage {
   #used = 0;
@@ -227,8 +227,8 @@ interface Session {
 }
 
 /**
- * The session in which calls are made, shared by all lanes. Salesforce does not say how long one lasts: it is used until
- * Salesforce refuses it.
+ * The session of all calls, shared by all lanes. Salesforce does not report how long a session lasts, so it is used
+ * until it is refused.
  */
 class Sessions {
   readonly #source: TokenSource;
@@ -262,7 +262,7 @@ class Sessions {
     throw new CallFailure({ kind: 'retry', detail: 'Salesforce answered the login without the address of the org' });
   }
 
-  /** The next call logs in again, unless another has already. */
+  /** Makes the next call log in again, unless another call has done so already. */
   end({ token }: Session): void {
     this.#source.end(token);
   }
@@ -289,12 +289,12 @@ function grantOf({ clientId, clientSecret, username, privateKey, loginUrl }: Sal
   return { kind: 'jwt-bearer', privateKey: privateKey!, claims };
 }
 
-/** Labels below `my.salesforce.com` of orgs that log in at test.salesforce.com. A sandbox of old has its name after two hyphens. */
+/** Labels below `my.salesforce.com` of orgs that log in at test.salesforce.com. Older sandboxes have two hyphens before their name. */
 const testOrg = /(?:\.sandbox|\.scratch|--[^.]+(?:\.cs\d+)?)\.my\.salesforce\.com$/;
 
 /**
- * Returns whom an assertion is for: the login host of production, or that of sandboxes and scratch orgs; never a My
- * Domain of Salesforce. A site of another domain is its own audience.
+ * Returns the audience of an assertion: the login host of production, or that of sandboxes and scratch orgs, but never a
+ * My Domain of Salesforce. A host of another domain is its own audience.
  */
 export function audienceOf(loginUrl: string): string {
   const { hostname } = new URL(loginUrl);
@@ -328,6 +328,6 @@ const advice: readonly (readonly [RegExp, string])[] = [
 function originOf(found: unknown): string | undefined {
   if (typeof found !== 'string' || !URL.canParse(found)) return undefined;
   const { protocol, origin } = new URL(found);
-  // What it says is where personal data goes: never without TLS. Test doubles are reached through "baseUrl".
+  // Personal data is sent to the host that it names, so it must use TLS. Test doubles are reached through "baseUrl".
   return protocol === 'https:' || protocol === 'http:' ? origin.replace(/^http:/, 'https:') : undefined;
 }

@@ -10,19 +10,19 @@ import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network
 /** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */
 export interface SalesforceConfig extends NetworkKeys {
   readonly loginUrl: string;
-  /** In place of scheme and host of both `loginUrl` and the org. */
+  /** Replaces scheme and host of both `loginUrl` and the org. */
   readonly baseUrl?: string | undefined;
   readonly clientId: string;
-  /** With it the app logs in as itself; without it, `username` and `privateKey` are there. */
+  /** If set, the app logs in as itself; otherwise `username` and `privateKey` are set. */
   readonly clientSecret?: Secret | undefined;
   readonly username?: string | undefined;
-  /** PEM; signs the assertions with which it logs in. */
+  /** PEM; signs the assertions for the login. */
   readonly privateKey?: Secret | undefined;
   /** Such as `v62.0`. */
   readonly apiVersion: string;
-  /** `active`, `none`, or the id of a rule: what assigns leads that this sink creates. */
+  /** Assignment rule for leads that this sink creates: `active`, `none`, or the ID of a rule. */
   readonly assignmentRule: string;
-  /** Treatment of a new record if a duplicate rule alerts. */
+  /** Whether a new record is saved if a duplicate rule alerts. */
   readonly duplicateAlerts: 'stop' | 'save';
   readonly records: readonly RecordKeys[];
 }
@@ -38,7 +38,7 @@ export type OnSeveral = 'newest' | 'oldest' | 'park';
 
 export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
 
-/** A field that is flagged External ID, and what its value is made from. */
+/** A field with the External ID flag, and the expression for its value. */
 export interface KeyField {
   readonly field: string;
   readonly value: Expression;
@@ -54,12 +54,12 @@ export interface RecordKeys {
   readonly match: readonly MatchBy[];
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
-  /** In place of the property `Email`, for matching alone. */
+  /** Used instead of the property `Email`, only for matching. */
   readonly email?: Expression | undefined;
   /** The person of a record whose `object` is not a person. */
   readonly person?: PersonLink | undefined;
   readonly properties: Readonly<Record<string, WrittenValue>>;
-  /** By the field that holds the other record's id. */
+  /** Keyed by the field that contains the other record's ID. */
   readonly lookups: Readonly<Record<string, LookupKeys>>;
   readonly campaign?: CampaignKeys | undefined;
 }
@@ -67,7 +67,7 @@ export interface RecordKeys {
 export interface PersonLink {
   /** The external id of the person. */
   readonly externalId?: KeyField | undefined;
-  /** The field that holds the id of a lead. */
+  /** The field that contains the ID of a lead. */
   readonly Lead?: string | undefined;
   readonly Contact?: string | undefined;
 }
@@ -88,7 +88,7 @@ export interface CampaignKeys {
   readonly memberProperties: Readonly<Record<string, WrittenValue>>;
 }
 
-/** Labels of campaign member statuses, by what became of the person. */
+/** Labels of campaign member statuses, by the state of the person. */
 export interface StatusMap {
   readonly registered: string;
   readonly attended: string;
@@ -100,7 +100,7 @@ const fieldName = () =>
     /^[A-Za-z]\w{0,79}$/.test(found) ? found : undefined,
   );
 
-/** Set by Salesforce, or by this sink in another way. */
+/** Fields that Salesforce sets, or this sink by other keys. */
 const fieldsOfSalesforce = new Set(['id', 'attributes', 'isconverted', 'convertedcontactid', 'lastmodifieddate']);
 
 const writableField = () =>
@@ -301,7 +301,7 @@ export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
 
 const sharedLogins = ['https://login.salesforce.com', 'https://test.salesforce.com'];
 
-/** There are two ways to log in, and the keys of one only. */
+/** Checks that the keys belong to one of the two ways to log in. */
 function loginProblems(keys: Omit<SalesforceConfig, 'records'>, context: z.core.$RefinementCtx): void {
   const problem = (path: string, message: string): void =>
     void context.issues.push({ code: 'custom', input: keys, path: [path], message });

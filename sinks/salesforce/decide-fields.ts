@@ -2,12 +2,12 @@ import type { FieldValue, FieldWrite, MemberStage } from './operation.js';
 
 /** A record's present values in the org. */
 export interface PresentRecord {
-  /** By field in lower case; absent: not asked for. */
+  /** Values by field in lower case; absent if not requested. */
   readonly values: ReadonlyMap<string, unknown>;
   readonly lastModifiedAtMs: number;
 }
 
-/** Two clocks of Salesforce are compared: that of the answer, in whole seconds, and that of the record. */
+/** Tolerance, because two clocks of Salesforce are compared: that of the response, in whole seconds, and the record's. */
 const SAME_WRITE_MS = 2_000;
 
 export interface WriteCircumstances {
@@ -16,21 +16,20 @@ export interface WriteCircumstances {
   readonly isOurs: boolean;
 }
 
-/** Whether a write cannot be decided without the present value. */
+/** Whether a write depends on the present value. */
 export function needsPresent({ policy }: FieldWrite): boolean {
   return policy !== 'always';
 }
 
 /**
- * The fields that are written. Pure. `if-empty` and `if-newer` never clear a field, because its value may be
- * another's. Salesforce keeps no time for a single field, so `if-newer` compares with the whole record's: written
- * where the field is empty, where what the item tells of happened after anyone last changed the record, or where
- * nobody but this sink, for this item, has changed the record since it last did.
- * @param present null: the record does not exist yet
+ * Decides which fields are written. Pure. `if-empty` and `if-newer` never clear a field, because another source may have
+ * set its value. Salesforce stores no time for a single field, so `if-newer` uses the time of the whole record. It writes
+ * if the field is empty, if the event happened after the last change of the record, or if the last change of the record
+ * was made by this sink for this item.
+ * @param present null if the record does not exist yet
  * @param writtenAtMs when this sink last wrote it for this item; null: never
- * @param isOurs whether all that it has of these values may well be from this sink. Of another's record a value that
- *   is already there is not written again, so that it does not count as written by this sink, and is not cleared
- *   with what was
+ * @param isOurs whether the present values are probably from this sink. In a record of others, a value that is already
+ *   there is not written again, because it would then count as this sink's and be cleared with its other values
  */
 export function decideFields(
   writes: readonly FieldWrite[],
@@ -56,10 +55,10 @@ export function decideFields(
 }
 
 /**
- * Keeps first and last name one name. Without it `if-empty` would put "Ada" before the surname that the record has
- * from somewhere else, and a name of one word would make "Ada Ada" of "Ada Lovelace". Pure, except for `decided`.
- * @param decided what is about to be written; a part of the name that does not fit is taken out
- * @param now what the record has, by field in lower case
+ * Keeps first and last name consistent. Otherwise `if-empty` could put "Ada" before a surname from another source, and a
+ * name of one word could turn "Ada Lovelace" into "Ada Ada". Changes `decided`, and is otherwise pure.
+ * @param decided values to write; a part of the name that does not fit is removed
+ * @param now present values of the record, by field in lower case
  */
 export function keepNameWhole(
   decided: Map<string, FieldValue>,
@@ -91,9 +90,9 @@ export interface PresentMember {
 }
 
 /**
- * The status that a membership is given; null: it stays. Pure. Nobody is taken back from attended to registered, and
- * a status that counts as a response and was set by a user is not replaced by one that does not.
- * @param present null: there is no membership yet
+ * Returns the new status of a membership; null: it stays. Pure. A status never goes back from attended to registered. A
+ * status that a user set and that counts as a response is not replaced by one that does not.
+ * @param present null if there is no membership yet
  * @param responds whether a status counts as a response in this campaign
  */
 export function decideMemberStatus(

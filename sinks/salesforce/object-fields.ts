@@ -9,7 +9,7 @@ import { FailedMapping } from '../mapping/mapping-error.js';
 export interface FieldFacts {
   readonly name: string;
   readonly type: string;
-  /** Longest text, in characters; 0: it is none. */
+  /** Maximum length of a text in characters; 0 if the field is not a text. */
   readonly length: number;
   readonly createable: boolean;
   readonly updateable: boolean;
@@ -18,7 +18,7 @@ export interface FieldFacts {
   readonly externalId: boolean;
   readonly unique: boolean;
   readonly restrictedPicklist: boolean;
-  /** Objects whose ids a reference holds. */
+  /** Objects that a reference may refer to. */
   readonly referenceTo: readonly string[];
   /** Values of a picklist that are in use. */
   readonly picklist: readonly string[];
@@ -29,7 +29,7 @@ export interface ObjectFacts {
   readonly createable: boolean;
   readonly updateable: boolean;
   readonly deletable: boolean;
-  /** By name in lower case: Salesforce does not tell `email` from `Email`. */
+  /** Fields by name in lower case: Salesforce does not distinguish `email` and `Email`. */
   readonly fields: ReadonlyMap<string, FieldFacts>;
 }
 
@@ -58,7 +58,7 @@ const objectSchema = z.object({
   fields: z.array(fieldSchema),
 });
 
-/** Time for which descriptions of objects are cached: a new field is seen after it. */
+/** Time for which descriptions of objects are cached. A new field is seen after this time. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
 /** Descriptions of the org's objects, read once and shared by all lanes. */
@@ -70,7 +70,7 @@ export class ObjectFields {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** @throws {CallFailure} when the org does not say */
+  /** @throws {CallFailure} if the org does not describe the object */
   async of(object: string, budget: CallBudget): Promise<ObjectFacts> {
     const known = this.#known.get(object);
     if (known !== undefined && this.now() < known.untilMs) return known.facts;
@@ -116,16 +116,16 @@ export interface Org {
 }
 
 const numbers: ReadonlySet<string> = new Set(['int', 'long', 'double', 'currency', 'percent']);
-/** Made of other fields, or set by Salesforce. */
+/** Types of fields that consist of other fields or are set by Salesforce. */
 const unwritable: ReadonlySet<string> = new Set(['address', 'location', 'base64', 'anyType', 'complexvalue']);
 
 /**
- * A value in the JSON form that the field's type takes; undefined: it has none. One value of the wrong kind would make
- * Salesforce refuse the whole call with it. Lengths and picklists are Salesforce's to judge, record by record.
+ * Returns a value in the JSON form of the field's type; undefined if it has none, because one value of the wrong type
+ * would make Salesforce refuse the whole call. Lengths and picklists are left to Salesforce, which judges each record.
  */
 export function conformValue(value: FieldValue, { type }: Pick<FieldFacts, 'type'>): FieldValue | undefined {
   if (unwritable.has(type)) return undefined;
-  // A checkbox is never empty.
+  // A checkbox cannot be empty.
   if (type === 'boolean') return value === null ? false : truth(value);
   if (value === null) return null;
   if (numbers.has(type)) {
@@ -144,7 +144,7 @@ function truth(value: string | number | boolean): boolean | undefined {
   return value === 'false' || value === 0 ? false : undefined;
 }
 
-/** A calendar day. An instant is none: which day it is depends on a time zone that Salesforce would guess. */
+/** Returns a calendar day. An instant is not accepted, because its day depends on a time zone that Salesforce would guess. */
 function isDay(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
@@ -157,15 +157,15 @@ function isInstant(text: string): boolean {
 }
 
 /**
- * What a mapping gave, as a field may take it. Undefined: nothing is said of the field; null: it is cleared. Several
- * values are joined as those of a multi-select picklist are.
- * @param key where the expression stands
+ * Converts the result of a mapping to a field's value. Undefined: the field is not written; null: it is cleared. Several
+ * values are joined as in a multi-select picklist.
+ * @param key path of the expression in the configuration
  * @throws {FailedMapping} for a group, which no field can hold
  */
 export function fieldValue(value: unknown, key: string): FieldValue | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
-  // An empty answer in a form is none: it must not empty what a person has put into the CRM.
+  // An empty answer in a form is not a value, and must not clear what a user entered in the CRM.
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
     const texts = value.flatMap((each) => {
@@ -177,10 +177,10 @@ export function fieldValue(value: unknown, key: string): FieldValue | undefined 
   throw new FailedMapping(key, 'group', 'gave a group, which no Salesforce field can hold: choose one of its fields');
 }
 
-/** As Salesforce compares e-mail addresses: case makes no difference. Null: what was given cannot be one. */
+/** Returns an e-mail address in lower case, as Salesforce compares them; null if the value cannot be one. */
 export function emailOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const email = value.trim().toLowerCase();
-  // People write "n/a" into fields that a form makes them fill; matched by that, they would all be one person.
+  // People write "n/a" into required fields of a form. Matched by that, they would all be one person.
   return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
 }

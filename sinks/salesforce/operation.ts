@@ -3,7 +3,7 @@ import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import { z } from 'zod';
 
-/** The calls for one change: one step for each entry of `records` about its list. */
+/** The steps for one change: one for each entry of `records` for its list. */
 export interface SalesforceOperation extends Operation {
   readonly steps: readonly Step[];
   /** The results of entries of `records` without a step, which stay as they are. */

@@ -22,7 +22,7 @@ import type { ListName } from '../../config/schema/list-names.js';
 /** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;
 
-/** An entry of `records`, with the name under which an item's object holds what it made. */
+/** An entry of `records`, and the name under which an item's object stores its result. */
 export interface NamedRecord {
   readonly name: string;
   /** The entry's path for messages: `salesforce.records[0]`. */
@@ -30,7 +30,7 @@ export interface NamedRecord {
   readonly keys: RecordKeys;
 }
 
-/** `Lead`, `Contact`, `Lead-2`… in the order of the file: an entry that is added at its end renames none. */
+/** `Lead`, `Contact`, `Lead-2`… in the order of the file, so that an entry added at the end renames no other. */
 export function namedRecords(sink: string, records: readonly RecordKeys[]): NamedRecord[] {
   const seen = new Map<string, number>();
   return records.map((keys, index) => {
@@ -53,9 +53,9 @@ export async function planSubject(
     for (const record of records) {
       if (record.keys.from !== change.list) continue;
       const { object } = record.keys;
-      if (!isPersonType(object)) planned.push(await linkedOrGone(subject, record, onForget));
+      if (!isPersonType(object)) planned.push(await linkedOrRemoved(subject, record, onForget));
       else if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
-      else if (removal === 'deleted') planned.push(leaveStep(subject, record, 'kept'));
+      else if (removal === 'deleted') planned.push(memberStatusStep(subject, record, 'kept'));
       else planned.push(await personStep(subject, record, object));
     }
     const steps = planned.filter((each): each is Step => typeof each !== 'string');
@@ -99,8 +99,8 @@ function forgetStep(
   return { kind: 'forget', record: name, how: onForget, known, keyField: keys.externalId?.field ?? null };
 }
 
-/** A record that was not sent, or that nothing is done about, gives the reason instead. */
-function leaveStep({ object }: Subject, { name, keys }: NamedRecord, reason: string): Step | string {
+/** Returns a step for the record, or the reason why nothing is done with it. */
+function memberStatusStep({ object }: Subject, { name, keys }: NamedRecord, reason: string): Step | string {
   const known = remoteRecordOf(object, name);
   const status = keys.campaign?.status;
   if (known?.member == null || status?.removed === undefined) return reason;
@@ -112,12 +112,12 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
   const { keys, name, place } = record;
   const view = mappingView(subject);
   if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) {
-    return leaveStep(subject, record, 'condition');
+    return memberStatusStep(subject, record, 'condition');
   }
   const known = remoteRecordOf(subject.object, name);
   if (isAnonymous(subject)) {
     if (known === null) return 'no-person';
-    // Never deleted: what someone did is anonymous now, and they themselves are still who they are.
+    // The person's record is never deleted: only the interaction has become anonymous.
     return { kind: 'forget', record: name, how: 'clear-our-fields', known, keyField: null };
   }
   const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${place}.externalId`);
@@ -150,7 +150,7 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
   };
 }
 
-/** @param written fields that this sink has written: of those, what the item does not say any more is taken back */
+/** @param written fields that this sink has written; those that the item no longer has are cleared */
 async function writesOf(
   properties: RecordKeys['properties'],
   view: MappingView,
@@ -161,7 +161,7 @@ async function writesOf(
   for (const [field, { value, write }] of Object.entries(properties)) {
     const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
     if (given !== undefined) writes.push({ field, value: given, policy: write });
-    // Never what identifies the person.
+    // Fields that identify the person are never cleared.
     else if (write === 'always' && field !== 'Email' && written.includes(field))
       writes.push({ field, value: null, policy: write });
   }
@@ -178,10 +178,10 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
 }
 
 /**
- * Plans the removal of a record that belongs to a person: it is deleted with its item or its person, because all of it
- * is from here.
+ * Plans the removal of a record that belongs to a person. It is deleted with its item or its person, because this sink
+ * wrote all of it.
  */
-async function linkedOrGone(
+async function linkedOrRemoved(
   subject: Subject,
   { keys, name, place }: NamedRecord,
   onForget: NonNullable<SinkEnvironment['onForget']>,
@@ -214,7 +214,7 @@ async function linkedOrGone(
       : { Lead: person.Lead, Contact: person.Contact };
   const writes: FieldWrite[] = [];
   for (const [field, { value }] of Object.entries(keys.properties)) {
-    // Its fields are this sink's alone, so what the item does not say any more is empty.
+    // Only this sink writes its fields, so fields that the item no longer has are cleared.
     const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
     if (given !== undefined || known !== null) writes.push({ field, value: given ?? null, policy: 'always' });
   }
@@ -237,7 +237,7 @@ async function campaignStep(
   }
   const name =
     keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${place}.name`, fieldValue);
-  // Without a name there can be no campaign; its key tells it from the others.
+  // A campaign needs a name, so its key is used instead.
   fields.Name = truncate(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
   const attended =
     keys.attended === undefined

@@ -12,7 +12,7 @@ const pageSchema = z.object({
 });
 
 /** More pages than this are no answer to a question about 200 people. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 /** All rows of a query. @throws {CallFailure} @throws {CallsEnded} */
 export async function query(client: SalesforceClient, soql: string, budget: CallBudget): Promise<Row[]> {
@@ -21,7 +21,7 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
   for (let pages = 0; path !== undefined; pages += 1) {
     const { body, refused, requestId } = await client.call({ method: 'GET', path }, budget);
     const page = refused === null ? pageSchema.safeParse(body) : undefined;
-    if (!page?.success || pages === MOST_PAGES) {
+    if (!page?.success || pages === MAX_PAGES) {
       const why =
         refused === null ? 'with something else than its rows' : `with ${[refused.code, ...refused.fields].join(' ')}`;
       const at = requestId === undefined ? '' : ` (request ${requestId})`;

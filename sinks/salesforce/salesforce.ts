@@ -10,7 +10,7 @@ import { deliverBatch, Exclusive } from './send.js';
 import { ObjectFields, type Org } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
 import { namedRecords, planSubject } from './plan.js';
-import { MOST_RECORDS } from './write-records.js';
+import { MAX_RECORDS } from './write-records.js';
 
 /** After this time a `send` starts no further call: a slow org must not hold a lane for minutes. */
 const SEND_BUDGET_MS = 45_000;
@@ -33,7 +33,7 @@ export function createSalesforceSink(
       looksAround: true,
       revisions: 'latest',
       repeats: 'harmless',
-      batchSize: MOST_RECORDS,
+      batchSize: MAX_RECORDS,
     },
     check: (signal) => checkOrg(org, records, onForget, { signal, remainingMs: () => Number.POSITIVE_INFINITY }),
     async plan(subjects) {

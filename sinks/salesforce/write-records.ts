@@ -5,13 +5,13 @@ import type { CallBudget } from '../rest/call-budget.js';
 import { saidErrors, type SaidError } from './classify.js';
 
 /** Most records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
-export const MOST_RECORDS = 200;
+export const MAX_RECORDS = 200;
 
 /**
  * Most refusals of whole calls before the rest waits for another time. One culprit among 200 costs nine; when more than
  * a few are refused so, it is rather the org that has changed, and halving on would cost a call for each record.
  */
-const MOST_REFUSALS = 60;
+const MAX_REFUSALS = 60;
 
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
@@ -42,8 +42,8 @@ export async function writeRecords(
 ): Promise<Written[]> {
   const written: Written[] = records.map(() => ({ kind: 'not-begun' }));
   const parts: { from: number; to: number }[] = [];
-  for (let from = 0; from < records.length; from += MOST_RECORDS) {
-    parts.push({ from, to: Math.min(from + MOST_RECORDS, records.length) });
+  for (let from = 0; from < records.length; from += MAX_RECORDS) {
+    parts.push({ from, to: Math.min(from + MAX_RECORDS, records.length) });
   }
   let refusals = 0;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -53,7 +53,7 @@ export async function writeRecords(
       if (answer.refused !== null) refusals += 1;
       if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
       else if (to - from === 1) written[from] = refusal(answer);
-      else if (refusals >= MOST_REFUSALS) written.splice(from, to - from, ...tooManyRefusals(answer, to - from));
+      else if (refusals >= MAX_REFUSALS) written.splice(from, to - from, ...tooManyRefusals(answer, to - from));
       else {
         const middle = Math.floor((from + to) / 2);
         parts.unshift({ from, to: middle }, { from: middle, to });
@@ -77,8 +77,8 @@ export async function deleteRecords(
   budget: CallBudget,
 ): Promise<Written[]> {
   const written: Written[] = [];
-  for (let from = 0; from < ids.length; from += MOST_RECORDS) {
-    written.push(...(await deletePart(client, ids.slice(from, from + MOST_RECORDS), budget)));
+  for (let from = 0; from < ids.length; from += MAX_RECORDS) {
+    written.push(...(await deletePart(client, ids.slice(from, from + MAX_RECORDS), budget)));
   }
   return written;
 }
