@@ -1,4 +1,4 @@
-// Jest runs each test file in a context of its own and compiles every module anew in each of them. Here a process
+// Jest runs each test file in a context of its own and compiles every module again in each of them. Here a process
 // compiles a module once; later contexts run the compiled result, with the functions that were compiled on demand.
 const vm = require('node:vm');
 

@@ -18,7 +18,7 @@ const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
 const CONCURRENCY_WAIT_MS = 10_000;
 const UNAVAILABLE_WAIT_MS = 30_000;
 
-/** What a response means for the request, its session, or all requests. */
+/** Meaning of a response for the request, its session, or all requests. */
 export type AnswerMeaning =
   | { readonly kind: 'answered' }
   | { readonly kind: 'session-ended' }
