@@ -68,7 +68,7 @@ export function serveActions(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** As an action names it, unless it is named otherwise than anything can be. */
+/** Returns the subject's name for the audit log. A name that nothing can have is arbitrary input and is left out. */
 function auditedPlace(kind: Action['kind'], name: string): string {
   return /^[a-z0-9-]{1,63}(?:\/[0-9]{1,15})?$/.test(name) ? `${kind}:${name}` : `${kind}, not known`;
 }

@@ -1,10 +1,13 @@
 import { Refused } from './problem.js';
 const againAfterMs = 10 * 60_000;
 const hourMs = 60 * 60_000;
-/** The audit log keeps its rows for ever: what anybody can cause must not fill it. */
+/** The audit log keeps its rows for ever, so events that anyone can cause must not fill it. */
 const maxPerHour = 120;
 
-/** Decides which of many like events gets a line of the audit log: one of a kind in ten minutes, and 120 in an hour. */
+/**
+ * Decides which of many similar events get a line in the audit log: one of each kind in ten minutes, and 120 in an
+ * hour.
+ */
 export class BoundedNotes {
   readonly #noted = new Map<string, number>();
   readonly #now: () => number;
@@ -15,7 +18,7 @@ export class BoundedNotes {
     this.#now = now;
   }
 
-  /** Whether an event gets a line; if so, it is counted as noted. @param kind events that are alike */
+  /** Whether an event gets a line. If so, the line is counted. @param kind name that similar events share */
   take(kind: string): boolean {
     const now = this.#now();
     if (now >= this.#hourEnds) {

@@ -9,7 +9,10 @@ export interface Audited {
   readonly target: string | null;
   readonly detail?: AskedAction['detail'];
   readonly subject?: Buffer | null;
-  /** The action changes nothing that lasts, and any token may do it: each one counts against the bound, done or refused. */
+  /**
+   * Set for actions that change nothing lasting and are open to any token. Each one counts against the limit, whether
+   * done or refused.
+   */
   readonly changesNothing?: boolean;
 }
 

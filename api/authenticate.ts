@@ -10,23 +10,23 @@ import { hashToken, tokenIdOf } from './token-text.js';
 
 /** The person or program that sent a request. */
 export interface Caller {
-  /** As the audit log names them: the token's name; `server.token`; `local` with the token of this installation. */
+  /** Name in the audit log: the token's name, `server.token`, or `local` for the token of this installation. */
   readonly name: string;
-  /** The id of a named token; null: of none. */
+  /** ID of the named token; null if another token was used. */
   readonly token: string | null;
   readonly roles: readonly string[];
   readonly rights: ReadonlySet<Right>;
-  /** The only one of which they may know; null: all. */
+  /** The only workspace that the caller may see; null: all. */
   readonly workspace: string | null;
 }
 
 /** Returns a request header by its name in lower case. */
 export type Header = (name: string) => string | undefined;
 
-/** Everything that identifies a caller. */
+/** Rights of the administrator's token. */
 const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), workspace: null };
 
-/** Compared with where there is nothing else to compare with, so that it takes as long. */
+/** Compared with if there is no such token, so that the check takes equally long. */
 const nothing = hashToken('');
 
 /**
@@ -49,7 +49,7 @@ export async function authenticate(sources: AccessSources, header: Header): Prom
   return await namedCaller(sources, known);
 }
 
-/** `server.token`; without it the one that this installation has made. */
+/** Returns `server.token`, or the token that this installation created. */
 export function administratorsToken({ config, localToken }: AccessSources): string {
   return config.server.token?.reveal() ?? localToken();
 }
@@ -69,7 +69,7 @@ async function authenticateSession(sources: AccessSources, header: Header): Prom
       'send a token as "Authorization: Bearer …"; "pigeonpost open" prints a link that signs a browser in',
     );
   }
-  // A page at another port of this host is the same site to a browser, which sends the cookie along.
+  // To a browser, a page at another port of this host is the same site, so the browser sends the cookie.
   if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) {
     throw new Refused(403, 'requests from other sites are refused');
   }
@@ -101,7 +101,7 @@ export async function authenticateForMetrics(sources: AccessSources, header: Hea
   return { name: 'metrics', token: null, roles: [], rights: new Set<Right>(['read']), workspace: null };
 }
 
-/** Whether only this machine reaches the address that it listens on, and no public address is known that leads there. */
+/** Whether the server listens on an address that only this machine can reach, and no public address leads to it. */
 function areMetricsOpen({ host, token, publicUrl }: Config['server']): boolean {
   return (
     token === undefined && isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname))

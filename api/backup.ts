@@ -22,12 +22,12 @@ const backupRoute = createRoute({
   },
 });
 
-/** `GET /api/backup`: it holds all that is personal, so it is for administrators, and noted. */
+/** `GET /api/backup`, for administrators and audited, because a backup contains all personal data. */
 export function serveBackup(app: ApiApp, { ledger, backup }: Pick<ApiSources, 'ledger' | 'backup'>): void {
   app.openapi(backupRoute, async (c) => {
     requireEveryWorkspace(c);
     const headers = { 'content-type': 'application/gzip' };
-    // The headers need no backup, and making one copies the whole store.
+    // `HEAD` needs only the headers, and a backup copies the whole store.
     if (c.req.method === 'HEAD' && backup !== null) return new Response(null, { headers }) as never;
     const bytes = await audited(c, ledger, { action: 'back-up', target: null }, async () => {
       if (backup === null) throw new Refused(409, 'the store is a PostgreSQL database: back it up with pg_dump');

@@ -5,12 +5,13 @@ import { createMiddleware } from 'hono/factory';
 import type { ApiEnvironment } from './api-app.js';
 
 /**
- * Whether a request names this server. A foreign page can give a name of its own the address of this machine (DNS
- * rebinding) and then asks as if it were the same site; but its browser tells that name.
+ * Whether a request names this server as its host. A foreign page can point a name of its own to the address of this
+ * machine (DNS rebinding) and then send requests as the same site. Its browser still sends that name as the host.
  *
- * Off loopback a token is needed, which such a page has not, and nobody can know by which names the machine is reached:
- * there only a `publicUrl` makes names foreign, and never an address or a name without a dot, which nobody can rebind.
- * @param host as in the header, with or without a port
+ * If the server listens beyond loopback, its own names are not known. Such a page lacks the required token anyway. Then
+ * names are foreign only if a `publicUrl` is configured; addresses and names without a dot never are, because they
+ * cannot be rebound.
+ * @param host value of the header, with or without a port
  */
 export function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: string): boolean {
   const name = host.toLowerCase().replace(/:\d{1,5}$/, '');
@@ -23,7 +24,7 @@ export function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: st
 }
 
 /**
- * Whether the origin that a browser names is this very server, port included: other programs serve this host, too. Behind
+ * Whether an origin is this server, including its port, because other programs may serve the same host. Behind
  * `publicUrl` a proxy may have changed the scheme or the host on the way.
  */
 export function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: string): boolean {

@@ -75,8 +75,8 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
 }
 
 /**
- * A text that is to be read as a configuration is compared with the whole running one: it is for those who may know of all
- * workspaces, and who could put it there themselves.
+ * Checks who may send a text as a configuration. It is compared with the whole running one, so the caller needs the
+ * right to all workspaces and to the configuration.
  * @throws {Refused} 403
  */
 export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
@@ -90,7 +90,7 @@ export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'
   );
 }
 
-/** By name: they belong to rooms that this one does not know. */
+/** Compared by name, because the classes belong to folders that this one must not import. */
 const unusable: ReadonlySet<string> = new Set(['ConfigError', 'ClientOptionsError']);
 
 /** @throws {Refused} 422, with every problem, for a configuration that cannot be used */

@@ -98,7 +98,7 @@ export function createApp(sources: ApiSources): ApiApp {
   return app;
 }
 
-/** `/healthz`, `/readyz` and `/metrics`, guarded as they are beside the API. */
+/** Creates the app with `/healthz`, `/readyz` and `/metrics` only, with the same guards as in the API. */
 export function createProbeApp(sources: ProbeSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>();
   const guard = new TokenGuard(sources);
@@ -112,7 +112,7 @@ export function createProbeApp(sources: ProbeSources): ApiApp {
   return app;
 }
 
-/** Gives each request an id by which its answer, the audit log and a person can name it. A caller's own is not taken. */
+/** Gives each request an ID for its response, the audit log and people. The caller's own ID is ignored. */
 const named = createMiddleware<ApiEnvironment>(async (c, next) => {
   const requestId = randomUUID();
   c.set('requestId', requestId);
@@ -121,8 +121,9 @@ const named = createMiddleware<ApiEnvironment>(async (c, next) => {
 });
 
 /**
- * `HEAD` is answered by the route of `GET`, and its body is dropped unread: without this, whatever feeds a streamed body
- * would wait for a reader until the process ends. First of all middleware, since those after it may replace the answer.
+ * Cancels the body of a response to `HEAD`, which the route of `GET` produces and nobody reads. Otherwise the source of
+ * a streamed body would wait for a reader until the process ends. Registered before all other middleware, which may
+ * replace the response.
  */
 const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
   await next();
@@ -141,7 +142,7 @@ function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
     if (origin !== undefined && !isOwnOrigin(server, origin, host)) {
       throw new Refused(403, 'requests from other origins are refused');
     }
-    // A browser says so even where it names no origin, as for an image or a form's first request.
+    // Browsers send this header even without an origin, such as for an image or a form.
     if (c.req.header('sec-fetch-site') === 'cross-site' && !followsLink(c)) {
       throw new Refused(403, 'requests from other sites are refused');
     }
@@ -171,7 +172,7 @@ function onlyCallers(sources: AccessSources, guard: TokenGuard, find: typeof aut
   });
 }
 
-/** `GET /api/erasures/plan` asks for no erasure called "plan". */
+/** Keeps `GET /api/erasures/plan` from being read as a request for an erasure named "plan". */
 function onlyItsMethods(app: ApiApp) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
     const methods = methodsWrittenOut(app, c.req.path);

@@ -61,10 +61,10 @@ export const deadLetterChoiceSchema = z.strictObject({
 });
 export type DeadLetterChoice = z.infer<typeof deadLetterChoiceSchema>;
 
-/** The characters of a cause; a text with others is not a cause. */
+/** The characters that a cause can contain. */
 const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
 
-/** Dead letters in one answer. */
+/** Maximum number of dead letters in one response. */
 const maxShown = 1000;
 
 const positionSchema: z.ZodType<readonly [string, number, number, number, number]> = z.tuple([

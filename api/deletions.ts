@@ -8,7 +8,7 @@ import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
-/** Deletions that wait for a person, as the API shows them. */
+/** Held deletions, as the API shows them. */
 const heldDeletionsSchema = z
   .object({
     id: z.int(),

@@ -16,9 +16,9 @@ export async function lacksOf({ health }: Pick<ApiSources, 'health'>): Promise<s
 }
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: it can do its work, too (a worker), or its store answers (who serves the
- * API); else 503, with what it lacks. Asked by machines
- * that have no token and may call this host what they like, so they tell nothing else.
+ * `GET /healthz` answers while the process runs. `GET /readyz` answers 200 if a worker can do its work, or if the store
+ * of an API process answers; otherwise 503 and the missing parts. Both need no token and accept any host name, so they
+ * show nothing else.
  */
 export function serveHealth(app: ApiApp, sources: Pick<ApiSources, 'health'>): void {
   app.get('/healthz', (c) => c.text('ok'));
@@ -28,16 +28,19 @@ export function serveHealth(app: ApiApp, sources: Pick<ApiSources, 'health'>): v
   });
 }
 
-/** `/healthz` and `/readyz` at an address of their own, which nobody who fills the API's connections can reach. */
+/**
+ * `/healthz` and `/readyz` at a separate address, so that a client that uses all connections of the API cannot block
+ * them.
+ */
 export interface ProbeServer {
-  /** As a client reaches it from this machine. */
+  /** The address for clients on this machine. */
   readonly url: string;
-  /** Until then the process is alive and not ready. */
+  /** Called when the process is ready. Until then it is alive and not ready. */
   serve(sources: Pick<ApiSources, 'health'>): void;
   close(): Promise<void>;
 }
 
-/** A probe opens one, asks, and closes it. */
+/** Maximum number of connections. A probe opens one, sends a request, and closes it. */
 const maxProbeConnections = 100;
 const withinMs = 5000;
 

@@ -104,7 +104,7 @@ const mappingsRoute = createRoute({
 
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
 
-/** Imports of registrants: the uploads, and what is asked about imports by their id. */
+/** Routes for imports of registrants: the uploads, and requests about one import. */
 export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | 'imports'>): void {
   const { ledger, imports } = sources;
   const find = async (c: ApiContext, id: string): Promise<ImportView> => {
@@ -113,7 +113,10 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     if (view !== undefined && (workspace === null || view.workspace === workspace)) return view;
     throw new Refused(404, `no import ${id} is known: run "pigeonpost import list" to see what exists`);
   };
-  /** The token that started an import has its file already. Another importer may not see the people in it. */
+  /**
+   * The token that started an import may see its rows, because its holder has the file. Another importer may not see
+   * the people in it.
+   */
   const mayReadRows = async (c: ApiContext, id: string): Promise<boolean> => {
     const { rights, token } = c.get('caller');
     return rights.has('personal') || (token !== null && token === (await imports.tokenOf(id)));
@@ -145,7 +148,7 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
         `the rows of an import are for the token that started it, and for the role ${needed}; without "format" its outcomes are shown`,
       );
     }
-    // With the rows stands what people are called.
+    // The rows contain the names of people.
     const entry = {
       action: 'download-report',
       target: `pigeonhole:${workspace}/${pigeonholeId}`,

@@ -52,9 +52,9 @@ export const challengeForm = /^[A-Za-z0-9_-]{32,64}$/;
 
 /** The identity of a running pigeonpost. It contains nothing personal or secret. */
 export interface InstanceAnswer {
-  /** Its version. */
+  /** Version of pigeonpost. */
   readonly pigeonpost: string;
-  /** The ledger's id. */
+  /** ID of the ledger. */
   readonly ledger: string;
   /** Proves that the process knows the token of the command, and that this ledger is its own. */
   readonly proof: string;

@@ -22,8 +22,8 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /**
- * Where a part of a list ended, by the values that the list is ordered by: what is added or taken away before it moves
- * nothing, as a number of rows to skip would.
+ * Encodes where a part of a list ended, by the values that order the list. Unlike a number of rows to skip, it stays
+ * right if rows before it are added or removed.
  */
 export function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
@@ -34,11 +34,11 @@ export const positionOf = {
   text: printable(500),
   int4: z.int32(),
   int8: z.int(),
-  /** Down to the microsecond, as rows have it. PostgreSQL has no year 0. */
+  /** Precise to the microsecond, like the rows. PostgreSQL has no year 0. */
   instant: z.iso.datetime().regex(/^[1-9]/),
 };
 
-/** @throws {Refused} 400 for what no list has given */
+/** @throws {Refused} 400 for a text that no list has returned */
 export function fromCursor<Values>(schema: z.ZodType<Values>, after: string | undefined): Values | null {
   if (after === undefined) return null;
   const values = schema.safeParse(parse(Buffer.from(after, 'base64url').toString()));

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { ApiContext } from './api-app.js';
 
-/** Connections of a server at a time: the number that a page on hundreds of desks needs. Further ones are closed. */
+/** Maximum number of connections of a server, enough for hundreds of open pages. Further connections are closed. */
 export const maxConnections = 1000;
 
 /**
@@ -29,8 +29,9 @@ export function limitConnections(server: Server, perAddress: number): void {
 }
 
 /**
- * What limits are counted by: an IPv4 address, or the /64 network of an IPv6 address, since a single host has a whole one.
- * Behind a proxy it is the proxy's: what a proxy says of its client can be made up by anybody.
+ * Returns the address that limits are counted by: an IPv4 address, or the /64 network of an IPv6 address, because a
+ * single host has a whole network. Behind a proxy it is the address of the proxy, because anyone can invent the headers
+ * that proxies add.
  */
 export function addressGroup(remoteAddress: string | undefined): string {
   const address = (remoteAddress ?? 'unknown').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');

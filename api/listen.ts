@@ -20,7 +20,7 @@ export async function listen(
   });
 }
 
-/** The port is taken, or the host is not this machine's. */
+/** The port is in use, or the host is not an address of this machine. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }

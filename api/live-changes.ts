@@ -49,15 +49,15 @@ export const liveChangesSchema = z
   .openapi('LiveChanges');
 export type LiveChanges = z.infer<typeof liveChangesSchema>;
 
-/** A comment is sent as often, so that a proxy in between does not take the silence for the end. */
+/** Interval of comments, which keep a proxy from closing a silent connection. */
 const heartbeatMs = 15_000;
-/** A token that was revoked, or has expired, ends its streams within it. */
+/** Maximum time until a revoked or expired token ends its streams. */
 const askAgainAfterMs = 60_000;
-/** Changes of one pigeonhole in one event. */
+/** Maximum number of changes of one pigeonhole in one event. */
 const maxAtOnce = 200;
 /** A client that is further behind receives only the newest changes: a first read produces thousands a second. */
 const maxBehind = 2000;
-/** Each costs a statement a second. */
+/** Maximum number of streams. Each costs one statement a second. */
 const maxStreams = 100;
 
 const liveQuery = z.strictObject({
@@ -95,7 +95,7 @@ export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
   let open = 0;
   app.openapi(liveRoute, async (c) => {
-    // Taken before anything is waited for: requests that arrive together would all find room.
+    // Counted before the first await. Otherwise requests that arrive together would all find room.
     if (open >= maxStreams) {
       throw new Refused(503, 'too many follow the changes already: close other pages', {
         headers: { 'retry-after': '30' },
@@ -139,7 +139,7 @@ function once(work: () => void): () => void {
 }
 
 /**
- * A pigeonhole as the ledger writes it. Of one that it does not know nothing would ever come, without a word.
+ * Returns a pigeonhole in the ledger's form. An unknown one is refused, because its stream would stay silent for ever.
  * @throws {Refused} 403, 404
  */
 async function knownPlace(c: ApiContext, sources: ApiSources, name: string): Promise<string> {
@@ -159,7 +159,7 @@ interface Feed {
   next(): Promise<string | null>;
 }
 
-/** @throws {Refused} 400 when there is too much to follow */
+/** @throws {Refused} 400 if there are too many pigeonholes to follow */
 async function startFeed(
   ledger: Ledger,
   choice: FeedChoice,
@@ -272,22 +272,22 @@ function view({ ref: _, foundAt, data, ...change }: FeedChange, shows: boolean):
   return { ...change, foundAt: foundAt.toISOString(), ...(shows ? { data } : {}) };
 }
 
-/** One that leads further is cut off by what sends headers (Node takes 16 KiB of them). */
+/** Size limit of a position, because Node accepts 16 KiB of headers. */
 const longestText = 12_000;
 
 const part = /^([0-9a-z]{1,7})-([0-9a-z]{1,11})$/;
 
 /**
- * A position as the id of an event: each pigeonhole's number and sequence. Sequences rise within a pigeonhole alone, so
- * nothing shorter says where all of them stand.
- * @returns undefined when there are too many for one
+ * Writes a position as the ID of an event: the number and sequence of each pigeonhole. Sequences are counted separately
+ * for each pigeonhole, so the position needs all of them.
+ * @returns undefined if there are too many pigeonholes for one ID
  */
 export function positionText(position: FeedPosition): string | undefined {
   const text = [...position].map(([ref, sequence]) => `${ref.toString(36)}-${sequence.toString(36)}`).join('.');
   return text.length > longestText ? undefined : text;
 }
 
-/** @returns undefined for what is no position */
+/** @returns undefined if the text is not a position */
 export function positionFrom(text: string): FeedPosition | undefined {
   if (text.length > longestText) return undefined;
   if (text === '') return new Map();

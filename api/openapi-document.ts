@@ -26,13 +26,16 @@ function describe(app: ApiApp, version: string): object {
   });
 }
 
-/** The methods that an address takes; none: there is nothing. */
+/** Returns the methods of an address; empty if no route has it. */
 export function allowedMethods(app: ApiApp, path: string): string[] {
   const own = methodsWrittenOut(app, path);
   return own.length > 0 ? own : methodsOf(app, (pattern) => matches(pattern, path));
 }
 
-/** The methods of an address that is written out, and not meant by a pattern that fits it, too; none: it is not. */
+/**
+ * Returns the methods of an address that a route names literally, so that a pattern of another route does not take it;
+ * empty if there is none.
+ */
 export function methodsWrittenOut(app: ApiApp, path: string): string[] {
   return methodsOf(app, (pattern) => pattern === path);
 }

@@ -8,7 +8,7 @@ import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 
 const validMs = 10 * 60_000;
-/** More than people can open within their life. Beyond it the oldest is forgotten. */
+/** Maximum number of codes, more than people need at a time. The oldest one is discarded first. */
 const maxCodes = 100;
 
 export interface MadeCode {
@@ -18,8 +18,8 @@ export interface MadeCode {
 }
 
 /**
- * The codes that sign a browser in: each works once, within ten minutes, in the process that made it. Kept in memory, as
- * hashes: a restart forgets them.
+ * Codes that sign a browser in. Each works once, within ten minutes, in the process that created it. Only hashes are
+ * kept, in memory, so a restart invalidates all codes.
  */
 export class PageCodes {
   readonly #codes = new Map<string, { readonly holder: Holder; readonly untilMs: number }>();
@@ -37,7 +37,7 @@ export class PageCodes {
     return { code, expiresAt: new Date(untilMs) };
   }
 
-  /** Uses a code up. @returns undefined when it was never made here, was used, or has expired */
+  /** Uses a code. @returns undefined if it was not created here, was used, or has expired */
   take(code: string): Holder | undefined {
     const hash = hashOf(code);
     const found = this.#codes.get(hash);

@@ -16,8 +16,8 @@ export interface MadeSession {
 }
 
 /**
- * Makes the text of a session. Nothing is stored: every process that knows the administrator's token can check it, also
- * after a restart, and a new token of the administrator ends all sessions.
+ * Creates the text of a session. Nothing is stored: every process that knows the administrator's token can check it,
+ * even after a restart. A new administrator's token ends all sessions.
  * @param secret the administrator's token
  */
 export function makeSession(secret: string, holder: Holder, nowMs: number): MadeSession {
@@ -26,7 +26,7 @@ export function makeSession(secret: string, holder: Holder, nowMs: number): Made
   return { text: `pps_${claim}.${macOf(secret, claim).toString('base64url')}`, lastsSeconds: lastsMs / 1000 };
 }
 
-/** @returns undefined when it is no session, was signed with another token, or has ended */
+/** @returns undefined if it is not a session, was signed with another token, or has ended */
 export function readSession(secret: string, text: string, nowMs: number): Holder | undefined {
   const [, holder, until, mac] = form.exec(text) ?? [];
   if (holder === undefined || until === undefined || mac === undefined) return undefined;
@@ -42,7 +42,7 @@ function macOf(secret: string, claim: string): Buffer {
 /** With this prefix a browser keeps a cookie for one host and HTTPS only (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-pigeonpost';
 
-/** Browsers send a cookie to every port of a host: two installations on one machine keep theirs apart by name. */
+/** Browsers send a cookie to every port of a host, so two installations on one machine use different names. */
 function plainName(host: string): string {
   return `pigeonpost-${/:(\d{1,5})$/.exec(host)?.[1] ?? '80'}`;
 }

@@ -111,7 +111,10 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
   });
 }
 
-/** Returns the identifiers that a text may be. An id identifies one attendee; a code or an address identifies everyone who has it, in every pigeonhole. Pure. */
+/**
+ * Returns the identifiers that a text may mean. An id identifies one attendee; a code or an address identifies everyone
+ * who has it, in every pigeonhole. Pure.
+ */
 export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
   const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];
   if (by !== undefined && rest !== undefined) return [{ by: by as PersonName['by'], text: rest.trim() }];
@@ -124,8 +127,8 @@ export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
 }
 
 /**
- * Everybody whom a text means; none when nobody is known by it.
- * @throws {Refused} 409 when it is the id of one person and the code of another
+ * Returns all people whom a text may mean; empty if nobody is known by it.
+ * @throws {Refused} 409 if it is the ID of one person and the code of another
  */
 export async function namedPerson(ledger: Ledger, text: string, workspace: string | null): Promise<PersonPlace[]> {
   const found: PersonPlace[][] = [];

@@ -148,7 +148,7 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
 }
 
 /**
- * The ledger's number of a pigeonhole that the caller may know of.
+ * Returns the ledger's number of a pigeonhole, if the caller may see it.
  * @throws {Refused} 403, 404
  */
 export async function requireRef(
@@ -167,7 +167,7 @@ function notKnown(workspace: string, id: string): Refused {
 }
 
 /**
- * One pigeonhole with the moment in which it is shown.
+ * Returns one pigeonhole and the data for its view, read at one moment.
  * @throws {Refused} 404
  */
 export async function pigeonholeWithPresent(
@@ -243,7 +243,7 @@ function viewStream({ wantedMs, ...row }: StreamState): StreamView {
 }
 
 /**
- * The pigeonhole that is named by its id, and a workspace where several have it.
+ * Returns the pigeonhole with an ID, and with a workspace if several have that ID.
  * @throws {Refused} 404 when none is known, 409 when it could be several
  */
 export async function knownPigeonhole(

@@ -11,13 +11,13 @@ export interface Present {
   readonly now: Date;
   readonly config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>;
   readonly status: Status;
-  /** On which something is still sent. */
+  /** Lanes that still receive changes. */
   readonly lanes: readonly LaneState[];
   readonly progress: readonly MinuteOfProgress[];
   readonly troubles: readonly Trouble[];
 }
 
-/** @param workspace the only one that is meant; null: all */
+/** @param workspace the only workspace to read; null: all */
 export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
   const { ledger, config } = sources;
   const [{ status, snapshot }, progress] = await Promise.all([
@@ -29,7 +29,7 @@ export async function readPresent(sources: StatusSources, workspace: string | nu
   return { now, config: configOf(config, workspace), status, lanes, progress, troubles: status.problems };
 }
 
-/** Minutes of a chart. */
+/** Length of a chart in minutes. */
 export const chartMinutes = 60;
 
 const minuteMs = 60_000;
@@ -41,7 +41,7 @@ export const minutesSchema = z
   .readonly()
   .describe('Changes in each of the last 60 minutes, oldest first. The last number covers the current minute so far.');
 
-/** Adds up by minute what is meant. Pure. */
+/** Adds up counts by minute. Pure. */
 export function byMinute(
   progress: readonly MinuteOfProgress[],
   isMeant: (each: MinuteOfProgress) => boolean,

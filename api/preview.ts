@@ -64,8 +64,8 @@ function withoutWhatIsSent(preview: Preview): Preview {
 }
 
 /**
- * The shape of data without what it says: members and their kinds stay, texts and numbers do not. What is true or false,
- * and what is empty, says little enough of anyone. Pure.
+ * Removes the content of data and keeps its shape: members and their types stay, texts and numbers do not. Booleans and
+ * empty values stay, because they say little about a person. Pure.
  */
 export function withoutValues(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(withoutValues);

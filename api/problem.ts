@@ -9,7 +9,7 @@ const faultSchema = z.object({
 });
 export type Fault = z.infer<typeof faultSchema>;
 
-/** Every answer that is not what was asked for (RFC 9457). */
+/** Body of every error response (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.literal('about:blank').describe('The status shows the kind of problem.'),
@@ -21,7 +21,7 @@ export const problemSchema = z
   })
   .openapi('Problem');
 
-/** A request that is not done, with the sentence that its sender gets. Thrown by routes, answered in one place. */
+/** Refusal of a request, with the sentence for its sender. Routes throw it, and one error handler answers it. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 

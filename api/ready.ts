@@ -26,7 +26,10 @@ const readyRoute = createRoute({
   responses: { 200: jsonAnswer('The list.', readinessSchema), ...problems(404, 409) },
 });
 
-/** `GET /api/pigeonholes/{id}/ready`. To be served before `/api/pigeonholes/{workspace}/{id}`, which looks like it. */
+/**
+ * `GET /api/pigeonholes/{id}/ready`. Must be registered before `/api/pigeonholes/{workspace}/{id}`, which also matches
+ * it.
+ */
 export function serveReady(app: ApiApp, sources: ApiSources): void {
   app.openapi(readyRoute, async (c) => {
     const place = await knownPigeonhole(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
@@ -73,7 +76,7 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** From the event itself to what is left over; those of each sink together. */
+/** Order of the checks: from the event itself to leftovers, with the checks of each sink together. */
 const order = [
   'event',
   'reading',

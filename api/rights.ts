@@ -3,12 +3,12 @@ export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as c
 export type Role = (typeof roles)[number];
 
 /**
- * What a route asks for (decision 0046).
- * - `read`: how work stands, without anybody's name, address or words
+ * Rights that routes require (decision 0046).
+ * - `read`: the state of all work, without names, addresses or texts of people
  * - `import`: registrants, whose file the importer holds anyway
  * - `operate`: pause, resume, redrive, replay, decide about deletions
- * - `personal`: what people are called and have written, when it is asked for
- * - `erase`: have a person forgotten everywhere
+ * - `personal`: names and texts of people, on request
+ * - `erase`: forget a person everywhere
  * - `administer`: the configuration, tokens, the audit log
  */
 export type Right = 'read' | 'import' | 'operate' | 'personal' | 'erase' | 'administer';
@@ -21,12 +21,12 @@ const rightsOfRole: Readonly<Record<Role, readonly Right[]>> = {
   admin: ['read', 'import', 'operate', 'personal', 'erase', 'administer'],
 };
 
-/** Every right of these roles. A role that this version does not know gives none. */
+/** Returns all rights of these roles. A role that this version does not know has none. */
 export function rightsOf(given: readonly string[]): ReadonlySet<Right> {
   return new Set(roles.filter((role) => given.includes(role)).flatMap((role) => rightsOfRole[role]));
 }
 
-/** The roles that have a right, for the sentence that says what is missing. */
+/** Returns the roles with a right, for the sentence about a missing right. */
 export function rolesWith(right: Right): Role[] {
   return roles.filter((role) => rightsOfRole[role].includes(right));
 }

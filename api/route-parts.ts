@@ -50,8 +50,8 @@ export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, 
 }
 
 /**
- * A foreign page can make a browser send texts and forms without asking, but neither JSON nor bytes that are called so: it
- * asks this server first, which does not answer.
+ * Checks the type of the body. A foreign page can make a browser send texts and forms at once. Before it sends JSON or
+ * binary types, the browser asks this server, which does not allow it.
  * @throws {Refused} 415
  */
 function requireType({ req }: Context, takes: 'json' | 'file'): void {
@@ -61,7 +61,7 @@ function requireType({ req }: Context, takes: 'json' | 'file'): void {
   throw new Refused(415, `send ${what}, with "Content-Type: ${wanted}"`);
 }
 
-/** Before the body is parsed. @throws {Refused} 400 */
+/** Checks the nesting before the body is parsed. @throws {Refused} 400 */
 async function requireFlat({ req }: Context): Promise<void> {
   if (req.method === 'GET' || req.method === 'HEAD') return;
   if (!isNestedDeeper(await req.text(), maxBodyLevels)) return;
@@ -97,7 +97,7 @@ type ProblemAnswer = { description: string; content: { 'application/problem+json
 const always = [400, 401, 403, 421, 429, 500, 503] as const;
 type Always = (typeof always)[number];
 
-/** Error answers of a route: those of every route, and the given ones. */
+/** Returns the error responses of a route: those of every route, and the given ones. */
 export function problems<Status extends ProblemStatus = never>(
   ...statuses: Status[]
 ): Record<Status | Always, ProblemAnswer> {
@@ -111,13 +111,16 @@ export function problems<Status extends ProblemStatus = never>(
   return answers;
 }
 
-/** `1` asks for it, which the audit log notes; only some roles may. */
+/** Query parameter that requests personal data. */
 export const personalSchema = z
   .literal('1')
   .optional()
   .describe('`1`: with the names and texts of people. Requires the role privacy or admin, and is audited.');
 
-/** As fast as it is read: nothing piles up for a client that is slow. A failure breaks the connection off. */
+/**
+ * Streams a response as fast as the client reads, so that nothing accumulates for a slow client. A failure closes the
+ * connection.
+ */
 export function streamOf(parts: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const iterator = parts[Symbol.asyncIterator]();

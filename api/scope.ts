@@ -5,8 +5,8 @@ import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 
 /**
- * The workspace that an answer is about; null: all. A token for one workspace sees that one, whatever it asks for.
- * @throws {Refused} 403 when it asks for another
+ * Returns the workspace that a response covers; null: all. A token for one workspace sees only that workspace.
+ * @throws {Refused} 403 if another workspace is requested
  */
 export function workspaceOf(c: ApiContext, asked?: string | null): string | null {
   const { workspace } = c.get('caller');
@@ -21,8 +21,9 @@ export function requireWorkspace(c: ApiContext, workspace: string): void {
 }
 
 /**
- * A pigeonhole that is named by ID or WORKSPACE/ID; of a caller with one workspace always that of it.
- * @throws {Refused} 403 when it names another
+ * Returns the pigeonhole for an ID or WORKSPACE/ID. For a caller with one workspace, an ID means the pigeonhole of that
+ * workspace.
+ * @throws {Refused} 403 if another workspace is named
  */
 export function pigeonholeWithin(c: ApiContext, name: string): string {
   const { workspace } = c.get('caller');
@@ -31,7 +32,7 @@ export function pigeonholeWithin(c: ApiContext, name: string): string {
   return name;
 }
 
-/** @throws {Refused} 403 when the caller's token is for one workspace: this concerns all of them */
+/** @throws {Refused} 403 if the caller's token is for one workspace, because the request concerns all of them */
 export function requireEveryWorkspace(c: ApiContext): void {
   const { workspace } = c.get('caller');
   if (workspace === null) return;
@@ -39,8 +40,8 @@ export function requireEveryWorkspace(c: ApiContext): void {
 }
 
 /**
- * @throws {Refused} 403 when the caller's token is for one workspace and the sink gets something of another: what is done
- * to a sink is done to all that it gets
+ * @throws {Refused} 403 if the caller's token is for one workspace and the sink also receives data of another, because
+ *   an action on a sink affects everything that it receives
  */
 export function requireSink(c: ApiContext, { config }: Pick<ApiSources, 'config'>, sink: string): void {
   const { workspace } = c.get('caller');
@@ -58,7 +59,7 @@ export function sinkTarget({ config }: Pick<ApiSources, 'config'>, sink: string)
   return Object.hasOwn(config.sinks, sink) ? `sink:${sink}` : 'sink, not configured';
 }
 
-/** Whether the caller may know of a sink: it gets something of their workspace. */
+/** Whether the caller may see a sink, because it receives data of the caller's workspace. */
 export function seesSink(c: ApiContext, { config }: Pick<ApiSources, 'config'>, sink: string): boolean {
   const { workspace } = c.get('caller');
   return workspace === null || workspacesOfSink(config, sink).includes(workspace);

@@ -11,8 +11,8 @@ import { gzipSync } from 'node:zlib';
 
 /** Everything a process needs to serve the page. */
 /**
- * What the page may do in a browser: run its own script and style, and ask this server. No other network, no inline
- * script, no frame: what people have written stays text even if the page were wrong about it.
+ * Policy for the page in a browser: it may run its own script and style and send requests to this server. It allows no
+ * other network, no inline script and no frame, so that texts of people stay text even if the page had a mistake.
  */
 const policy = [
   "default-src 'none'",
@@ -62,7 +62,7 @@ async function signIn(c: ApiContext, sources: ApiSources, code: string): Promise
   return true;
 }
 
-/** Opening a link again in the browser that it has signed in leads to the page. */
+/** Whether the browser is signed in already, so that an old link still leads to the page. */
 async function hasSession(c: ApiContext, sources: ApiSources): Promise<boolean> {
   if (c.req.header('cookie') === undefined) return false;
   const header = (name: string): string | undefined =>
@@ -102,18 +102,18 @@ function isKnown(tag: string, known: string | undefined): boolean {
   return (known ?? '').split(',').some((each) => each.trim().replace(/^W\//, '') === tag);
 }
 
-/** A file of the built page, as it is sent. */
+/** A file of the built page. */
 export interface PageFile {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly zipped: Uint8Array<ArrayBuffer>;
   /** Hash of the content. */
   readonly tag: string;
-  /** Its name changes with its content, so that a browser need not ask for it again. */
+  /** Whether its name changes with its content, so that a browser can keep it. */
   readonly lasting: boolean;
 }
 
-/** By the path under which a browser asks for it. */
+/** Files by path. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const types: Readonly<Record<string, string>> = {
@@ -124,9 +124,9 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page as it was built, read whole: some hundred kilobytes. Nothing else can ever be asked for by a path, since only
- * these names are known.
- * @returns none where it was not built
+ * Reads all files of the built page into memory, a few hundred kilobytes. No other file can be requested, because only
+ * these paths are known.
+ * @returns no files if the page was not built
  */
 export function readPageFiles(folder: string): PageFiles {
   const files = new Map<string, PageFile>();

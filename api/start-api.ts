@@ -14,10 +14,10 @@ import { problemResponse, Refused } from './problem.js';
  * except to `/healthz`.
  */
 export interface ApiServer {
-  /** As a client reaches it from this machine. */
+  /** The address for clients on this machine. */
   readonly url: string;
   serve(sources: ApiSources): void;
-  /** Answers probes and metrics alone. */
+  /** Serves only probes and metrics. */
   serveProbes(sources: ProbeSources): void;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export const patience = {
   checkEveryMs: 2_000,
 } as const;
 
-/** Address and headers of a request: an import's address contains the mapping of its columns. */
+/** Size limit of the address and headers of a request. The address of an import contains the mapping of its columns. */
 const largestHeadBytes = 64 * 1024;
 
 /** Default, which also applies to a worker's port. */
@@ -51,7 +51,7 @@ export async function startApi(
   waits: { readonly [Wait in keyof typeof patience]: number } = patience,
 ): Promise<ApiServer> {
   let answer = getRequestListener((request) => {
-    // A process that takes long to start is alive: ended for that, it would never be there.
+    // A process that is still starting is alive. If it were ended for that, it could never start.
     if (new URL(request.url).pathname === '/healthz') return new Response('ok');
     const requestId = randomUUID();
     const starting = new Refused(503, 'pigeonpost is starting: ask again in some seconds', {
@@ -90,7 +90,7 @@ export async function startApi(
   };
 }
 
-/** Returns the host for a URL. If the server listens on every address, this machine's own. */
+/** Returns the host for a URL; this machine's own if the server listens on every address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (!host.includes(':')) return host;
@@ -101,7 +101,7 @@ function isUpload({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' && /^\/api\/imports(?:\/check|\/codes)?(?:\?|$)/.test(url);
 }
 
-/** Node has one limit for all requests, and that has to be long enough for files. */
+/** Node has one limit for all requests, which has to be long enough for uploads. */
 function endSlowSender(request: IncomingMessage, response: ServerResponse, withinMs: number): void {
   const timer = setTimeout(() => {
     if (!request.complete) request.destroy();

@@ -12,7 +12,7 @@ import type { StatusSources } from '../operations/read-status.js';
 import { workStateSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';
 
-/** A configured sync, all its pigeonholes together. */
+/** A configured sync with the sums over all its pigeonholes. */
 const syncSchema = z
   .object({
     name: z.string(),
@@ -149,7 +149,7 @@ async function viewSyncs(
 
 const worstFirst = ['paused', 'failing', 'waiting', 'backfilling', 'working'] as const;
 
-/** Pure. @param own `<workspace>/<id>` of the pigeonholes that it reads */
+/** Builds the view of a sync. Pure. @param own `<workspace>/<id>` of the pigeonholes that the sync reads */
 function viewSync(
   name: string,
   own: ReadonlySet<string>,

@@ -6,7 +6,7 @@ import type { ProcessMeters } from './metrics/process-meters.js';
 import { Refused } from './problem.js';
 import { hashToken } from './token-text.js';
 
-/** Different wrong tokens from one address before it has to wait. */
+/** Number of different wrong tokens from one address before it has to wait. */
 const freeAttempts = 10;
 const maxWaitMs = 5 * 60_000;
 const forgottenAfterMs = 60 * 60_000;
@@ -15,7 +15,7 @@ const maxKnown = 1000;
 const maxTried = 100;
 
 interface Attempts {
-  /** Hashes of what was presented and not accepted: the same wrong token again is a stale page, and no other guess. */
+  /** Hashes of refused tokens. The same wrong token again comes from an outdated page and is not another guess. */
   readonly tried: Set<string>;
   failures: number;
   lastAt: number;
@@ -24,7 +24,7 @@ interface Attempts {
 
 interface GuardedRequest {
   readonly address: string;
-  /** The header with the token or the session; undefined: neither was sent, so nothing was guessed. */
+  /** The header with the token or the session; undefined if neither was sent, which is not a guess. */
   readonly presented: string | undefined;
   readonly requestId: string;
 }
@@ -49,8 +49,8 @@ export class TokenGuard {
   }
 
   /**
-   * @param find tells whom the presented token belongs to
-   * @throws {Refused} what `find` throws; 429 while the address has to wait
+   * @param find returns the owner of the presented token
+   * @throws {Refused} as `find`; 429 while the address has to wait
    */
   async caller({ address, presented, requestId }: GuardedRequest, find: () => Promise<Caller>): Promise<Caller> {
     if (presented === undefined) return await find();
@@ -82,7 +82,7 @@ export class TokenGuard {
     }
   }
 
-  /** A token that was accepted before may have been revoked since. */
+  /** Checks a token that was accepted before again, because it may have been revoked since. */
   async #again(hash: string, find: () => Promise<Caller>): Promise<Caller> {
     try {
       return await find();
@@ -108,7 +108,7 @@ export class TokenGuard {
     return fresh;
   }
 
-  /** @returns false when the same was presented before */
+  /** @returns false if the same token was presented before */
   #count(attempts: Attempts, hash: string): boolean {
     if (attempts.tried.has(hash)) return false;
     attempts.tried.add(hash);
@@ -120,7 +120,7 @@ export class TokenGuard {
     return true;
   }
 
-  /** The first of an address, and when it begins to wait; never more lines than `BoundedNotes` allows. */
+  /** Records the first refusal of an address, and the start of its wait, within the limits of `BoundedNotes`. */
   async #note(address: string, failures: number, requestId: string): Promise<void> {
     const isWaiting = failures > freeAttempts;
     if (!this.#notes.take(`${address} ${isWaiting}`)) return;
@@ -131,7 +131,7 @@ export class TokenGuard {
       const asked = await recordRequest(ledger, { ...about, action: 'present-wrong-token', detail });
       await recordResult(ledger, asked, { outcome: 'refused', status: 401, requestId });
     } catch {
-      // the caller is refused whether or not the store can tell of it
+      // the caller is refused even if the store cannot record it
     }
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A token as its holder has it: `pp_`, an id of 16 hex digits that is no secret, and 256 random bits. */
+/** The text of a token: `pp_`, an ID of 16 hex digits that is not secret, and 256 random bits. */
 const form = /^pp_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
 export interface MadeToken {
@@ -16,14 +16,14 @@ export function makeToken(): MadeToken {
   return { id, text, hash: hashToken(text) };
 }
 
-/** @returns undefined when it is no named token */
+/** @returns undefined if it is not a named token */
 export function tokenIdOf(text: string): string | undefined {
   return form.exec(text)?.[1];
 }
 
 /**
- * SHA-256: a token of 256 random bits cannot be guessed, so nothing slower is needed; and hashes have one length, so that
- * comparing them tells nothing of the length of what was presented.
+ * Hashes a token with SHA-256. A token of 256 random bits cannot be guessed, so no slower hash is needed. All hashes
+ * have one length, so comparing them does not reveal the length of the presented token.
  */
 export function hashToken(text: string): Buffer {
   return createHash('sha256').update(text).digest();

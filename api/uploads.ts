@@ -95,8 +95,8 @@ const startRoute = createRoute({
 
 /**
  * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file itself, the query has the options;
- * see `importRequestSchema`. Described here, and checked by the same schema by hand: a refusal takes what is
- * left of the body first, since a client that is still sending would not see it.
+ * see `importRequestSchema`. The route checks the options itself, with the same schema, because a refusal has to read
+ * the rest of the body first: a client that is still sending would not see it.
  */
 export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 'ledger' | 'imports'>): void {
   app.openAPIRegistry.registerPath(checkRoute);
@@ -129,8 +129,8 @@ export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 
 }
 
 /**
- * Gives a handler what was uploaded, and takes the rest of it when the handler is done early. What the handler answers as
- * text is made while the upload is read.
+ * Passes an upload to a handler, and reads the rest of the body if the handler ends early. A response of text is
+ * produced while the upload is read.
  */
 async function withUpload(
   c: ApiContext,
@@ -171,7 +171,7 @@ export function csv(body: string | ReadableStream<Uint8Array>): Response {
   return new Response(body, { headers: { 'content-type': 'text/csv; charset=utf-8' } });
 }
 
-/** Waits for the first part: an answer that has started can no longer report an error in the file. */
+/** Waits for the first part, because a response that has started can no longer report an error in the file. */
 async function begun(parts: AsyncIterable<string>): Promise<AsyncIterableIterator<string>> {
   const iterator = parts[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -193,10 +193,10 @@ async function* finallyDrained(
   }
 }
 
-/** A file may have so many bytes: far more than a list of people, and what can be taken in within minutes. */
+/** Size limit of a file: far more than a list of people needs, and little enough to be read within minutes. */
 export const maxUploadedBytes = 1024 ** 3;
 
-/** The body is longer than what is taken. */
+/** The body exceeds the size limit. */
 export class UploadTooLarge extends Error {
   override readonly name = 'UploadTooLarge';
 
@@ -206,8 +206,8 @@ export class UploadTooLarge extends Error {
 }
 
 /**
- * The body of an upload, piece by piece. A reader that stops early does not break the connection: `drain` reads
- * the rest, since a client that is still sending would not see an answer.
+ * Reads the body of an upload in pieces. If the reader stops early, `drain` reads the rest, because a client that is
+ * still sending would not see the response.
  */
 export class UploadedBytes implements AsyncIterable<Uint8Array> {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -229,7 +229,9 @@ export class UploadedBytes implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Reads what is left, up to the limit, and lets go of it. Never rejects: a connection that broke has no rest. */
+  /**
+   * Reads the rest of the body up to the limit and discards it. Never rejects, because a broken connection has no rest.
+   */
   async drain(): Promise<void> {
     try {
       while ((await this.#next()) !== undefined && this.#bytes <= this.#maxBytes);

@@ -101,7 +101,7 @@ export function serveWhy(app: ApiApp, { ledger }: { readonly ledger: Ledger }): 
   });
 }
 
-/** The items of this list and key: none, one, or one in each of several pigeonholes. */
+/** Returns the items of a list with a key: none, one, or one in each of several pigeonholes. */
 export async function explain(
   ledger: Ledger,
   asked: { readonly list: string; readonly key: string; readonly pigeonhole: string | null },

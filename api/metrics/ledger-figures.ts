@@ -22,8 +22,8 @@ export interface LedgerFacts {
 }
 
 /**
- * The figures of a ledger. Pure. Labels are names of the configuration and words of our own, so that there are as many
- * as the configuration has, however many pigeonholes, people and items there are.
+ * Computes the metrics of a ledger. Pure. Labels are only names from the configuration and fixed words, so that their
+ * number does not grow with pigeonholes, people or items.
  */
 export function ledgerFigures(facts: LedgerFacts): Figure[] {
   return [...ofInstallation(facts), ...ofSyncs(facts), ...ofSinks(facts), ...ofWorkspaces(facts), ...ofImports(facts)];
@@ -275,7 +275,10 @@ function pausedBy(pause: { readonly pausedBy: 'person' | 'cause' } | null, label
   return (['person', 'cause'] as const).map((by) => of({ ...labels, by }, pause?.pausedBy === by ? 1 : 0));
 }
 
-/** In seconds; 0 where nothing waits, so that rules have a value to compare at any time. Unknown instants say nothing. */
+/**
+ * Returns an age in seconds; 0 if nothing waits, so that alert rules always have a value. An unknown instant gives no
+ * value.
+ */
 function oldestAge(instants: readonly (Date | null)[], now: Date): number {
   const known = instants.flatMap((each) => (each === null ? [] : [each.getTime()]));
   return known.length === 0 ? 0 : Math.max(0, (now.getTime() - Math.min(...known)) / 1000);

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import type { CountedRequest } from '../../work/open-clients.js';
 
-/** Every code that the specification lists; whatever else a body claims to be one must not make a label each. */
+/** Every code of the specification. Other values in a body must not become labels. */
 const knownCodes = /^(?:450\d|451[0-2]|5000|6000|7001|8000|9000)$/;
 
 function codeLabel({ status, code }: Pick<CountedRequest, 'status' | 'code'>): string {
@@ -10,8 +10,8 @@ function codeLabel({ status, code }: Pick<CountedRequest, 'status' | 'code'>): s
 }
 
 /**
- * What this process counts from its start on: requests, what it found and sent, its own processor, memory and event
- * loop. The state of the ledger is in `ledger-figures.ts`: it is the same for all processes.
+ * Counts of this process since its start: requests, changes found and sent, CPU, memory and event loop. The state of
+ * the ledger, which is the same for all processes, is in `ledger-figures.ts`.
  */
 export class ProcessMeters {
   readonly #registry = new Registry();
@@ -55,7 +55,7 @@ export class ProcessMeters {
     registers: [this.#registry],
   });
 
-  /** @param options.withNode also what Node.js tells of the process: it is watched from then on until the process ends */
+  /** @param options.withNode also collect the metrics of Node.js, until the process ends */
   constructor({ withNode }: { readonly withNode: boolean }) {
     if (withNode) collectDefaultMetrics({ register: this.#registry });
   }

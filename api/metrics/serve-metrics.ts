@@ -11,7 +11,7 @@ import type { ProcessMeters } from './process-meters.js';
 /** The ledger is read at most this often, whatever the number of scrapers. */
 const rememberForMs = 2000;
 
-/** Counts what the API answers. */
+/** Counts the responses of the API. */
 export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnvironment> {
   return async (c, next) => {
     await next();
@@ -19,7 +19,7 @@ export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnviro
   };
 }
 
-/** `GET /metrics`, for who may read how work stands: of this process, of the ledger, and of the Temporal SDK. */
+/** `GET /metrics`: the metrics of this process, of the ledger, and of the Temporal SDK. Requires the right `read`. */
 export function serveMetrics(app: ApiApp, sources: ProbeSources): void {
   const ledgerText = remembered(() => readLedgerText(sources));
   app.get('/metrics', async (c) => {
@@ -56,7 +56,7 @@ async function readLedgerText(sources: ProbeSources): Promise<string> {
   return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
 }
 
-/** One answer for all who ask within a while; a failure is not remembered. */
+/** Shares one result among all requests within a short time. A failure is not cached. */
 function remembered(read: () => Promise<string>): () => Promise<string> {
   let last: { readonly text: Promise<string>; readonly untilMs: number } | undefined;
   return () => {
