@@ -31,7 +31,7 @@ export function openCount(sinkId: string, ref: string): string {
     + (select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))::int`;
 }
 
-/** The lowest sequence among them; null: there is none. */
+/** The lowest sequence among them; null if there is none. */
 export function oldestOpen(sinkId: string, ref: string): string {
   return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry')),
     (select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))`;

@@ -8,7 +8,7 @@ import { LedgerKey } from './ledger-key.js';
 export type StoredKey =
   /** A version before decision 0048 has made the ledger: its key is in the store. */
   | { readonly kind: 'inside'; readonly key: LedgerKey }
-  /** The key is outside; this tells it from another. */
+  /** Identifies the key, which is stored elsewhere. */
   | { readonly kind: 'outside'; readonly check: Buffer };
 
 interface LedgerRow {

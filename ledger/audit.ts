@@ -34,7 +34,10 @@ export interface AuditChoice {
   readonly target: string | null;
 }
 
-/** Notes what is about to be done. What cannot be noted must not be done. @returns its number */
+/**
+ * Records a request before it is carried out. If it cannot be recorded, it must not be carried out. @returns the number
+ * of the record
+ */
 export async function recordRequest(ledger: Ledger, asked: AskedAction): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
     `insert into audit (who, token, action, target, detail, subject, request_id)

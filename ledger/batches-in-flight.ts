@@ -67,8 +67,8 @@ export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName)
 }
 
 /**
- * Turns intents into deliveries, and moves the watermarks. The caller has locked these lanes and must know what is
- * being sent, or takes over from a holder that ended. A second run changes nothing.
+ * Turns batches in flight into deliveries, and moves the watermarks. The caller has locked these lanes because it must
+ * know what is being sent, or it takes over from a holder that ended. A second run changes nothing.
  * @param sinkId of the lane; null: all lanes of the pigeonhole
  */
 export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {

@@ -33,7 +33,7 @@ export interface KnownRow {
 /** The items of a page that have to be written. */
 export interface ItemComparison {
   readonly differing: DifferingItem[];
-  /** A later request has already seen one of its rows: what the ledger holds is newer than the page. */
+  /** Whether a later request has already seen one of the rows, so that the ledger is newer than the page. */
   readonly outdated: boolean;
 }
 

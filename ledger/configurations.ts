@@ -5,8 +5,8 @@ import { LedgerError } from './ledger-error.js';
 
 /**
  * Makes a configuration the current one and returns its number. If it equals the current one, this writes nothing. A
- * configuration that was never current gets the next number. An older one is refused, since a process started from a
- * forgotten file would silently undo what was applied after it.
+ * configuration that was never current gets the next number. An older one is refused, because a process started with an
+ * outdated file would silently undo later changes.
  * @param document normalized, with keyed fingerprints in place of secrets
  * @param accept accept an older one as well
  * @throws {LedgerError} kind `configuration`

@@ -42,7 +42,7 @@ export class DatabaseClock {
     return this.monotonicNow();
   }
 
-  /** Asks the database. */
+  /** Reads the clock of the database. */
   async ask(db: Queryable): Promise<void> {
     const askedAt = this.monotonicNow();
     const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');

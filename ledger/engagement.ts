@@ -24,7 +24,7 @@ export const countedLists = [
 /** The lists among them whose items answer a prompt that the session offered. */
 export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 
-/** Interactions named as evidence, the first of them: later ones never take the place of those that were named. */
+/** Maximum number of interactions that are named as evidence. Later ones never replace them. */
 export const maxEvidence = 100;
 
 /** Longer ones are cut: an index takes no entry beyond 2,700 bytes, and an id is an integer by the specification. */

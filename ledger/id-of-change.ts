@@ -5,7 +5,7 @@ export interface NamedChange {
   readonly key: string;
   readonly revision: number;
   readonly kind: 'created' | 'updated' | 'deleted';
-  /** Keyed, of the content; of a deletion, that of what was deleted. */
+  /** Keyed hash of the content; for a deletion, of the deleted content. */
   readonly hash: Buffer;
 }
 

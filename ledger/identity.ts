@@ -1,6 +1,6 @@
 /**
- * Names of members that may say who a person is, wherever they stand in an interaction. Broad on purpose: the service
- * may add fields, and a field too few in an anonymous item is a nuisance where one too many is a leak.
+ * Names of members that may identify a person, at any depth of an interaction. The pattern is broad on purpose, because
+ * the service may add fields: a missing field in an anonymous item is a nuisance, but an identifying one is a leak.
  */
 const identifying =
   /attendee|registrant|author|participant|respondent|voter|asker|submitter|sender|creator|createdby|profile|avatar|e-?mail|phone|linkedin|twitter|(first|last|full|display|screen|nick|given|family)[-_ ]?name|user(name|id)?$/i;

@@ -7,7 +7,7 @@ import type { DifferingItem } from './compare-items.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The texts of an item: what is stored and delivered, and what decides that it changed. */
+/** The texts of an item: one is stored and delivered, the other is hashed to detect changes. */
 export interface ItemForm {
   /** Canonical JSON of the whole item. */
   readonly payload: string;

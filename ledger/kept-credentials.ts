@@ -31,7 +31,7 @@ export function keptCredentials({ db, hash }: Pick<Ledger, 'db' | 'hash'>) {
     text: sealed === null ? null : open(key, name, Buffer.from(sealed)),
   });
   return {
-    /** @returns undefined when nothing was ever claimed under what the operator configured */
+    /** @returns undefined if nothing was claimed with the configured credentials yet */
     async read(configured: string): Promise<KeptCredential | undefined> {
       const name = nameOf(configured);
       const [row] = await db.query<Row>('select version, sealed from kept_credentials where name = $1', [name]);

@@ -43,7 +43,7 @@ export function keyFile(file: string, { lastsAsStore }: { readonly lastsAsStore:
     async keep(key) {
       try {
         await writeKeyFile(file, key);
-        // The folder of an embedded store belongs to the store alone; this one is among files that may be versioned.
+        // Unlike the folder of an embedded store, this folder may contain files under version control.
         if (!lastsAsStore) await writeFile(join(dirname(file), '.gitignore'), '*\n');
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;

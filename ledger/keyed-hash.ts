@@ -49,7 +49,10 @@ export class KeyedHash {
     return this.#row.of(canonical).toString('base64url');
   }
 
-  /** Whom a row is about, so that erasure finds it. Anonymous rows get a value that joins with nothing else. */
+  /**
+   * Returns the hash by which an erasure finds the rows of a person. Anonymous rows get a value that joins with nothing
+   * else.
+   */
   subject(workspace: string, attendeeId: number, identity: 'named' | 'anonymous'): Buffer {
     const key = identity === 'named' ? this.#named : this.#anonymous;
     return key.of(`${workspace}\n${attendeeId}`);
@@ -60,7 +63,9 @@ export class KeyedHash {
     return this.#code.firstOf(code, 16);
   }
 
-  /** Hashes a registrant's canonical profile: tells whether another file has the same data for a code. 16 bytes. */
+  /**
+   * Hashes a registrant's canonical profile, to find out whether another file has the same data for a code. 16 bytes.
+   */
   registrant(canonical: string): Buffer {
     return this.#registrant.firstOf(canonical, 16);
   }
@@ -70,7 +75,10 @@ export class KeyedHash {
     return this.#generated.of(`${workspace}\n${pigeonholeId}`);
   }
 
-  /** Hashes a file's SHA-256: tells whether it was imported before. A bare hash would let anyone with the file recognize it. */
+  /**
+   * Hashes a file's SHA-256, to find out whether it was imported before. A bare hash would let anyone with the file
+   * recognize it.
+   */
   file(sha256: string): Buffer {
     return this.#file.of(sha256);
   }
@@ -85,7 +93,7 @@ export class KeyedHash {
     return this.#sealing;
   }
 
-  /** Replaces a secret in stored configurations: tells that the secret changed, without revealing it. */
+  /** Replaces a secret in stored configurations, so that a change is noticed and the secret is not revealed. */
   fingerprint(secret: string): string {
     return this.#fingerprint.of(secret).toString('base64url').slice(0, 22);
   }

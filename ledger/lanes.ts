@@ -12,7 +12,7 @@ export interface LaneLease {
   readonly ref: number;
   readonly epoch: number;
   readonly memory: Readonly<Record<string, unknown>>;
-  /** The holder before did not release it: what it had in flight has to be settled first. */
+  /** The previous holder did not release the lane, so its deliveries in flight have to be settled first. */
   readonly takenOver: boolean;
   /** Since when nothing has passed here; 0 when something has. */
   readonly failingForMs: number;
@@ -100,11 +100,11 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
 }
 
 /**
- * Adds a lane and notes the present sequence: up to there the sink receives only each item's last change, as far back
- * as its `history` reaches. A second call changes nothing.
+ * Adds a lane and stores the current sequence. Up to it, the sink receives only the last change of each item, as far
+ * back as its `history` reaches. A second call changes nothing.
  *
- * A new lane waits for any transaction that has locked the pigeonhole's row. An erasure has locked only the lanes that it
- * found, and this one would otherwise read what is being erased (`lock-order.ts`).
+ * A new lane waits for any transaction that has locked the pigeonhole's row. Otherwise it could read data that is being
+ * erased, because an erasure locks only the lanes that it found (`lock-order.ts`).
  */
 export async function addLane(tx: Queryable, sinkId: number, ref: number): Promise<void> {
   const known = await tx.query('select 1 from lanes where sink_id = $1 and ref = $2', [sinkId, ref]);

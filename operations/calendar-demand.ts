@@ -189,7 +189,7 @@ export function adviseOnQuota(
       if (less > usable) continue;
       const changes = [
         ...(live === 0 ? [] : [`live: ${inShort(live)}`]),
-        // A file that states `live` alone keeps it outside session times as well.
+        // A file that states only `live` keeps that interval outside session times as well.
         ...((keepsLive || live > 0) && live < usualQuiet ? [`quiet: ${inShort(usualQuiet)}`] : []),
         ...(upcoming === 0 ? [] : [`upcoming: ${inShort(upcoming)}`]),
       ];

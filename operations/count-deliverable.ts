@@ -95,7 +95,10 @@ export interface ItemGroup {
   readonly items: number;
 }
 
-/** Stored items by list and by what a decision on them depends on. Reads every row of these lists: for a person who asks. */
+/**
+ * Counts stored items by list and by the facts that decide their delivery. Reads every row of these lists, so it runs
+ * only on request.
+ */
 export async function countItemGroups(ledger: Ledger, asked: ItemsAsked): Promise<ItemGroup[]> {
   return await ledger.db.query<ItemGroup & Record<string, unknown>>(
     `select i.list, case when i.list = any($7::text[]) then ${consentBehind} end as consent,

@@ -44,7 +44,7 @@ export class Editions implements InUse {
     return this.#current.to;
   }
 
-  /** @throws what the work throws; when that is that another configuration is current, first tries to take that one up */
+  /** @throws as `work`. If the reason is that another configuration is current, it first tries to adopt that one */
   async use<T>(work: (to: Collaborators) => Promise<T>): Promise<T> {
     try {
       return await this.#useOnce(work);

@@ -29,7 +29,7 @@ export interface Estimate {
   readonly requestsMade: number;
 }
 
-/** Counts what it asks, and remembers what the service last said of the quota. */
+/** Counts its requests and keeps the last quota that the service reported. */
 interface Asking {
   readonly client: PigeonholeClient;
   readonly signal: AbortSignal;
@@ -38,10 +38,9 @@ interface Asking {
 }
 
 /**
- * What reading would need on the busiest day of the calendar, for each key, before anything is started: reads
- * pigeonholes, their sessions and sizes, changes nothing, and needs neither store nor Temporal.
- * @param quota requests a day, where the service does not tell or another plan is thought of
- * @throws {ApiError} when the service cannot be read
+ * Estimates the requests that reading needs on the busiest day of the calendar, for each key. Reads pigeonholes, their
+ * sessions and sizes; changes nothing and needs neither store nor Temporal. @param quota requests a day, if the service
+ * does not report them or another plan is considered @throws {ApiError} if the service cannot be read
  */
 export async function* estimate(
   config: Config,

@@ -51,7 +51,7 @@ const listOfPart: Readonly<Partial<Record<ViewPart, string>>> = {
   pigeonhole: 'pigeonholes',
 };
 
-/** The lists in whose items a mentioned field may stand. */
+/** Returns the lists whose items may have a mentioned field. */
 function sourcesOf(mention: Mention, { from }: PlacedExpression): string[] {
   if (mention.of === 'field') return [...new Set(['attendees', ...(from === undefined ? [] : [from])])];
   const list = mention.of === 'item' || mention.of === 'previous' ? from : listOfPart[mention.of];
@@ -62,11 +62,11 @@ function sourcesOf(mention: Mention, { from }: PlacedExpression): string[] {
 interface Unseen {
   /** As the expression writes it. */
   readonly reads: string;
-  /** The lists in whose items it may stand. */
+  /** Lists whose items may have it. */
   readonly lists: readonly string[];
   /** Pigeonholes in which it was not seen. */
   readonly places: readonly string[];
-  /** The fields that are there: what was probably meant, else all. */
+  /** The existing fields: the one that was probably intended, otherwise all. */
   readonly seen: string;
   /** One of them has nearly the name that the expression reads. */
   readonly isMisspelled: boolean;
@@ -134,7 +134,7 @@ function allUnseen(
     );
 }
 
-/** The pigeonholes of the workspaces that a sync of the sink reads; where it names them, these alone. */
+/** Whether a sync of the sink reads the pigeonhole: all of its workspace, or only those that the sync names. */
 function isSentTo(config: Pick<Config, 'syncs'>, sink: string): (place: SeenFields) => boolean {
   const syncs = Object.values(config.syncs).filter(({ sinks }) => sinks.includes(sink));
   return ({ workspace, pigeonholeId }) =>
@@ -153,14 +153,14 @@ function hasField(fields: SeenFields['fields'], mention: Mention): boolean {
   const [name, member] = mention.path;
   const own = fields.filter(({ field }) => field === name);
   if (own.length === 0 || member === undefined) return own.length > 0;
-  // of what is no object here (a list, a text that JSONata looks into) nothing is known
+  // nothing is known of values that are not objects, such as lists or texts that JSONata searches
   const isObject = own.some(({ types }) => types['object'] !== undefined);
   return !isObject || own.some((field) => field.member === member);
 }
 
 const maxNames = 8;
 
-/** Returns the field that was probably meant, else the fields that exist. */
+/** Returns the field that was probably intended, otherwise the existing fields. */
 function alike(mention: Mention, fields: SeenFields['fields']): { words: string; isNear: boolean } {
   const [name, member] = mention.of === 'field' ? [mention.names[0], undefined] : mention.path;
   const below = member !== undefined && fields.some(({ field }) => field === name);
@@ -180,7 +180,7 @@ function alike(mention: Mention, fields: SeenFields['fields']): { words: string;
   return { words, isNear: near.length > 0 || nearest !== undefined };
 }
 
-/** Shorter names stand in many others by chance. */
+/** Shorter names occur in many others by chance. */
 const shortestPart = 3;
 
 function isPartOf(one: string, other: string): boolean {

@@ -80,7 +80,10 @@ export class HindranceMemory {
   /** @param nowMs of a clock that only rises */
   constructor(private readonly nowMs: () => number) {}
 
-  /** Notes what is so now. @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there was none */
+  /**
+   * Records the current state. @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there
+   * was none
+   */
   sinceEnd(pigeonhole: string, isHindered: boolean): number {
     const now = this.nowMs();
     const seen = this.#seen.get(pigeonhole);
@@ -150,7 +153,10 @@ export interface FreshnessSummary {
   readonly lateSeconds: number;
 }
 
-/** The freshness of several pigeonholes together. Where one has live lists, those without do not count; what is paused never does. */
+/**
+ * Returns the freshness of several pigeonholes together. If one has live lists, those without do not count. Paused ones
+ * never count.
+ */
 export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSummary {
   const running = all.filter(({ state }) => state !== 'paused');
   const live = running.filter(({ liveLists }) => liveLists > 0);

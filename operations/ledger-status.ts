@@ -46,11 +46,11 @@ export interface PigeonholeStatus {
   readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
   /** Rows without any identity that the last sweeps showed: counted, and delivered nowhere. */
   readonly setAside: number;
-  /** Rows of other sessions than the one asked for, that the last sweeps showed: the service ignores a filter. */
+  /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
   readonly foreignRows: number;
   /** Deletions that wait for a person. */
   readonly heldDeletions: number;
-  /** Since when the service no longer knows it; what was read of it is kept. */
+  /** Since when the service no longer knows it. Items that were read are kept. */
   readonly goneAt: Date | null;
 }
 
@@ -66,7 +66,7 @@ export interface LaneStatus {
   readonly delivered: number;
   /** By list, state and reason. */
   readonly outcomes: readonly LaneOutcomeCount[];
-  /** JSON: what the latest decisions came to, by list. */
+  /** JSON with the latest decisions by list. */
   readonly recent: string;
   readonly failure: string | null;
   readonly failingSince: Date | null;
@@ -229,9 +229,9 @@ export interface DeliveryCount extends ListCount {
 }
 
 /**
- * Items by list, and what became of each item's last change at each sink. Reads the whole ledger: for a person
- * who asks. `lateral` with a limit makes it one look-up each: a plain join compares every row with every other as long as
- * nothing has analyzed the tables.
+ * Counts items by list, and the state of each item's last change at each sink. Reads the whole ledger, so it runs only
+ * on request. `lateral` with a limit makes it one look-up each: a plain join would compare every row with every other
+ * while the tables have no statistics.
  */
 export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; deliveries: DeliveryCount[] }> {
   const items = await countStored(ledger);
@@ -265,12 +265,12 @@ export async function countStored(ledger: Ledger): Promise<ListCount[]> {
 }
 
 /**
- * How pigeonpost counts what a sink was sent. The page, `status`, the API, the metrics and `why` show these numbers
+ * Definition of the delivery counts of a sink. The page, `status`, the API, the metrics and `why` show these numbers
  * (docs/operations.md, "What is counted"); the ledger keeps them with each delivery (decision 0061).
  *
  * - *delivered* counts deliveries that the destination accepted, those of replays included. It never falls.
- * - *withheld* counts changes that the sink was not sent on purpose and that nothing has delivered since: a replay that
- *   delivers a withheld change takes it out, and so does a later revision where a sink keeps only the latest one.
+ * - *withheld* counts changes that were withheld on purpose and not delivered since. A replay that delivers such a
+ *   change removes it from the count, and so does a later revision if the sink keeps only the latest one.
  * - *dead* counts deliveries that the destination refused and that are parked.
  */
 export type OutcomeCount = LaneOutcomeCount;

@@ -80,7 +80,7 @@ export function selectEvents(config: Config, workspace: string, { events }: List
 
 const maxNamed = 5;
 
-/** Returns what a person should know of a sync's choice. Pure. */
+/** Describes in a sentence which pigeonholes a sync selects. Pure. */
 export function describeSelection({ selected, missing }: SelectedEvents, { events, hasMore }: ListedEvents): string {
   const named = selected.slice(0, maxNamed).map(({ id, name, status }) => `${name} (${id}, ${status ?? 'no status'})`);
   const more = selected.length > maxNamed ? `, and ${selected.length - maxNamed} more` : '';

@@ -44,8 +44,8 @@ function sinkSchemas(): SinkSchemas {
 }
 
 /**
- * Finds mistakes in the file of a command, before the running process is asked. What only that process has, such as a
- * secret of its environment, is left to it.
+ * Finds mistakes in the file of a command before it calls the running process. Values that only that process has, such
+ * as secrets of its environment, are not checked here.
  * @throws {ConfigError}
  */
 export async function checkCommandFile(file: string): Promise<void> {
@@ -61,9 +61,9 @@ export async function checkCommandFile(file: string): Promise<void> {
 export type { Config };
 
 /**
- * The configuration that a person means: a text in the place of this process's file, else that file as it stands now.
- * A text has stand-ins for secrets, and may refer only to what this process's file refers to at the same key.
- * @throws {ConfigError} when it cannot be used
+ * Loads the configuration of a request: its text, or the current content of this process's file. Secrets in a text are
+ * replaced by stand-ins, and it may contain only references that this process's file has at the same key. @throws
+ * {ConfigError} if it cannot be used
  */
 export async function loadCandidate(
   current: Pick<Config, 'file'>,

@@ -108,15 +108,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A worker asks for work at least once a minute (a poll waits as long), and this leaves it time to reconnect. */
+/** A worker polls for work at least once a minute. This leaves it time to reconnect. */
 const longestSilenceMs = 90_000;
 /** TASK_QUEUE_TYPE_WORKFLOW of Temporal's enums/v1/task_queue.proto. */
 const workflowTasks = 1;
 
 /**
- * For a process that serves the API and does not work itself: whether anybody does.
- * @returns the sentence that says that nobody does; null when a worker has asked for work lately
- * @throws what Temporal refuses
+ * Checks whether any worker runs, for a process that only serves the API. @returns a sentence if none runs; null if a
+ * worker has polled lately @throws as Temporal's client
  */
 export async function findMissingWorkers(client: Client, taskQueue: string, nowMs: number): Promise<string | null> {
   const { pollers } = await client.workflowService.describeTaskQueue({

@@ -30,8 +30,8 @@ export interface Both {
 }
 
 /**
- * What a configuration sends beside what is found from now on, from the ledger as it is: counted and decided as when
- * it is sent, by sink and list.
+ * Counts the stored changes that a configuration would send, by sink and list. They are decided in the same way as when
+ * they are sent.
  */
 export async function planDeliveries(ledger: Ledger, both: Both): Promise<CausedDeliveries[]> {
   const { now } = both;
@@ -133,7 +133,7 @@ async function released(
   ];
 }
 
-/** A plan answers within some seconds: what is not planned is estimated. */
+/** Limit that keeps a plan within some seconds. The rest is estimated. */
 const effort = { items: 3000, ms: 2000 };
 
 /** Counts changes that the mapping withheld before and sends now. */
@@ -171,7 +171,7 @@ function nameOf({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: 
   return `${workspace}/${pigeonholeId}`;
 }
 
-/** By sink, list, cause and reason; what is nothing is left out. */
+/** Counts by sink, list, cause and reason, without zeros. */
 function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
   const sums = new Map<
     string,
@@ -189,8 +189,8 @@ function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
 }
 
 /**
- * What stays at sinks that a configuration no longer sends it to, by sink, list and reason: what is narrowed concerns
- * later changes alone, and takes nothing back (docs/sinks.md). A person who reads the plan may want to remove it there.
+ * Counts data that stays at sinks which no longer receive it, by sink, list and reason. A narrower configuration
+ * affects only later changes and removes nothing (docs/sinks.md), so the operator may want to remove it there.
  */
 export async function planKept(ledger: Ledger, { before, now, selectedNow }: Both): Promise<KeptItems[]> {
   const sums = new Map<string, { sink: string; list: string; reason: string; items: number }>();

@@ -28,7 +28,7 @@ import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
 
-/** Asks for the operations that a sink would receive for stored items, under any configuration file. */
+/** Request for the operations that a sink would receive for stored items, under any configuration file. */
 export const previewRequestSchema = z
   .strictObject({
     sink: configuredName(),
@@ -63,7 +63,7 @@ const previewedOperationSchema = z
 
 export type PreviewedOperation = z.infer<typeof previewedOperationSchema>;
 
-/** The result for one item. It includes the personal data that would be sent, for the person who asked. */
+/** The result for one item, including the personal data that would be sent. */
 const previewedItemSchema = z.object({
   workspace: z.string(),
   pigeonholeId: z.int(),
@@ -117,10 +117,9 @@ interface Variant {
 }
 
 /**
- * What a sink would be sent of what the ledger holds, planned by the same code that sends; nothing is sent, nothing is
- * changed. Plans the newest items first.
- * @returns `unknown` with a sentence when the sink or the pigeonhole is not there
- * @throws {ConfigError} when a file cannot be used
+ * Plans what a sink would receive of the stored items, newest first, with the same code that sends. Sends and changes
+ * nothing. @returns `unknown` with a sentence if there is no such sink or pigeonhole @throws {ConfigError} if a file
+ * cannot be used
  */
 export async function previewSink(
   current: Current,
@@ -215,10 +214,10 @@ function problemOf(
   return [estimated ? `${text} (of the newest, which were planned)` : text];
 }
 
-/** A preview answers within some seconds: what is not planned is estimated. */
+/** Limit that keeps a preview within some seconds. The rest is estimated. */
 const effort = { items: 1000, ms: 500 };
 
-/** Counts what would become of the stored items of a lane: who may be sent, in SQL; what the mapping makes of them, by planning. */
+/** Counts the results for the stored items of a lane: the decision in SQL, and the mapping by planning. */
 async function countLane(
   { ledger }: Current,
   { asked, lane, sinkId, ref }: PreviewedLane,

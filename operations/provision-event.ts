@@ -117,8 +117,8 @@ export const eventViewSchema = z
 export type EventView = z.infer<typeof eventViewSchema>;
 
 /**
- * A lost answer is looked up so much after its request, and nothing is sent again before: twice the client's deadline,
- * by which the request has ended here, and what it has made can be seen.
+ * Time after a request with a lost response before the object is looked up; nothing is sent again before. It is twice
+ * the client's deadline, so the request has ended and its result is visible.
  */
 const lookUpAfterMs = 60_000;
 /** A cycle is short, so that the operator sees progress. */

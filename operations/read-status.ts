@@ -79,7 +79,8 @@ export async function readSnapshot(
   withCounts: boolean,
   workspace: string | null,
 ): Promise<StatusSnapshot> {
-  // Asked for together: the embedded store answers one after the other, and each would queue behind a page or a batch.
+  // Sent together: the embedded store runs statements one after the other, so each would otherwise wait behind a page
+  // or a batch.
   const [whole, allLanes, places, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
     ledgerStatus(ledger),
     laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
@@ -151,7 +152,7 @@ function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: s
   };
 }
 
-/** Returns the configured part of what the ledger says. It has no side effect except on `hindrances`. */
+/** Returns the part of the ledger's status that is configured. Its only side effect is on `hindrances`. */
 export function viewStatus({
   config,
   configuration,

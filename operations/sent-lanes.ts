@@ -18,8 +18,8 @@ export function isSentTo(
 }
 
 /**
- * The lanes on which something is still sent. What a sink is no longer sent keeps its lane, as a watermark for the day when
- * it is sent again, and is no backlog until then. Pure.
+ * Returns the lanes that still receive changes. If a sink no longer receives a pigeonhole, its lane stays, because its
+ * watermark is needed if that changes; until then it has no backlog. Pure.
  * @param places the pigeonholes, with the syncs that read them
  */
 export function sentLanes<Lane extends PigeonholeKey & { readonly sink: string }>(

@@ -54,7 +54,7 @@ interface ReplayLane {
   readonly sink: string;
   readonly ref: number;
   readonly plan: PlannedLane;
-  /** Those of the lane's lists that were asked for. */
+  /** The requested lists of the lane. */
   readonly lists: readonly string[];
 }
 

@@ -46,7 +46,7 @@ const replayViewSchema = z.object({
   open: z.int().describe('Number of these that are still in flight.'),
 });
 
-/** The part of a sink's view that rests on what people have asked of it. */
+/** Part of a sink's view: requests that people have made for it. */
 export const operatedSinkSchema = z.object({
   mode: z.enum(['send', 'observe']),
   observation: observationViewSchema.nullable().describe('Null for a sink that has never observed.'),

@@ -14,7 +14,7 @@ export interface ListOutcomes {
   readonly recent: Recent;
 }
 
-/** A sink that withholds what it should probably send. */
+/** A list that a sink withholds and should probably send. */
 export interface Withholding {
   readonly list: string;
   /** `all`: it has never sent an item of this list; `more`: far more than before; `would`: an observing sink would send none. */
@@ -32,9 +32,9 @@ const manyOfRecent = 0.5;
 const fewBefore = 0.1;
 
 /**
- * Returns what is wrong with a list, or null. `all`: of at least 10 changes the sink sent none, for want of a value.
- * `more`: of the latest 20 or more decisions half or more lack a value, and of those before fewer than a tenth did.
- * Consent and conditions are no faults: they are meant.
+ * Returns the problem of a list, or null. `all`: the sink sent none of at least 10 changes, because a value is missing.
+ * `more`: at least half of the latest 20 or more decisions lack a value, and fewer than a tenth of those before.
+ * Consent and conditions are intended, and are not problems.
  */
 export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withholding | null {
   const sum = (chosen: (count: (typeof counts)[number]) => boolean): number =>
@@ -54,8 +54,8 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
 }
 
 /**
- * Returns a list that a condition withholds whole: of at least 10 changes the sink sent none. A condition that leaves out
- * everything may be meant, so this is a fault only where the condition reads a field by a misspelled name. Pure.
+ * Returns a list that a condition withholds completely: the sink sent none of at least 10 changes. This may be
+ * intended, so it is a problem only if the condition reads a misspelled field. Pure.
  */
 export function withheldByCondition({ list, counts }: ListOutcomes): Withholding | null {
   if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
@@ -64,8 +64,8 @@ export function withheldByCondition({ list, counts }: ListOutcomes): Withholding
 }
 
 /**
- * Returns what an observing sink would withhold: of at least 10 changes that it was shown it would send none, for want of
- * a value. It counts by reason and not by list, so `list` says "changes". Pure.
+ * Returns a problem if an observing sink would send none of at least 10 changes because a value is missing.
+ * Observations are counted by reason and not by list, so `list` is "changes". Pure.
  */
 export function judgeObservation(observation: {
   readonly wouldSend: number;
@@ -123,7 +123,7 @@ interface WithRecords {
   readonly records?: readonly { readonly match?: unknown }[];
 }
 
-/** Returns where a sink's mapping looks for what it lacks in a list, or null where its settings do not tell. */
+/** Returns where a sink's mapping reads the missing value of a list, or null if the settings do not show it. */
 export function lackOf(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, list, reason }: { readonly sink: string; readonly list: string; readonly reason: string },
@@ -138,7 +138,7 @@ export function lackOf(
     .filter(({ asWritten }) => reason !== 'no-match' || isMatched(settings, asWritten));
   if (found.length === 0) return null;
   const record = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten);
-  // what a CRM finds a person by is named by "match", and its values are among the properties
+  // "match" names the values that find a person in a CRM, and these are among the properties
   const own =
     record === null
       ? found
@@ -226,7 +226,7 @@ export async function findObservedWithholding(
   return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
 }
 
-/** @returns null where nothing is wrong after all: a condition that reads what is there is meant */
+/** @returns null if nothing is wrong: a condition that reads existing fields is intended */
 async function textOf(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,

@@ -63,10 +63,10 @@ export function addImport(program: Command, run: Run): void {
 }
 
 /**
- * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks, imports it and reports. Ctrl-C ends
- * the command and not the import. Exit 0 when every row is at the service, 5 when some are not, 1 when the answer was
- * no, the import is paused or cancelled, or the command was stopped; 2 for a file that cannot be used, 3 when nothing
- * runs, 4 when the pigeonhole is not known.
+ * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks for confirmation, imports the file and
+ * reports. Ctrl-C ends the command and not the import. Exit 0 if every row is at the service, 5 if some are not, 1 if
+ * the operator declines, the import is paused or cancelled, or the command is stopped; 2 for an unusable file, 3 if no
+ * process runs, 4 if the pigeonhole is not known.
  */
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
   const { out } = context;

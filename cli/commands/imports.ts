@@ -106,7 +106,8 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
 }
 
 /**
- * `pigeonpost import status <id>`: how one stands now. Exit 0, 5 when it has ended and rows need a person, 4 unknown.
+ * `pigeonpost import status <id>`: shows the state of an import. Exit 0; 5 if it has ended and rows need correction; 4
+ * if it is not known.
  */
 export async function importStatus(
   context: Context,
@@ -165,7 +166,10 @@ export interface ActOnImportOptions {
   readonly json: boolean;
 }
 
-/** `pigeonpost import pause|resume|cancel <id>`. Cancelling asks. Exit 0, 1 when the answer is no, 4 unknown. */
+/**
+ * `pigeonpost import pause|resume|cancel <id>`. Cancelling asks for confirmation. Exit 0; 1 if the operator declines; 4
+ * if the import is not known.
+ */
 export async function actOnImport(context: Context, options: ActOnImportOptions): Promise<ExitCode> {
   const { out } = context;
   const { verb, id, reason, yes, json } = options;

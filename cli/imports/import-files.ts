@@ -26,7 +26,9 @@ export function requireOtherFile(option: string, written: string | undefined, im
   throw new CommandError(ExitCode.WrongUse, `${option} is the imported file itself: choose another path`);
 }
 
-/** @throws {CommandError} when nothing could be written there: told before an import and not after it */
+/**
+ * @throws {CommandError} if the folder is not writable, so that the user learns it before the import and not after it
+ */
 export async function requireWritable(option: string, file: string | undefined): Promise<void> {
   if (file === undefined) return;
   await requireReplaceable(file);

@@ -111,7 +111,7 @@ const outcomes: readonly (readonly [ImportOutcome, string])[] = [
 ];
 
 /**
- * Returns how an import has ended, by outcome, and what is wrong with the rows that need a person. Pure.
+ * Returns the outcomes of an import, and the problems of the rows that need correction. Pure.
  * @param problems of all rows
  */
 export function formatReport(view: ImportView, problems: readonly ProblemGroup[], reportFile: string | null): string[] {

@@ -6,9 +6,9 @@ import { breaksConnection, isOfStalePlan, toStoreError } from './translate-error
 import { createHash } from 'node:crypto';
 
 /**
- * One connection, used by one caller at a time. Statements given at once run one after the other, and are sent at
- * once (`pipelining`): the server goes from one to the next without waiting for us. Both drivers speak PostgreSQL's
- * protocol through `pg`, so what is written here holds for both.
+ * A connection, used by one caller at a time. Several statements are sent together and run in order (`pipelining`), so
+ * the server does not wait for the client between them. Both drivers speak PostgreSQL's protocol through `pg` and share
+ * this code.
  */
 export class Connection implements Queryable {
   /** A statement failed in a way after which this connection has to be thrown away. */

@@ -37,9 +37,9 @@ export interface TransactionOptions {
 export interface Database extends Queryable {
   readonly kind: 'embedded' | 'postgres';
   /**
-   * Runs `work` in one transaction (read committed): committed when it returns, rolled back when it throws or when it
-   * leaves the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here. The commit is
-   * sent behind statements that `work` gave and did not wait for; it throws what the first of them fails with.
+   * Runs `work` in one transaction (read committed): committed when it returns, rolled back when it throws or leaves
+   * the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here. If `work` returns
+   * without waiting for its last statements, the commit follows them, and the first failure among them is thrown.
    *
    * Inside `work` only `tx` may be used: the store itself would wait for the transaction that waits for it (embedded,
    * there is one connection), so it refuses with a sentence instead.
@@ -63,12 +63,14 @@ export interface Database extends Queryable {
    */
   analyzeGrown(): Promise<void>;
   /**
-   * Copies the embedded store's files into a folder that is not there yet, as they are between two statements: what was
-   * committed before is in the copy, which opens as after a kill. Everybody else waits meanwhile.
+   * Copies the embedded store's files into a new folder, between two statements. The copy contains everything that was
+   * committed before and opens like a store after a kill. All other callers wait meanwhile.
    * @throws {StoreError} kind `full`; `other` on a server, whose own tools do this
    */
   copyFiles(folder: string): Promise<void>;
-  /** Tells once that the store is lost for this process (embedded: its thread ended) and a restart is needed. */
+  /**
+   * Calls back once if the store is lost for this process (embedded: its thread ended), so that a restart is needed.
+   */
   onFatal(listener: (error: StoreError) => void): void;
   /** Waits for what runs, then closes. Everything afterwards is refused. A second call does nothing. */
   close(): Promise<void>;

@@ -13,8 +13,8 @@ export type FromThread =
   | { readonly kind: 'closed' };
 
 /**
- * What the thread ends with when the engine in it is dead. An exit code and no message, because the thread has to end
- * at the very instruction that found out, and messages posted then are lost.
+ * Exit code of the thread if its engine is dead. It is not a message, because the thread has to end at the instruction
+ * that noticed it, and messages posted there are lost.
  */
 export const threadExitCodes = { closed: 0, dead: 70, full: 74 } as const;
 

@@ -38,7 +38,7 @@ async function run(): Promise<void> {
 
 let queue: Promise<void> = Promise.resolve();
 
-/** Runs what the bytes ask for. PGlite computes synchronously, so parts leave while it is at work. */
+/** Runs the statements in the bytes. PGlite computes synchronously, so parts of the result are sent while it runs. */
 async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
   let length = 0;
   const flush = (): void => {

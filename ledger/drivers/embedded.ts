@@ -68,7 +68,7 @@ class EmbeddedDatabase implements Database {
   #lost: StoreError | undefined;
   #closing: Promise<void> | undefined;
   #lastSent: Promise<void> = Promise.resolve();
-  /** All that was asked. */
+  /** Resolves when every statement sent so far is answered. */
   #lastAnswered: Promise<void> = Promise.resolve();
 
   constructor(
@@ -176,7 +176,7 @@ class EmbeddedDatabase implements Database {
         if (this.#lost !== undefined) throw this.#lost;
         return await use(onSent);
       } catch (error) {
-        // The connection's end is seen before the thread's exit code, which tells why.
+        // The connection ends before the thread's exit code, which has the reason, is known.
         if (error instanceof StoreError && error.kind === 'unreachable') throw await this.#whyLost(error);
         throw error;
       } finally {

@@ -31,10 +31,10 @@ export const lockPrograms: readonly LockProgram[] = [
 ];
 
 /**
- * Makes the folder where needed and locks it against every other process, and against a second use by this one. The
- * file `lock` in it is never deleted: two processes could then hold two files of one name.
- * Children do not inherit the lock: Node opens files close-on-exec.
- * @param programs what to try, in order; a test gives one alone
+ * Creates the folder if needed and locks it against other processes and against a second use by this one. The file
+ * `lock` in it is never deleted, because two processes could then hold two files with one name. Child processes do not
+ * inherit the lock, because Node opens files close-on-exec. @param programs locking programs to try in order; tests
+ * give only one
  * @throws {StoreError} kind `locked`, naming the folder and, if known, the process that holds it
  */
 export async function lockFolder(folder: string, programs = lockPrograms): Promise<FolderLock> {
@@ -58,7 +58,7 @@ export async function lockFolder(folder: string, programs = lockPrograms): Promi
   };
 }
 
-/** Nobody else on this machine may read what is going to lie in it. */
+/** No other user of this machine may read the files in it. */
 async function openLockFile(folder: string): Promise<FileHandle> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -7,12 +7,12 @@ import { StoreError } from './store-error.js';
 const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'] as const;
 
 /**
- * How the way to the store is protected.
- * - `verify-full`: encrypted, and the server shows a certificate of a trusted authority for its name. The default, but on
- *   this machine. `require` and `prefer` are the same, as the driver has always read them: providers hand out URLs with
- *   `sslmode=require`, and nobody who pastes one asks for a server that anybody can play.
- * - `verify-ca`: a certificate of a trusted authority, for whatever name.
- * - `no-verify`: encrypted, and nobody asks who the server is.
+ * Protection of the connection to the store.
+ * - `verify-full`: encrypted, and the server shows a certificate of a trusted authority for its name. The default,
+ *   except on this machine. `require` and `prefer` mean the same, as the driver has always treated them: providers hand
+ *   out URLs with `sslmode=require`, and nobody who pastes one wants to accept a false server.
+ * - `verify-ca`: a certificate of a trusted authority for any name.
+ * - `no-verify`: encrypted, without a check of the server.
  * - `disable`: not encrypted.
  */
 const modes = {

@@ -23,7 +23,7 @@ export interface PostgresOptions {
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** A connection that waits without a limit learns from the system that its server is gone: after this it asks. */
+/** Time after which the system checks whether the server of a waiting connection still exists. */
 const keepAliveAfterMs = 30_000;
 
 /**
@@ -70,7 +70,7 @@ export async function openPostgres({
   return database;
 }
 
-/** A parameter of libpq that the driver leaves unread; undefined where there is none, or one that means no limit. */
+/** Returns a parameter of libpq that the driver ignores; undefined if there is none, or if it means no limit. */
 function secondsOf(url: string, name: string): number | undefined {
   if (!URL.canParse(url)) return undefined; // refused where it is read
   const seconds = Number(new URL(url).searchParams.get(name) ?? 0);

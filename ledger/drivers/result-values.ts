@@ -6,9 +6,9 @@ type Read = (text: string) => unknown;
 const asText: Read = (text) => text;
 
 /**
- * How a column is read, by PostgreSQL's type number (pg_type.dat). What is not named comes as PostgreSQL's text:
- * `json` and `jsonb` too, because their bytes matter here and parsing is the reader's choice; `date` as YYYY-MM-DD.
- * `timestamptz` is a Date: whole milliseconds, so compare instants in SQL, not here.
+ * Converts columns by PostgreSQL's type number (pg_type.dat). Other types stay PostgreSQL's text, `json` and `jsonb`
+ * too, because their bytes matter here and readers parse them if needed; `date` as YYYY-MM-DD. `timestamptz` is a Date:
+ * whole milliseconds, so compare instants in SQL, not here.
  */
 const readers = new Map<number, Read>([
   [16, (text) => text === 't'],
@@ -52,7 +52,7 @@ for (const [array, element] of arrays) {
   readers.set(array, (text) => mapElements(readTextArray(text), read));
 }
 
-/** For `pg`'s option `types`: the same readers for both drivers. All results are asked for in text form. */
+/** For `pg`'s option `types`: the same readers for both drivers. All results are requested in text form. */
 export const resultTypes = {
   getTypeParser: ((oid: number): Read => readers.get(oid) ?? asText) as unknown as typeof types.getTypeParser,
 };

@@ -43,7 +43,7 @@ export async function runTransaction<T>(
     await transaction.rollBack();
     throw error;
   }
-  // Whatever comes of it, the transaction is over; what is sent from here on may be another one's.
+  // The transaction has ended in any case. Later statements may belong to another one.
   await transaction.commit(onSent);
   return result;
 }
@@ -51,13 +51,13 @@ export async function runTransaction<T>(
 /** Open until commit or roll back begin; afterwards every statement is refused. */
 class Transaction implements Queryable {
   isOpen = true;
-  /** Never resolves; rejects when nothing was asked for too long. */
+  /** Never resolves. Rejects if the transaction is idle for too long. */
   readonly leftIdle: Promise<never>;
   #timer: NodeJS.Timeout | undefined;
   /** Statements whose answer has not come yet. */
   readonly #running = new Set<Promise<unknown>>();
   #giveUp!: (error: StoreError) => void;
-  /** Why the transaction is lost: what came after it is only told that it is (25P02). */
+  /** The error that ended the transaction. Later statements only report that it has failed (25P02). */
   #firstFailure: unknown;
 
   constructor(
@@ -83,8 +83,8 @@ class Transaction implements Queryable {
   }
 
   /**
-   * Sends the commit behind whatever is running: the server goes from the last statement to it without waiting for us.
-   * Should one of those fail, it rolls back instead.
+   * Sends the commit behind the running statements, so that the server does not wait for the client. If one of them
+   * fails, the server rolls back instead.
    */
   async commit(onSent?: () => void): Promise<void> {
     const running = [...this.#running];

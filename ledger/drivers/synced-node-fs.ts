@@ -21,7 +21,10 @@ interface EmscriptenModule {
 
 type StartOptions = Parameters<NodeFS['init']>[1];
 
-/** Emscripten's number of EIO. On a failed sync PostgreSQL panics, which is right: nobody knows what was written. */
+/**
+ * Emscripten's number of EIO. PostgreSQL panics after a failed sync, which is right, because it is not known what was
+ * written.
+ */
 const ioErrno = 29;
 
 /**

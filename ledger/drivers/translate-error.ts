@@ -104,7 +104,7 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
 
 /** Source: PostgreSQL 15, Appendix A, "PostgreSQL Error Codes". */
 function kindOf({ code, message }: ServerError): StoreErrorKind {
-  // The code alone is too wide: it is that of every feature which is not supported.
+  // The code is not enough, because every unsupported feature has it.
   if (code === '0A000' && message.startsWith('cached plan')) return 'conflict';
   // Embedded, a plan may be relied on that a failed transaction was to make and did not.
   if (code === '26000') return 'conflict';

@@ -185,14 +185,14 @@ export async function knowReceivers(ledger: Ledger, receivers: readonly string[]
   );
 }
 
-/** Ends all leases. For a process that is alone: the holder of any lease has ended. */
+/** Ends all leases. Only for a process that runs alone, because the holder of any lease has ended then. */
 export async function endReceiverLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update alert_receivers set owner = null, leased_until = null where owner is not null');
 }
 
 /**
- * Returns the oldest message for a receiver and leases the receiver for `leaseMs`. Returns undefined if there is none, if
- * the receiver waits for a retry, or if another process holds the lease. Messages reach a receiver in their order.
+ * Returns the oldest message for a receiver and leases the receiver for `leaseMs`. Returns undefined if there is none,
+ * if the receiver waits for a retry, or if another process holds the lease. A receiver gets its messages in order.
  */
 export async function takeMessage(
   ledger: Ledger,

@@ -103,7 +103,7 @@ export function judgeStates(
       const { holds, sinceMs, told, raises } = next;
       return { occasion, subject, holds, since: new Date(sinceMs), told, raises, facts };
     };
-    // What has not changed is not written again every few seconds; counts that have are: `alerts list` shows them.
+    // Unchanged alerts are not written again every few seconds. Changed counts are, because `alerts list` shows them.
     const ifAnother = (next: AlertRow): AlertRow | undefined => (isDeepStrictEqual(row, next) ? undefined : next);
     if (tell === null) {
       const next = ifAnother(rowOf(state));
@@ -142,7 +142,7 @@ async function judgeImports(
   });
   return {
     rows: [],
-    // Twice as long as they are looked for: what is forgotten must not be found again.
+    // Twice the time for which ended imports are searched, so that a removed record cannot be found again.
     forgotten: told.filter(({ since }) => since.getTime() < oldestMs - tellImportsWithinMs),
     pending,
   };

@@ -28,7 +28,7 @@ export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when'
     if (occasion === undefined || !isWanted(occasion, when) || !isWorthAlerting(problem, snapshot.now, when)) return [];
     // A problem that another one explains is not reported, but it is not over either.
     const cover = problem.coveredBy === null ? undefined : alertOccasion(problem.coveredBy);
-    // The service asked to wait, or the quota is used up: lists are late on purpose then.
+    // The service has requested a wait, or the quota is used up, so lists are late on purpose.
     const isMeant = problem.coveredBy === 'workspace-waiting';
     const found = isMeant || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';
     return [{ occasion, subject: problem.name, found, facts: problem.facts }];

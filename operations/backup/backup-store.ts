@@ -13,7 +13,7 @@ export type BackupBytes = AsyncIterable<Uint8Array>;
 
 /**
  * Backs up an embedded store that no process uses.
- * @throws {BackupError}; {StoreError} kind `locked` when a process uses it: that one has to be asked
+ * @throws {BackupError}; {StoreError} kind `locked` if a process uses it, which then has to make the backup
  */
 export async function packUnusedStore(folder: string, use: (bytes: BackupBytes) => Promise<void>): Promise<void> {
   if (!existsSync(join(folder, 'postgres'))) {

@@ -59,7 +59,7 @@ const format = 'pigeonpost-backup/1';
 
 const factsSchema = z.object({
   format: z.literal(format),
-  /** The instant of the copy: what was committed by then is in it. */
+  /** The instant of the copy, which contains everything committed until then. */
   madeAt: z.iso.datetime(),
   /** The version that made it. */
   pigeonpost: z.string(),
@@ -115,7 +115,7 @@ export async function cleanCopy(folder: string): Promise<void> {
     await db.script('vacuum full pg_catalog.pg_statistic');
     const log = join(folder, 'postgres', 'pg_wal');
     const [current] = await db.query<{ name: string }>('select pg_walfile_name(pg_current_wal_lsn()) as name');
-    // Segments that were recycled for later use hold what they held before.
+    // Segments that are recycled for later use still contain old data.
     for (const name of await readdir(log)) {
       // oxlint-disable-next-line no-await-in-loop -- a handful
       if (/^[0-9A-F]{24}$/.test(name) && name > current!.name) await rm(join(log, name));

@@ -84,7 +84,7 @@ export async function restoreEmbedded(
   }
 }
 
-/** Decrypted beside what is unpacked from it, which is plain text as well; both are deleted together. */
+/** Decrypted into the same folder as the unpacked files, which are plain text as well. Both are deleted together. */
 async function plainArchive(file: string, work: string, identityFile: string | undefined): Promise<string> {
   if (identityFile === undefined) return file;
   const archive = join(work, 'backup.tar.gz');
@@ -179,7 +179,7 @@ async function bringUpToDate(
   }
 }
 
-/** @throws {BackupError} kind `key` when there is none, or another ledger's */
+/** @throws {BackupError} kind `key` if there is no key, or if it belongs to another ledger */
 async function keyOfBackup(
   db: Database,
   file: string,

@@ -5,8 +5,8 @@ import { BackupError } from './backup-error.js';
 export interface RunningTool {
   readonly child: ChildProcess;
   /**
-   * Resolves when it has ended well.
-   * @throws {BackupError} kind `tool` when it is not installed; `failed` with what it said first
+   * Resolves when the tool has ended without an error. @throws {BackupError} kind `tool` if it is not installed;
+   * `failed` with its first error line
    */
   readonly done: Promise<void>;
 }
@@ -41,7 +41,7 @@ export function runTool({ command, args, stdio, otherwise }: Tool): RunningTool 
   return { child, done };
 }
 
-/** The first line that tells an error, and no other: what follows may quote a row. */
+/** Only the first line of an error, because the next ones may quote a row. */
 function firstProblem(said: string): string {
   const line = said.split('\n').find((each) => /error|fatal|cannot|ERROR|FATAL/.test(each));
   return line === undefined ? '' : `: ${line.trim().slice(0, 300)}`;

@@ -75,8 +75,9 @@ function outside(pigeonhole: Item | null, sessions: readonly Item[]): string[] {
 }
 
 /**
- * Pairs of one type that overlap at one place, or have one name and one window: parallel tracks have places of their
- * own, and a session that was entered twice has none. A session within its parent is meant so, and so are its siblings.
+ * Returns pairs of sessions of one type that overlap at one location, or have the same name and time. Parallel tracks
+ * have different locations; a session that was entered twice does not. Sessions within a parent, and siblings, may
+ * overlap.
  */
 function overlaps(sessions: readonly Item[]): string[] {
   const timed = sessions

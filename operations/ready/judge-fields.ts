@@ -28,7 +28,7 @@ export interface KnownFields {
 /**
  * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and nobody
  * notices a wrong name until the CRM stays empty. Pure.
- * @param config with the sinks that get something of this pigeonhole alone
+ * @param config with only the sinks that receive data of this pigeonhole
  */
 export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
   const readsPeople = mentionedLists(config).some((list) => list in ownFields);

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 
-/** One line of what has to be in order before an event begins. */
+/** One check before an event begins. */
 const readyCheckSchema = z
   .object({
     id: z.string().describe('Stable code for programs: `sessions`, or `sink:crm` for a check of each sink.'),

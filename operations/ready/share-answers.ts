@@ -1,6 +1,6 @@
 /**
- * Shares the answer of an expensive question: callers that ask while it is being answered, or within `forMs` after that,
- * receive the same answer. A failure is passed to the waiting callers and not kept.
+ * Shares the result of an expensive request: callers during the request, and within `forMs` after it, receive the same
+ * result. A failure is passed to the waiting callers and not cached.
  * @param now milliseconds by a clock that never jumps
  */
 export function shareAnswers<Question, Answer>(

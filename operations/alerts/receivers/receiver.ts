@@ -16,7 +16,7 @@ export interface OutgoingAlert extends AlertText {
 
 export type AlertOutcome =
   | { readonly kind: 'delivered' }
-  /** `detail`: a sentence without secrets and without what the receiver wrote. */
+  /** `detail` is a sentence without secrets and without text from the receiver. */
   | { readonly kind: 'failed'; readonly detail: string; readonly afterMs?: number };
 
 /** A receiver of alerts. */
