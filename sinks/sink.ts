@@ -8,8 +8,8 @@ import type { Accounts } from './network/accounts.js';
  *
  * The life of a change: `plan` converts it into operations (pure: preview and explanation run the same code), the
  * engine commits that an attempt starts, `send` makes the calls, the engine commits the outcomes. If the process dies
- * between these commits, `recover` finds out what happened, where a sink can tell. Other sinks send again, which must
- * be harmless (`repeats: 'harmless'`).
+ * between these commits, `recover` finds out what happened, if the sink can. Other sinks send again, which must be
+ * harmless (`repeats: 'harmless'`).
  */
 export interface Sink<Op extends Operation = Operation> {
   readonly traits: SinkTraits;

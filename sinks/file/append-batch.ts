@@ -6,11 +6,11 @@ import type { FileAccess } from './file-access.js';
 import { linesBytes, type FileOperation, isSafePath } from './format.js';
 
 /**
- * Appends the lines of a batch in their order and makes them durable before any counts as delivered.
+ * Appends the lines of a batch in order and makes them durable before any counts as delivered.
  *
- * What is delivered is always a beginning of the batch, across all its files: the first write that fails ends it, and
- * the files keep only what came before. When a file cannot be made durable nothing of the batch counts, since the
- * system may have dropped what it could not write.
+ * The delivered lines are always the first ones of the batch, across all its files: the first failed write ends the
+ * batch, and the files keep only the lines before it. If a file cannot be made durable, no line of the batch counts,
+ * because the system may have dropped what it could not write.
  */
 export async function appendBatch(
   root: string,

@@ -10,8 +10,8 @@ const LEAST_FREE_BYTES = 64 * 1024 * 1024;
 const TRIAL_FILE = '.pigeonpost-check';
 
 /**
- * Whether the folder can be written, belongs to this sink and has space. A folder that does not exist yet is not made;
- * what is tried then is the one in which it will be. Leaves nothing behind, never throws.
+ * Checks that the folder is writable, belongs to this sink and has space. A folder that does not exist yet is not
+ * created; its parent is checked instead. Leaves nothing behind and never throws.
  */
 export async function checkFolder(folder: string, sink: string, access: FileAccess): Promise<CheckLine[]> {
   try {

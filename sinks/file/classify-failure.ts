@@ -28,8 +28,8 @@ export function classifyFailure(error: unknown, folder: string): Extract<Outcome
 }
 
 /**
- * The folder or a file in it is not what this sink left there, so that writing on could lose or mix data. The message
- * is a sentence for a person: what was found, where, and what to do.
+ * The folder or a file in it differs from what this sink left there, so that further writes could lose or mix data. The
+ * message is a sentence for people: what was found, where, and what to do.
  */
 export class DestinationChanged extends Error {
   override readonly name = 'DestinationChanged';

@@ -3,7 +3,7 @@ import { folder } from '../../config/values.js';
 
 /** `file` in pigeonpost.yaml, less the keys that all sinks share. */
 export interface FileConfig {
-  /** As it was written: taken from the folder of pigeonpost.yaml where it is relative. */
+  /** The path as configured. A relative path starts at the folder of pigeonpost.yaml. */
   readonly folder: string;
 }
 

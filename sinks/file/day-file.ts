@@ -23,9 +23,9 @@ export class DayFile {
   ) {}
 
   /**
-   * Opens a file for appending, making it and its folders where it has no committed line yet, and cuts off what lies
-   * beyond the committed length: the rest of a write that failed.
-   * @throws {DestinationChanged} when the file is missing, shorter, or does not end a line where it was committed
+   * Opens a file for appending. Creates it and its folders if it has no committed line yet, and cuts off everything
+   * beyond the committed length, which a failed write left. @throws {DestinationChanged} if the file is missing,
+   * shorter, or has no end of line at the committed length
    */
   static async openForAppending(
     root: string,
@@ -82,8 +82,8 @@ export class DayFile {
   }
 
   /**
-   * Writes at the end of what is known to be whole. When it fails the file is cut back to there; where even that
-   * fails, the next opening cuts it.
+   * Writes behind the last complete line. If the write fails, the file is cut back to that line; if that fails too, the
+   * next opening cuts it.
    */
   async append(bytes: Buffer): Promise<void> {
     try {
@@ -107,7 +107,7 @@ export class DayFile {
     return true;
   }
 
-  /** The committed lines without their newlines, read in pieces of so many bytes. */
+  /** Reads the committed lines without their newlines, in pieces of the given size in bytes. */
   async *lines(pieceBytes: number): AsyncGenerator<string, void, undefined> {
     let rest = Buffer.alloc(0);
     for (let at = 0; at < this.committedLength;) {

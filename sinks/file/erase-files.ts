@@ -10,10 +10,10 @@ import { confirmHeld } from '../while-held.js';
 const pieceBytes = 1024 * 1024;
 
 /**
- * Removes erased data from the files of a lane. Each file is written again beside the old one and made durable. Then the
- * lane remembers the new length and the pending replacement, and only then the new file replaces the old one. The next
- * holder of the lane completes a pending replacement first (`finishErasing`), so a file always matches the lane's memory.
- * A file in which nothing is found stays as it is. A line that the sink has not committed is none.
+ * Removes erased data from the files of a lane. Each file is written again beside the old one and made durable. Then
+ * the lane remembers the new length and the pending replacement, and only then the new file replaces the old one. The
+ * next holder of the lane completes a pending replacement first (`finishErasing`), so a file always matches the lane's
+ * memory. A file without erased data stays as it is. Lines that are not committed do not count.
  */
 export async function eraseFiles(
   root: string,
@@ -104,7 +104,7 @@ async function eraseFile(
 /** Key in the lane's memory for a pending replacement. No file path can have this name. */
 export const pendingKey = 'erasing';
 
-/** The name of what is to take a file's place: none that is taken for a file of lines. */
+/** Returns the name of a file's replacement, which does not look like a file of lines. */
 export function withEnding(place: string): string {
   return `${place}.erasing`;
 }

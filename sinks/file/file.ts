@@ -12,7 +12,7 @@ import { recoverBatch } from './recover-batch.js';
 
 const BATCH_SIZE = 1000;
 
-/** Lines of NDJSON in files per list and day. README.md tells what is promised when. */
+/** Writes NDJSON lines to files by list and day. README.md has the promises. */
 export function createFileSink(
   config: FileConfig,
   environment: SinkEnvironment,

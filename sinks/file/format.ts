@@ -8,7 +8,7 @@ export interface FileOperation extends Operation {
   readonly line: string;
 }
 
-/** The line that carries one change, and the file where it stands: one per list and UTC day of the change. */
+/** Returns the line of a change and its file: one file for each list and UTC day of the change. */
 export function toFileOperation({ change, dataJson }: Subject): FileOperation {
   const day = change.timestamp.slice(0, 'YYYY-MM-DD'.length);
   return {

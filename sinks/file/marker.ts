@@ -11,7 +11,7 @@ const NOT_CONTENT: ReadonlySet<string> = new Set([MARKER_FILE, 'lost+found', '.D
 
 export interface FolderOwner {
   readonly ledgerId: string;
-  /** The sink's name: two sinks in one folder would each cut what the other wrote. */
+  /** The sink's name. Two sinks in one folder would each cut the lines of the other. */
   readonly sink: string;
 }
 
@@ -52,8 +52,8 @@ export async function inspectFolder(
 }
 
 /**
- * Makes sure that the folder is this sink's, marking a fresh one. A second call changes nothing; one that was
- * interrupted is finished.
+ * Checks that the folder belongs to this sink, and marks a new one. A second call changes nothing, and an interrupted
+ * one is completed.
  * @throws {DestinationChanged} if the folder belongs to another owner or is not the one that was used before
  */
 export async function claimFolder(

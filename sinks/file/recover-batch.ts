@@ -5,16 +5,16 @@ import { errorCode, type FileAccess } from './file-access.js';
 import { lineBytes, type FileOperation, isSafePath } from './format.js';
 
 /**
- * Settles what an attempt that died may have written: lines beyond the committed lengths that are exactly the lines of
- * these operations, in their order and without a gap, count as delivered; all else beyond is cut.
+ * Settles what a dead attempt may have written. Lines beyond the committed lengths count as delivered if they are
+ * exactly the lines of these operations, in order and without a gap. Everything else beyond is cut.
  *
- * Cuts a torn line; lines after the first operation that is not found, so that order within the pigeonhole holds;
- * a line whose operation has changed since (identity forbidden or erased), which is written again in its present form; and
- * lines of no given operation. The ledger counts none of them as delivered and gives all that is in flight, so it
- * sends again whatever of them is still wanted, and keeping them would double it. Recovering twice gives the same.
+ * It cuts a torn line; all lines after the first operation that is not found, to keep the order within the pigeonhole;
+ * a line whose operation has changed since (identity hidden or erased), which is written again in its current form; and
+ * lines of other operations. The ledger passes everything in flight and counts none of the cut lines as delivered, so
+ * it sends those still wanted again; keeping them would duplicate them. A second run has the same result.
  *
- * A file of an earlier day that is gone or shorter is no concern here: people may move old files away.
- * @throws {DestinationChanged} when a file that matters is shorter than its committed length or was changed there
+ * A missing or shorter file of an earlier day is not a fault, because people may move old files away. @throws
+ * {DestinationChanged} if a relevant file is shorter than its committed length or was changed there
  */
 export async function recoverBatch(
   root: string,

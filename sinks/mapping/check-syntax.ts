@@ -68,7 +68,7 @@ export interface SyntaxNode {
   readonly steps?: readonly SyntaxNode[];
   /** Filters and positions of a name, in order. */
   readonly stages?: readonly SyntaxNode[];
-  /** Filters of what is no name. */
+  /** Filters on anything but a name. */
   readonly predicate?: readonly SyntaxNode[];
   readonly group?: { readonly lhs: readonly (readonly [SyntaxNode, SyntaxNode])[] };
   readonly procedure?: SyntaxNode;

@@ -21,7 +21,7 @@ export const evaluationLimits = {
 
 /** Milliseconds, each from any start. */
 export interface TimeMeter {
-  /** On the clock; cheap to ask. */
+  /** Time limit, which is cheap to check. */
   now(): number;
   /** That this process has computed, on all of its threads: no less than the evaluation has. */
   computed(): number;

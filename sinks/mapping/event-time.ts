@@ -59,7 +59,10 @@ export function instantOf(value: unknown): number | undefined {
   return typeof atMs === 'number' && Math.abs(atMs) <= 8.64e15 ? atMs : undefined;
 }
 
-/** By a strict form first: Date.parse takes "May 1" and much else for some instant in the machine's own time zone. */
+/**
+ * The format is checked first, because Date.parse accepts "May 1" and many other texts as an instant in the machine's
+ * time zone.
+ */
 function parseInstant(text: string): number {
   const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(text);
   if (form === null || utcMidnightMs(form[1]!) === undefined) return Number.NaN;

@@ -16,7 +16,7 @@ export class Expression {
   readonly #steps = new StepCounter();
   #place: SettingPlace | undefined;
 
-  /** @throws {SyntaxError} with what is wrong and at which position of the text; never quotes an item */
+  /** @throws {SyntaxError} with the error and its position in the text; never quotes an item */
   constructor(readonly text: string) {
     this.#compiled = compile(text, this.#steps);
     checkSyntax(this.tree);
@@ -97,7 +97,7 @@ export class Expression {
 
 function compile(text: string, steps: StepCounter): jsonata.Expression {
   try {
-    // The type asks for RegExp's constructor; JSONata uses nothing of it but `exec` and `lastIndex`.
+    // The type requires RegExp's constructor, but JSONata uses only `exec` and `lastIndex`.
     const RegexEngine = LinearRegExp as unknown as RegExpConstructor;
     // a getter: JSONata keeps the object, and reads `stack` from it at each step
     return jsonata(text, Object.assign(steps.options, { RegexEngine }));

@@ -4,10 +4,10 @@ import { RE2JS } from 're2js';
 const compiled = new WeakMap<RegExp, RE2JS>();
 
 /**
- * What JSONata uses instead of RegExp. The same expressions, matched in time linear in the text: with JavaScript's own,
- * `^(a+)+$` and a question of thirty letters stop the process for minutes. The price: no look-ahead, look-behind or
- * back-references, at most 1000 repeats, and `\s`, `\w`, `\d`, `\b` know ASCII alone. An emoji is one character, as with
- * JavaScript's flag `u`. Source: RE2, "Syntax".
+ * Replaces RegExp in JSONata, and matches in time linear in the text. With JavaScript's own RegExp, `^(a+)+$` and a
+ * question of thirty letters stop the process for minutes. The price: no look-ahead, look-behind or back-references, at
+ * most 1000 repeats, and `\s`, `\w`, `\d` and `\b` only cover ASCII. An emoji is one character, as with JavaScript's
+ * flag `u`. Source: RE2, "Syntax".
  */
 export class LinearRegExp {
   /** As RegExp's: where `exec` begins, and after a match its end. */
@@ -20,7 +20,10 @@ export class LinearRegExp {
     compiled.set(written, this.#compiled);
   }
 
-  /** The first match at or after `lastIndex`, as RegExp's: the whole, then the groups; null when there is none. */
+  /**
+   * Returns the first match at or after `lastIndex`, as RegExp does: the whole match, then the groups; null if there is
+   * none.
+   */
   exec(text: string): (readonly (string | undefined)[] & { readonly index: number }) | null {
     const matcher = this.#compiled.matcher(text);
     if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {

@@ -3,8 +3,8 @@ export class MappingError extends Error {
   override readonly name = 'MappingError';
 
   /**
-   * @param causeCode short and stable, so that dead letters of one mistake are grouped, e.g. `mapping:
-   * crm.records[0].properties.email: T0410`
+   * @param causeCode short and stable, so that dead letters with the same mistake are grouped, e.g. `mapping:
+   *   crm.records[0].properties.email: T0410`
    * @param message a sentence for the operator: sink, expression, line, item, what is wrong
    */
   constructor(
@@ -20,8 +20,8 @@ export class FailedMapping extends MappingError {
   /**
    * @param key the expression's place, e.g. `crm.records[0].properties.email`
    * @param code short and stable; groups dead letters together with the key
-   * @param what the rest of the sentence that starts with the key, without any value
-   * @param where text between them: line and item
+   * @param what rest of the sentence that starts with the key, without any value @param where text between key and
+   *   rest: line and item
    */
   constructor(
     readonly key: string,

@@ -13,7 +13,7 @@ import { truncate } from './truncate.js';
 export type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
 
 export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
-  /** The first of these names that the attendee's profile, else the item, has something under. */
+  /** Returns the first non-empty value under these names in the attendee's profile, otherwise in the item. */
   field: (view, ...names) => {
     const wanted = names.flat().map((name) => {
       if (typeof name !== 'string') throw new FunctionError('not-a-field-name');
@@ -22,7 +22,10 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
     return findField(view.attendee, wanted) ?? findField(view.item, wanted);
   },
 
-  /** An e-mail address in lower case without spaces around it; nothing where the text is none, so that no vendor refuses a record for it. */
+  /**
+   * Returns an e-mail address in lower case without surrounding spaces; nothing if the text is not an address, so that
+   * no vendor refuses the record.
+   */
   email: (_, value) => {
     if (isNothing(value) || typeof value !== 'string') return undefined;
     const address = value.trim().toLowerCase();
@@ -77,7 +80,7 @@ export const withheldFunctions: Readonly<Record<string, string>> = {
   shuffle: 'the same item has to give the same value each time',
 };
 
-/** A calendar day stays what it is: `pigeonhole.startDate` is one already. */
+/** A calendar day stays unchanged: `pigeonhole.startDate` is one already. */
 function eventDay(view: MappingView, value: unknown): string | undefined {
   if (isNothing(value)) return undefined;
   if (typeof value === 'string' && utcMidnightMs(value.trim()) !== undefined) return value.trim();

@@ -2,11 +2,11 @@ import { instantOf, utcMidnightMs } from './event-time.js';
 import { FailedMapping } from './mapping-error.js';
 
 /**
- * What expressions give, as vendors' properties take it. Each leaves undefined ("leave it alone") and null ("clear it")
- * as they are, and refuses what it could only guess at: a wrong value in a CRM is worse than a dead letter. Given to
- * `Expression.evaluate` as what it reads by, the message has line and item, too.
+ * Converters from results of expressions to values of vendors' properties. Each keeps undefined (do not write) and null
+ * (clear), and refuses a value that it would have to guess, because a wrong value in a CRM is worse than a dead letter.
+ * Passed to `Expression.evaluate` as `read`, their messages contain line and item.
  *
- * @param key where the expression stands, e.g. `crm.records[0].properties.email`
+ * @param key the expression's place, e.g. `crm.records[0].properties.email`
  * @throws {MappingError} naming kinds, never the value
  */
 type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;

@@ -105,7 +105,7 @@ export class RollingLimiter {
     this.#serve();
   }
 
-  /** Grants no permit for this time, because the vendor throttled the account all the same. */
+  /** Grants no permit for this time, because the vendor throttled the account despite the limit. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.now() + forMs);
     this.#serve();

@@ -105,7 +105,10 @@ function whatIsMissing({ exists, missingTables, missingColumns, hasMarkerTable }
   return `schema "${schema}" has no ${parts.slice(0, 3).join(', ')}${more} yet`;
 }
 
-/** Whether this user may create what is missing: a schema in the database, tables in the schema, columns of own tables. */
+/**
+ * Whether this user may create the missing parts: a schema in the database, tables in the schema, columns of own
+ * tables.
+ */
 async function mayCreate(
   client: ClientBase,
   schema: string,

@@ -120,7 +120,7 @@ export const trailingColumns: readonly CommonColumn[] = [
   },
 ];
 
-/** Holds whose the schema is, and nothing else. */
+/** Table with the owner of the schema, and nothing else. */
 export const MARKER_TABLE = 'pigeonpost_ledger';
 
 /** A name in a statement. Names come from the configuration and the table of tables, never from items. */

@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 /**
  * Signs claims as a JSON Web Token in compact form (RFC 7515). The key decides the algorithm: RS256 for an RSA key of
  * at least 2048 bits, ES256 for an EC key on P-256 (RFC 7518, 3.1).
- * @throws when the key is none of these: check it with `isSigningKey` when the configuration is read
+ * @throws if the key is of another kind: check it with `isSigningKey` when the configuration is read
  */
 export function signJwt(claims: object, privateKeyPem: string, keyId?: string): string {
   const key = createPrivateKey(privateKeyPem);

@@ -45,8 +45,8 @@ export interface TokenSourceOptions {
   /** The keys that a person checks after a refusal, such as `"clientId" and "clientSecret"`. */
   readonly keys: string;
   /**
-   * Tells a person what to do about a refusal that the vendor words in its own way; undefined: nothing particular.
-   * The description is the server's own text: match it, but do not repeat it.
+   * Returns advice for a refusal with the vendor's own wording; undefined if there is none. The description is text
+   * from the server: match it, but do not repeat it.
    */
   readonly advise?: (refusal: { readonly error: string; readonly description: string }) => string | undefined;
   /** Unix time in ms. */
@@ -155,7 +155,7 @@ export class TokenSource {
     const { tokenUrl, grant, dispatcher, name, timeoutMs = TIMEOUT_MS } = this.#options;
     const { form, authorization } = grantRequest(grant, this.#now());
     try {
-      // Neither the signal nor the lease of the lane that asks first: the other lanes wait for this token as well.
+      // The signal and the lease of the first lane do not apply, because other lanes wait for this token as well.
       const exchange = async (own: AbortSignal) => {
         const answer = await request(tokenUrl, {
           method: 'POST',

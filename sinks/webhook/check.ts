@@ -5,8 +5,9 @@ import type { CheckLine } from '../sink.js';
 import type { Endpoint } from './deliver.js';
 
 /**
- * Whether the receiver can be reached, asked with HEAD, which changes nothing there. Any answer below 500 counts, since
- * many receivers know only POST: whether it accepts the signature shows with the first change. Never throws.
+ * Checks that the receiver can be reached, with HEAD, which changes nothing there. Any response below 500 counts,
+ * because many receivers support only POST. Whether it accepts the signature shows only with the first change. Never
+ * throws.
  */
 export async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
   const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;

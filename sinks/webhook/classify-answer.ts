@@ -5,7 +5,7 @@ export interface WebhookAnswer {
   readonly status: number;
   /** The header of that name, as it came. */
   readonly retryAfter?: string | undefined;
-  /** The instant of the answer, Unix time in ms, by the receiver's `Date` where it sent one. */
+  /** Time of the response in Unix ms, by the receiver's `Date` if it sent one. */
   readonly answeredAtMs: number;
 }
 

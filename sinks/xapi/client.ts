@@ -74,7 +74,8 @@ export class Lrs {
   /** Reads the supported versions. The request itself needs none. */
   async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
     const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
-    // Without an About resource the LRS is assumed to support 1.0.3, the most common version; a busy one is asked again.
+    // Without an About resource the LRS is assumed to support 1.0.3, the most common version; a busy LRS is requested
+    // again.
     const hasSpoken = answer.kind === 'answer' && answer.status < 500 && answer.status !== 429;
     if (hasSpoken) this.#version = versionIn(answer.body) ?? '1.0.3';
     return answer;

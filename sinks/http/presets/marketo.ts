@@ -1,8 +1,9 @@
 import type { Preset } from './preset.js';
 
 /**
- * Leads in Marketo, created or updated by e-mail, up to 300 in a request. Marketo answers 200 and says in the body what
- * failed. There is no `delete`: an upsert does not tell whose lead it was. Sources: sinks/http/README.md, "Marketo".
+ * Leads in Marketo, created or updated by e-mail, up to 300 in a request. Marketo answers 200 and reports failures in
+ * the body. There is no `delete`, because an upsert does not show whether the lead existed before. Sources:
+ * sinks/http/README.md, "Marketo".
  */
 export const marketo: Preset = {
   name: 'marketo',

@@ -2,8 +2,8 @@ import type { WrittenKeys } from '../keys.js';
 
 /**
  * A vendor's requests as data. `settings` and `record` have the keys of docs/configuration.md ("Sinks of type http"),
- * and nothing else: whatever a preset does, a person could write in pigeonpost.yaml. sinks/http/README.md says how to
- * add one.
+ * and no others, so users can write anything that a preset does in pigeonpost.yaml. sinks/http/README.md explains how
+ * to add one.
  */
 export interface Preset {
   /** The value of `preset`. */
