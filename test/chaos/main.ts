@@ -3,10 +3,9 @@ import { hasPostgres } from '../postgres.js';
 import type { Store } from './plan.js';
 import { formatResult, formatRows } from './report.js';
 import { type ChaosResult, runChaos } from './run-chaos.js';
-import { writeRows } from './write-rows.js';
 
 const usage =
-  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: so many seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--write: the rows into docs/reliability.md] [--help]';
+  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: N seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--help]';
 
 /** `npm run chaos`: runs of one seed or several, one after the other. Exit codes: 0 all promises kept, 1 not, 2 wrong use. */
 async function main(): Promise<number> {
@@ -26,7 +25,6 @@ async function main(): Promise<number> {
     results.push(result);
   }
   if (results.length > 1) process.stdout.write(`${formatRows(results)}\n`);
-  if (options.write) writeRows('chaos', formatRows(results));
   return results.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
@@ -37,7 +35,6 @@ interface MainOptions {
   readonly store: Store | 'any';
   readonly deletions: boolean;
   readonly keep: boolean;
-  readonly write: boolean;
 }
 
 function readOptions(): MainOptions | string {
@@ -50,7 +47,6 @@ function readOptions(): MainOptions | string {
         store: { type: 'string' },
         'no-deletions': { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
-        write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });
@@ -68,7 +64,6 @@ function readOptions(): MainOptions | string {
       store,
       deletions: !values['no-deletions'],
       keep: values.keep,
-      write: values.write,
     };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// npm run properties -- --runs N --seed S [--shrink] [--store embedded|postgres] [--write: a row into docs/reliability.md]
+// npm run properties -- --runs N --seed S [--shrink] [--store embedded|postgres]
 // Plays N lives of a service and its reader against a model, and prints what was lost, told twice or falsely deleted.
 // A failure names its seed: --seed S --runs 1 plays it again, --shrink makes it smaller.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,12 +10,10 @@ import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
 import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { writeRows } from '../chaos/write-rows.js';
 import { hasPostgres, startPostgres } from '../postgres.js';
 import { type Figures, runProperties } from './run-properties.js';
 
-const usage =
-  'usage: npm run properties -- [--runs N] [--seed S] [--shrink] [--store embedded|postgres] [--write: a row into docs/reliability.md] [--help]';
+const usage = 'usage: npm run properties -- [--runs N] [--seed S] [--shrink] [--store embedded|postgres] [--help]';
 
 async function main(): Promise<void> {
   const values = readOptions();
@@ -45,7 +43,6 @@ async function main(): Promise<void> {
     });
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     process.stdout.write(`${runs} runs from seed ${seed} on ${db.kind}, ${seconds} s\n${formatFigures(figures)}\n`);
-    if (values.write) writeRows('properties', formatRow({ runs, seed, store: db.kind }, figures));
     process.exitCode = figures.failures.length === 0 ? 0 : 1;
   } finally {
     await close();
@@ -64,32 +61,6 @@ function formatFigures({ failures, faults, disturbed, ...counts }: Figures): str
     ...failures.map(({ seed, what }) => `seed ${seed} failed:\n  ${what.replaceAll('\n', '\n  ')}`),
     ...(failures.length === 1 ? [inspect(failures[0]!.script, { depth: null, breakLength: 120 })] : []),
   ].join('\n');
-}
-
-/** As a table of one row. */
-function formatRow(run: { runs: number; seed: number; store: string }, figures: Figures): string {
-  const { requests, turns, changes, deletions, disturbed, faults } = figures;
-  const interrupted = disturbed.died + disturbed.cancelled + disturbed.stopped + disturbed.overtaken;
-  const cells = {
-    runs: run.runs,
-    'from seed': run.seed,
-    store: run.store,
-    turns,
-    'of these interrupted': interrupted,
-    requests,
-    'changes between two requests': disturbed.changedBetweenRequests,
-    'changes told': changes,
-    'of these deletions': deletions,
-    lost: faults.lost,
-    'not deleted': faults.kept,
-    'told twice': faults.twice,
-    'falsely deleted': faults.falselyDeleted,
-    untrue: faults.untrue,
-    'out of order': faults.disordered,
-  };
-  const line = (values: readonly unknown[]): string => `| ${values.join(' | ')} |`;
-  const names = Object.keys(cells);
-  return [line(names), line(names.map(() => '---:')), line(Object.values(cells))].join('\n');
 }
 
 async function openStore(kind: string): Promise<{ db: Database; close: () => Promise<void> }> {
@@ -118,7 +89,6 @@ interface Options {
   readonly seed: number;
   readonly shrink: boolean;
   readonly store: string;
-  readonly write: boolean;
   readonly help: boolean;
 }
 
@@ -131,7 +101,6 @@ function readOptions(): Options | string {
         seed: { type: 'string', default: '1' },
         shrink: { type: 'boolean', default: false },
         store: { type: 'string', default: hasPostgres() ? 'postgres' : 'embedded' },
-        write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });
