@@ -81,7 +81,7 @@ function sinksOf(page: string, having: string): Record<string, string> {
 /** The recipe for credit with the keys that the text below it names for grades by participation. */
 function sinksByParticipation(): Record<string, string> {
   const page = readFileSync(join(docs, 'recipes.md'), 'utf8');
-  const [, variant] = /^The grade can instead be [^`]*```text\n([^`]*)```/m.exec(page)!;
+  const [, variant] = /^The grade can instead be [^]*?```text\n([^`]*)```/m.exec(page)!;
   const keys = parse(variant!) as object[];
   expect(keys.flatMap((key) => Object.keys(key))).toEqual(['from', 'when', 'user', 'grade']);
   const { grades: text } = sinksOf('recipes.md', 'type: canvas');
