@@ -1,13 +1,11 @@
 const hourMs = 3_600_000;
 
+/** Formats by zone, since creating one takes far longer than using it. Null: this machine does not know the zone. */
+const formats = new Map<string, Intl.DateTimeFormat | null>();
+
 /** Whether this machine knows the IANA time-zone name. */
 export function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name }).format(0);
-    return true;
-  } catch {
-    return false; // a RangeError
-  }
+  return formatOf(name) !== null;
 }
 
 /**
@@ -20,24 +18,37 @@ export function instantsOf(local: string, timezone: string): number[] {
   const shown = Date.parse(`${local}Z`);
   // No zone changes its offset twice within a day or by more than a few hours, so these two offsets are all that can
   // apply.
-  const offsets = [shown - 30 * hourMs, shown + 30 * hourMs].map((at) => offsetMs(at, timezone));
+  const offsets = [shown - 30 * hourMs, shown + 30 * hourMs].map((at) => zoneOffsetMs(at, timezone));
   const instants = [...new Set(offsets)].map((offset) => shown - offset);
-  return instants.filter((at) => at + offsetMs(at, timezone) === shown).toSorted((one, other) => one - other);
+  return instants.filter((at) => at + zoneOffsetMs(at, timezone) === shown).toSorted((one, other) => one - other);
 }
 
-/** Returns how far a zone is ahead of UTC at an instant of whole seconds. */
-function offsetMs(at: number, timezone: string): number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
+/** Returns how far a zone is ahead of UTC at an instant, in ms; 0 if this machine does not know the zone. */
+export function zoneOffsetMs(at: number, timezone: string): number {
+  const format = formatOf(timezone);
+  if (format === null) return 0;
   const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const { year, month, day, hour, minute, second } = parts;
-  return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - at;
+  return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - Math.floor(at / 1000) * 1000;
+}
+
+function formatOf(timezone: string): Intl.DateTimeFormat | null {
+  let format = formats.get(timezone);
+  if (format !== undefined) return format;
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    format = null; // a RangeError
+  }
+  if (formats.size < 1000) formats.set(timezone, format);
+  return format;
 }

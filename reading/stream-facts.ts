@@ -1,3 +1,4 @@
+import { zoneOffsetMs } from '../base/zoned-instant.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
@@ -190,45 +191,6 @@ function startOfDay(day: unknown, zone: string, daysLater: number): number | nul
   const inUtc = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(inUtc)) return null;
   const wanted = inUtc + daysLater * dayMs;
-  const guess = wanted - offsetMs(wanted, zone);
-  return wanted - offsetMs(guess, zone); // the offset at that instant, in case a clock change lies in between
-}
-
-const formats = new Map<string, Intl.DateTimeFormat | null>();
-
-/** Returns a zone's offset from UTC at an instant, in ms. */
-function offsetMs(at: number, zone: string): number {
-  const format = formatOf(zone);
-  if (format === null) return 0;
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const shown = Date.UTC(
-    parts['year']!,
-    parts['month']! - 1,
-    parts['day']!,
-    parts['hour']!,
-    parts['minute']!,
-    parts['second']!,
-  );
-  return shown - Math.floor(at / 1000) * 1000;
-}
-
-function formatOf(zone: string): Intl.DateTimeFormat | null {
-  let format = formats.get(zone);
-  if (format !== undefined) return format;
-  try {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-  } catch {
-    format = null; // RangeError: this machine does not know the zone
-  }
-  if (formats.size < 1000) formats.set(zone, format);
-  return format;
+  const guess = wanted - zoneOffsetMs(wanted, zone);
+  return wanted - zoneOffsetMs(guess, zone); // the offset at that instant, in case a clock change lies in between
 }
