@@ -1,7 +1,14 @@
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { slackFault, DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import { ALL_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
-import { questionOf, slackWebhookConfig, type SlackStage, slackStage, type SlackStageOptions } from './slack-stage.js';
+import {
+  joined,
+  questionOf,
+  slackWebhookConfig,
+  type SlackStage,
+  slackStage,
+  type SlackStageOptions,
+} from './slack-stage.js';
 
 let stage: SlackStage;
 const start = async (options: SlackStageOptions = {}): Promise<void> => {
@@ -10,14 +17,6 @@ const start = async (options: SlackStageOptions = {}): Promise<void> => {
 afterEach(async () => {
   await stage.close();
 });
-
-const fault = (name: string, path: string, more: object = {}): void =>
-  stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
-const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
-/** For tests that count calls: the app has already joined the channel. */
-const joined: SlackStageOptions = {
-  double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
-};
 
 describe('the Slack sink that is refused', () => {
   it('keeps Retry-After, and counts it against no other channel', async () => {
@@ -71,12 +70,12 @@ describe('the Slack sink that is refused', () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
-    expect([stage.shown(), asked('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
+    expect([stage.shown(), stage.requestsTo('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
     stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember = false; // a person takes it out again
     stage.offer('2', {});
     await stage.settle();
     expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
-    expect(asked('conversations.join')).toBe(1);
+    expect(stage.requestsTo('conversations.join')).toBe(1);
   });
 
   it('stops where its one channel is archived, and parks what goes there where it has others', async () => {
@@ -125,7 +124,7 @@ describe('the Slack sink that is refused', () => {
     stage.offer('1', { content: 'edited again' });
     await stage.settle();
     expect(stage.courier.dead).toMatchObject([{ cause: 'slack:edit_window_closed' }]);
-    expect(asked('chat.update')).toBe(1);
+    expect(stage.requestsTo('chat.update')).toBe(1);
     stage.offer('1', null);
     await stage.settle();
     expect(stage.shown()).toEqual({});
@@ -237,7 +236,7 @@ describe('the Slack sink with an incoming webhook', () => {
     const test = (): Promise<unknown> => stage.courier.sink.sendTest!(new AbortController().signal);
     expect(await test()).toMatchObject({ kind: 'delivered' });
     expect(texts()).toEqual([expect.stringContaining('test')]);
-    fault('dropAfter', '/services/');
+    stage.fault('dropAfter', '/services/');
     const lost = await test();
     expect(lost).toMatchObject({ kind: 'unknown' });
     expect(JSON.stringify(lost)).not.toContain('s3cret');
@@ -245,7 +244,7 @@ describe('the Slack sink with an incoming webhook', () => {
 
   it('asks a person about a message whose answer was lost, and posts it again only when told to', async () => {
     await startWebhook();
-    fault('dropAfter', '/services/');
+    stage.fault('dropAfter', '/services/');
     stage.offer('1', {});
     await stage.settle();
     stage.offer('1', { content: 'edited' });

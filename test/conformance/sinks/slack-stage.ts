@@ -8,6 +8,7 @@ import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
   FRESH_APP,
+  slackFault,
   startSlackDouble,
   type SlackDouble,
   type SlackDoubleOptions,
@@ -33,6 +34,10 @@ export interface SlackStage {
   readonly courier: StateCourier;
   /** One more pigeonhole of the same sink: the lanes share what an account shares. */
   anotherLane(pigeonholeId: number): StateCourier;
+  /** Adds a fault of the double (by its name) for requests to paths that contain `path`. */
+  fault(name: string, path: string, more?: object): void;
+  /** Number of requests to a method of the API. */
+  requestsTo(method: string): number;
   offer(key: string, item: Readonly<Record<string, unknown>> | null, around?: Partial<Subject>): void;
   settle(): Promise<void>;
   /** Messages of a channel that say something of an item: by its key, as they stand. */
@@ -41,6 +46,11 @@ export interface SlackStage {
   threads(channel?: string): readonly PostedMessage[];
   close(): Promise<void>;
 }
+
+/** For tests that count calls: the app has already joined the channel. */
+export const joined: SlackStageOptions = {
+  double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
+};
 
 /** By the fast clock; minutes by the wall's. */
 export const settleWithinMs = 20_000_000;
@@ -108,6 +118,10 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
       const { sink } = courier;
       return new StateCourier({ openSink: () => sink, clock, lane: { pigeonholeId } });
     },
+    fault(name, path, more = {}) {
+      slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
+    },
+    requestsTo: (method) => slack.requests.filter(({ path }) => path.endsWith(method)).length,
     offer(key, item, around = {}) {
       sequence += 1;
       const revision = (revisions.get(key) ?? 0) + 1;

@@ -1,6 +1,13 @@
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
-import { slackFault, DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
-import { questionOf, settleWithinMs, type SlackStage, slackStage, type SlackStageOptions } from './slack-stage.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
+import {
+  joined,
+  questionOf,
+  settleWithinMs,
+  type SlackStage,
+  slackStage,
+  type SlackStageOptions,
+} from './slack-stage.js';
 
 let stage: SlackStage;
 const start = async (options: SlackStageOptions = {}): Promise<void> => {
@@ -10,14 +17,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-const fault = (name: string, path: string, more: object = {}): void =>
-  stage.slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
-const asked = (method: string): number => stage.slack.requests.filter(({ path }) => path.endsWith(method)).length;
 const redacted = 'This message has been withdrawn.';
-/** For tests that count calls: the app has already joined the channel. */
-const joined: SlackStageOptions = {
-  double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
-};
 
 describe('the Slack sink', () => {
   it('posts a message for each thread and a reply for each question, and leaves it alone while nothing changes', async () => {
@@ -119,7 +119,7 @@ describe('the Slack sink', () => {
     for (let n = 1; n <= 30; n += 1) stage.offer(String(n), {});
     await stage.settle();
     await stage.clock.pass(60_000);
-    const before = asked('chat.update');
+    const before = stage.requestsTo('chat.update');
     const startedAt = stage.clock.now();
     for (let votes = 1; votes <= 20; votes += 1) {
       for (let n = 1; n <= 30; n += 1) stage.offer(String(n), { votes });
@@ -129,7 +129,7 @@ describe('the Slack sink', () => {
     }
     expect(stage.shown()['7']).toEqual(['edited']);
     const minutes = Math.floor((stage.clock.now() - startedAt) / 60_000) + 1;
-    expect(asked('chat.update') - before).toBeLessThanOrEqual(1 + 20 * minutes);
+    expect(stage.requestsTo('chat.update') - before).toBeLessThanOrEqual(1 + 20 * minutes);
     for (let n = 1; n <= 30; n += 1) stage.offer(String(n), { votes: 99 });
     await stage.settle();
     const counts = stage.slack.state().channels[0]!.messages[0]!.replies.map(({ blocks }) => JSON.stringify(blocks));
@@ -145,11 +145,11 @@ describe('the Slack sink whose answer is lost', () => {
       await start();
       stage.offer('1', {});
       await stage.settle();
-      fault(name, 'chat.postMessage');
+      stage.fault(name, 'chat.postMessage');
       stage.offer('2', {});
       await stage.settle();
       expect(stage.shown()).toEqual({ 1: ['question 1'], 2: ['question 2'] });
-      expect(asked('conversations.replies')).toBeGreaterThan(0);
+      expect(stage.requestsTo('conversations.replies')).toBeGreaterThan(0);
       stage.offer('2', { content: 'edited' });
       await stage.settle();
       expect(stage.shown()['2']).toEqual(['edited']);
@@ -161,7 +161,7 @@ describe('the Slack sink whose answer is lost', () => {
     'posts after %s what look-up shows was not posted',
     async (name) => {
       await start(joined);
-      fault(name, 'chat.postMessage', { skip: 1 });
+      stage.fault(name, 'chat.postMessage', { skip: 1 });
       stage.offer('1', {});
       await stage.settle();
       expect(stage.shown()).toEqual({ 1: ['question 1'] });
@@ -171,17 +171,17 @@ describe('the Slack sink whose answer is lost', () => {
 
   it.each(['dropAfter', 'fatal_error-after'])('posts the message of a thread once after %s', async (name) => {
     await start(joined);
-    fault(name, 'chat.postMessage');
+    stage.fault(name, 'chat.postMessage');
     for (const key of ['1', '2', '3']) stage.offer(key, {});
     await stage.settle();
     expect(stage.threads()).toHaveLength(1);
     expect(Object.keys(stage.shown())).toHaveLength(3);
-    expect(asked('conversations.history')).toBe(1);
+    expect(stage.requestsTo('conversations.history')).toBe(1);
   });
 
   it('shows the latest text of an item that changed before the look-up', async () => {
     await start(joined);
-    fault('dropAfter', 'chat.postMessage', { skip: 1 });
+    stage.fault('dropAfter', 'chat.postMessage', { skip: 1 });
     stage.offer('1', {});
     await stage.courier.step();
     stage.offer('1', { content: 'edited' });
@@ -191,7 +191,7 @@ describe('the Slack sink whose answer is lost', () => {
 
   it('takes away what was withdrawn before the look-up', async () => {
     await start(joined);
-    fault('dropAfter', 'chat.postMessage', { skip: 1 });
+    stage.fault('dropAfter', 'chat.postMessage', { skip: 1 });
     stage.offer('1', {});
     await stage.courier.step();
     stage.offer('1', null);
@@ -206,7 +206,7 @@ describe('the Slack sink whose answer is lost', () => {
     const { ts } = stage.threads()[0]!;
     stage.slack.deleteAsPerson(DEFAULT_CHANNEL, stage.courier.object('qna-questions', '1')!['ts'] as string);
     stage.slack.deleteAsPerson(DEFAULT_CHANNEL, ts);
-    fault('dropAfter', 'chat.postMessage');
+    stage.fault('dropAfter', 'chat.postMessage');
     stage.offer('2', {});
     await stage.settle();
     expect(stage.shown()).toEqual({ 2: ['question 2'] });
@@ -217,7 +217,7 @@ describe('the Slack sink whose answer is lost', () => {
     await start({ double: { profile: 'established', tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
     stage.offer('1', {});
     await stage.settle();
-    fault('dropAfter', 'chat.postMessage');
+    stage.fault('dropAfter', 'chat.postMessage');
     stage.offer('2', {});
     await stage.settle();
     stage.offer('2', { content: 'edited' });
