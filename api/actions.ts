@@ -29,7 +29,7 @@ const actionRoute = createRoute({
       'an action has "do" (pause, resume, try-now, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "forSeconds", "by" and "reason"',
   }),
   request: { body: jsonBody(actionSchema) },
-  responses: { 200: jsonAnswer('It is done.', doneSchema), ...problems(404, 409, 413, 415) },
+  responses: { 200: jsonAnswer('The action is done.', doneSchema), ...problems(404, 409, 413, 415) },
 });
 
 /** `POST /api/actions`. */

@@ -29,7 +29,7 @@ const showRoute = createRoute({
   tags: ['Alerts'],
   summary: 'List raised alerts and the state of their receivers',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('This moment.', alertsSchema), ...problems() },
+  responses: { 200: jsonAnswer('The alerts now.', alertsSchema), ...problems() },
 });
 
 const testRoute = createRoute({
@@ -40,7 +40,7 @@ const testRoute = createRoute({
   summary: 'Send a test message to every receiver of alerts',
   ...needs({ right: 'operate', looksLike: 'a test of alerts takes an empty object: {}' }),
   request: { body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('What became of it at each.', testedSchema), ...problems(409, 413, 415) },
+  responses: { 200: jsonAnswer('The result for each destination.', testedSchema), ...problems(409, 413, 415) },
 });
 
 /** `GET /api/alerts` and `POST /api/alerts/test`. */

@@ -37,7 +37,7 @@ const auditRoute = createRoute({
   summary: 'List audited requests and their results, newest first',
   ...needs({ right: 'administer' }),
   request: { query: z.strictObject({ ...pageQuery, who: word, action: word, target: word }) },
-  responses: { 200: jsonAnswer('A part of it.', pageOf(auditEntrySchema)), ...problems() },
+  responses: { 200: jsonAnswer('One page of the log.', pageOf(auditEntrySchema)), ...problems() },
 });
 
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int8]);

@@ -31,7 +31,10 @@ const planRoute = createRoute({
     looksLike: 'a plan is asked for with {}, or with "file" and its "text"',
   }),
   request: { body: jsonBody(candidateSchema) },
-  responses: { 200: jsonAnswer('What would change.', configurationPlanSchema), ...problems(409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The changes that applying the file would make.', configurationPlanSchema),
+    ...problems(409, 413, 415, 422),
+  },
 });
 
 const applyRoute = createRoute({
@@ -45,7 +48,10 @@ const applyRoute = createRoute({
     looksLike: 'apply takes {}, or "file", the absolute path of the file that is meant',
   }),
   request: { body: jsonBody(applySchema) },
-  responses: { 200: jsonAnswer('What has changed.', appliedConfigurationSchema), ...problems(409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The changes that were made.', appliedConfigurationSchema),
+    ...problems(409, 413, 415, 422),
+  },
 });
 
 /** `POST /api/configuration/plan` and `POST /api/configuration/apply`. */

@@ -86,7 +86,7 @@ const groupsRoute = createRoute({
   ...needs({ right: 'read', looksLike }),
   request: { query: deadLetterChoiceSchema },
   responses: {
-    200: jsonAnswer('Most first.', z.object({ groups: z.array(deadLetterGroupSchema) })),
+    200: jsonAnswer('The groups, largest first.', z.object({ groups: z.array(deadLetterGroupSchema) })),
     ...problems(),
   },
 });
@@ -106,7 +106,7 @@ const itemsRoute = createRoute({
   },
   responses: {
     200: jsonAnswer(
-      'A part of them.',
+      'One page of dead letters.',
       pageOf(deadLetterSchema).extend({ more: z.boolean().describe('Whether more follow.') }),
     ),
     ...problems(),
@@ -122,7 +122,7 @@ const redriveRoute = createRoute({
   ...needs({ right: 'operate', looksLike }),
   request: { body: jsonBody(deadLetterChoiceSchema) },
   responses: {
-    200: jsonAnswer('They are due again.', z.object({ done: z.literal(true), changes: z.int() })),
+    200: jsonAnswer('The changes are due for delivery again.', z.object({ done: z.literal(true), changes: z.int() })),
     ...problems(413, 415),
   },
 });

@@ -53,7 +53,10 @@ const listRoute = createRoute({
   summary: 'List deletions that wait for a decision because many items of a list disappeared at once',
   ...needs({ right: 'read' }),
   responses: {
-    200: jsonAnswer('What waits, oldest first.', z.object({ held: z.array(heldDeletionsSchema) })),
+    200: jsonAnswer(
+      'The deletions that wait for a decision, oldest first.',
+      z.object({ held: z.array(heldDeletionsSchema) }),
+    ),
     ...problems(),
   },
 });
@@ -66,7 +69,7 @@ const showRoute = createRoute({
   summary: 'List the items of a held deletion',
   ...needs({ right: 'read' }),
   request: { params: oneOfThem },
-  responses: { 200: jsonAnswer('With its items.', heldDeletionsSchema), ...problems(404) },
+  responses: { 200: jsonAnswer('The held deletions with their items.', heldDeletionsSchema), ...problems(404) },
 });
 
 const decideRoute = createRoute({
@@ -78,7 +81,7 @@ const decideRoute = createRoute({
   ...needs({ right: 'operate', looksLike: 'a decision has "decision" (confirmed, rejected) and "items"' }),
   request: { params: oneOfThem, body: jsonBody(decisionSchema) },
   responses: {
-    200: jsonAnswer('It is done.', z.object({ done: z.literal(true), items: z.int() })),
+    200: jsonAnswer('The decision is stored.', z.object({ done: z.literal(true), items: z.int() })),
     ...problems(404, 409, 413, 415),
   },
 });

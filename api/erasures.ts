@@ -87,7 +87,10 @@ const planRoute = createRoute({
   summary: 'Count what would be removed if a person were forgotten; changes nothing',
   ...needs({ right: 'erase', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
-  responses: { 200: jsonAnswer('Counts.', planSchema), ...problems(404, 409, 413, 415) },
+  responses: {
+    200: jsonAnswer('The numbers of records that the erasure would affect.', planSchema),
+    ...problems(404, 409, 413, 415),
+  },
 });
 
 const requestRoute = createRoute({
@@ -99,7 +102,7 @@ const requestRoute = createRoute({
   ...needs({ right: 'erase', looksLike }),
   request: { body: jsonBody(erasureRequestSchema) },
   responses: {
-    200: jsonAnswer('The erasure, which was started now or before.', wholeErasureSchema),
+    200: jsonAnswer('The erasure, started by this request or an earlier one.', wholeErasureSchema),
     ...problems(404, 409, 413, 415),
   },
 });
@@ -112,7 +115,7 @@ const listRoute = createRoute({
   summary: 'List erasures, without the names of the people',
   ...needs({ right: 'erase' }),
   request: { query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('Newest first.', pageOf(erasureSchema)), ...problems() },
+  responses: { 200: jsonAnswer('One page of erasures, newest first.', pageOf(erasureSchema)), ...problems() },
 });
 
 const showRoute = createRoute({
@@ -123,7 +126,10 @@ const showRoute = createRoute({
   summary: 'Show the progress of an erasure, with a receipt for each place',
   ...needs({ right: 'erase' }),
   request: { params: idParam },
-  responses: { 200: jsonAnswer('What became of the person where.', wholeErasureSchema), ...problems(404) },
+  responses: {
+    200: jsonAnswer('The erasure, with its result at each destination.', wholeErasureSchema),
+    ...problems(404),
+  },
 });
 
 const liftRoute = createRoute({
@@ -134,7 +140,10 @@ const liftRoute = createRoute({
   summary: "Allow data of a forgotten person to be read again, at the person's request",
   ...needs({ right: 'erase' }),
   request: { params: idParam, body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('Done.', z.object({ done: z.literal(true) })), ...problems(404, 409, 413, 415) },
+  responses: {
+    200: jsonAnswer('The action is done.', z.object({ done: z.literal(true) })),
+    ...problems(404, 409, 413, 415),
+  },
 });
 
 /** `/api/erasures`. */
@@ -239,7 +248,7 @@ const forgottenRoute = createRoute({
   tags: ['Privacy'],
   summary: 'Export all forgotten people as keyed hashes, for a ledger that is restored from a backup',
   ...needs({ right: 'erase' }),
-  responses: { 200: jsonAnswer('By erasure, oldest first.', erasureListSchema), ...problems() },
+  responses: { 200: jsonAnswer('The list, by erasure, oldest first.', erasureListSchema), ...problems() },
 });
 
 /** `GET /api/forgotten`. */

@@ -52,7 +52,10 @@ const fieldsRoute = createRoute({
   }),
   request: { query: fieldsQuerySchema },
   responses: {
-    200: jsonAnswer('By pigeonhole.', z.object({ list: z.string(), pigeonholes: z.array(seenFieldsSchema) })),
+    200: jsonAnswer(
+      'The fields of the list, by pigeonhole.',
+      z.object({ list: z.string(), pigeonholes: z.array(seenFieldsSchema) }),
+    ),
     ...problems(),
   },
 });

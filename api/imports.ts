@@ -28,7 +28,10 @@ const targetRoute = createRoute({
   summary: 'Show the pigeonhole that a file would be imported into, as the service describes it',
   ...needs({ right: 'import', looksLike: 'give "pigeonhole": WORKSPACE/ID, or the ID' }),
   request: { query: z.strictObject({ pigeonhole: z.string().regex(pigeonholeNamePattern) }) },
-  responses: { 200: jsonAnswer('The pigeonhole.', importTargetSchema), ...problems(404, 409, 422) },
+  responses: {
+    200: jsonAnswer('The pigeonhole and whether it accepts registrants.', importTargetSchema),
+    ...problems(404, 409, 422),
+  },
 });
 
 const listRoute = createRoute({
@@ -39,7 +42,7 @@ const listRoute = createRoute({
   summary: 'List imports',
   ...needs({ right: 'read' }),
   request: { query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('A part of them, newest first.', pageOf(importViewSchema)), ...problems() },
+  responses: { 200: jsonAnswer('One page of imports, newest first.', pageOf(importViewSchema)), ...problems() },
 });
 
 const showRoute = createRoute({
@@ -50,7 +53,7 @@ const showRoute = createRoute({
   summary: 'Show the progress of an import',
   ...needs({ right: 'read' }),
   request: { params: idParams },
-  responses: { 200: jsonAnswer('How it stands.', importViewSchema), ...problems(404) },
+  responses: { 200: jsonAnswer('The state of the import.', importViewSchema), ...problems(404) },
 });
 
 const reportRoute = createRoute({
@@ -89,7 +92,10 @@ const actRoute = createRoute({
     looksLike: 'an action has "do" (pause, resume, cancel), and may have "by" and "reason"',
   }),
   request: { params: idParams, body: jsonBody(importActionSchema) },
-  responses: { 200: jsonAnswer('How it stands now.', importViewSchema), ...problems(404, 409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The state of the import after the action.', importViewSchema),
+    ...problems(404, 409, 413, 415, 422),
+  },
 });
 
 const mappingsRoute = createRoute({
@@ -99,7 +105,10 @@ const mappingsRoute = createRoute({
   tags: ['Imports'],
   summary: 'List saved mappings from columns to fields',
   ...needs({ right: 'import' }),
-  responses: { 200: jsonAnswer('By name.', z.object({ mappings: z.array(savedMappingSchema) })), ...problems() },
+  responses: {
+    200: jsonAnswer('The saved mappings, sorted by name.', z.object({ mappings: z.array(savedMappingSchema) })),
+    ...problems(),
+  },
 });
 
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);

@@ -52,7 +52,7 @@ const listRoute = createRoute({
       personal: personalSchema,
     }),
   },
-  responses: { 200: jsonAnswer('A part of them, by key.', pageOf(itemSchema)), ...problems(404) },
+  responses: { 200: jsonAnswer('One page of items, sorted by key.', pageOf(itemSchema)), ...problems(404) },
 });
 
 const showRoute = createRoute({
@@ -63,7 +63,10 @@ const showRoute = createRoute({
   summary: 'Show the timeline of an item: where it was read, and its delivery to each sink or the reason for none',
   ...needs({ right: 'read' }),
   request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
-  responses: { 200: jsonAnswer('From its first revision.', whySchema.extend({ data: dataSchema })), ...problems(404) },
+  responses: {
+    200: jsonAnswer('The timeline of the item from its first revision.', whySchema.extend({ data: dataSchema })),
+    ...problems(404),
+  },
 });
 
 const keyPosition: z.ZodType<readonly [string]> = z.tuple([positionOf.text]);

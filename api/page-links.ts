@@ -71,7 +71,7 @@ const codeRoute = createRoute({
   summary: 'Create a code that signs a browser in to the page with the rights of this token',
   ...needs({ right: 'read', looksLike: 'a code is made with {}' }),
   request: { body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('The code.', codeSchema), ...problems(413, 415) },
+  responses: { 200: jsonAnswer('The one-time code.', codeSchema), ...problems(413, 415) },
 });
 
 /** `POST /api/page-codes`. */

@@ -83,7 +83,7 @@ const exportRoute = createRoute({
   summary: 'Show everything stored about a person, and where it was sent',
   ...needs({ right: 'personal', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
-  responses: { 200: jsonAnswer('For the person who asks for it.', personSchema), ...problems(404, 409, 413, 415) },
+  responses: { 200: jsonAnswer('The data of the person.', personSchema), ...problems(404, 409, 413, 415) },
 });
 
 const notListed =

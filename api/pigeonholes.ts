@@ -82,7 +82,10 @@ const listRoute = createRoute({
       search: printable(200).optional().describe('Part of the ID or the name, in upper or lower case.'),
     }),
   },
-  responses: { 200: jsonAnswer('A part of them, by workspace and id.', pageOf(pigeonholeSchema)), ...problems() },
+  responses: {
+    200: jsonAnswer('One page of pigeonholes, sorted by workspace and id.', pageOf(pigeonholeSchema)),
+    ...problems(),
+  },
 });
 
 const showRoute = createRoute({
@@ -93,7 +96,7 @@ const showRoute = createRoute({
   summary: 'Show a pigeonhole',
   ...needs({ right: 'read' }),
   request: { params: placeParams },
-  responses: { 200: jsonAnswer('How it stands.', pigeonholeSchema), ...problems(404) },
+  responses: { 200: jsonAnswer('The state of the pigeonhole.', pigeonholeSchema), ...problems(404) },
 });
 
 const streamsRoute = createRoute({
@@ -104,7 +107,10 @@ const streamsRoute = createRoute({
   summary: 'List the streams of a pigeonhole: order, checkpoint, last sweep, due times',
   ...needs({ right: 'read' }),
   request: { params: placeParams, query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('A part of them, by list and session.', pageOf(streamSchema)), ...problems(404) },
+  responses: {
+    200: jsonAnswer('One page of streams, sorted by list and session.', pageOf(streamSchema)),
+    ...problems(404),
+  },
 });
 
 const placePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);

@@ -22,7 +22,10 @@ const previewRoute = createRoute({
       'a preview has "sink", "list", "pigeonhole" and "key" (each null for all), "limit" (1 to 1000), "configuration" and "changedFrom" (null, or with "file" and "text")',
   }),
   request: { query: z.strictObject({ personal: personalSchema }), body: jsonBody(previewRequestSchema) },
-  responses: { 200: jsonAnswer('What would be sent.', previewSchema), ...problems(404, 409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The preview of what the sink would receive.', previewSchema),
+    ...problems(404, 409, 413, 415, 422),
+  },
 });
 
 /** `POST /api/preview`. */

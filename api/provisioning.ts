@@ -22,7 +22,10 @@ const planRoute = createRoute({
   tags: ['Events'],
   summary: 'Compare an event file with the service; changes nothing',
   request: { body: jsonBody(eventRequestSchema) },
-  responses: { 200: jsonAnswer('How it stands.', eventViewSchema), ...problems(409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The state of the provisioned event.', eventViewSchema),
+    ...problems(409, 413, 415, 422),
+  },
 });
 
 const applyRoute = createRoute({
@@ -33,7 +36,10 @@ const applyRoute = createRoute({
   tags: ['Events'],
   summary: 'Create part of an event for a few seconds; repeat until nothing is left',
   request: { body: jsonBody(eventRequestSchema) },
-  responses: { 200: jsonAnswer('How it stands.', eventViewSchema), ...problems(409, 413, 415, 422) },
+  responses: {
+    200: jsonAnswer('The state of the provisioned event.', eventViewSchema),
+    ...problems(409, 413, 415, 422),
+  },
 });
 
 /** `POST /api/events/plan` and `POST /api/events/apply`. Only the event file names the workspace. */

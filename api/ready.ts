@@ -23,7 +23,7 @@ const readyRoute = createRoute({
       workspace: configuredName().optional().describe('Required if several workspaces have a pigeonhole with this ID.'),
     }),
   },
-  responses: { 200: jsonAnswer('The list.', readinessSchema), ...problems(404, 409) },
+  responses: { 200: jsonAnswer('The checks and their results.', readinessSchema), ...problems(404, 409) },
 });
 
 /**

@@ -19,7 +19,10 @@ const replayRoute = createRoute({
       'a replay has "id" (a UUID), "sink", "lists", "pigeonhole" and "from" (an instant), each null for all, and "dryRun"',
   }),
   request: { body: jsonBody(replayRequestSchema) },
-  responses: { 200: jsonAnswer('What is sent again.', replayAnswerSchema), ...problems(404, 413, 415) },
+  responses: {
+    200: jsonAnswer('The number of items that are sent again.', replayAnswerSchema),
+    ...problems(404, 413, 415),
+  },
 });
 
 /** `POST /api/replays`. */

@@ -91,7 +91,10 @@ const listRoute = createRoute({
   tags: ['Sinks'],
   summary: 'List the configured sinks',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('As they are configured.', z.object({ sinks: z.array(sinkSchema) })), ...problems() },
+  responses: {
+    200: jsonAnswer('The sinks in the order of the configuration file.', z.object({ sinks: z.array(sinkSchema) })),
+    ...problems(),
+  },
 });
 
 const showRoute = createRoute({
@@ -102,7 +105,7 @@ const showRoute = createRoute({
   summary: 'Show a sink',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
-  responses: { 200: jsonAnswer('How it stands.', sinkSchema), ...problems(404) },
+  responses: { 200: jsonAnswer('The state of the sink.', sinkSchema), ...problems(404) },
 });
 
 const lanesRoute = createRoute({
@@ -113,7 +116,7 @@ const lanesRoute = createRoute({
   summary: 'Show the progress of a sink in each pigeonhole: watermark, backlog and failures',
   ...needs({ right: 'read' }),
   request: { params: nameParams, query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('A part of them, by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
+  responses: { 200: jsonAnswer('One page of lanes, sorted by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
 });
 
 const outcomesRoute = createRoute({
@@ -124,7 +127,10 @@ const outcomesRoute = createRoute({
   summary: 'Count changes that a sink has not received: in flight, withheld by reason, refused by cause',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
-  responses: { 200: jsonAnswer('Most first.', z.object({ outcomes: z.array(outcomeSchema) })), ...problems(404) },
+  responses: {
+    200: jsonAnswer('The outcomes, most frequent first.', z.object({ outcomes: z.array(outcomeSchema) })),
+    ...problems(404),
+  },
 });
 
 const deliveriesRoute = createRoute({
@@ -143,7 +149,7 @@ const deliveriesRoute = createRoute({
       list: z.enum(listNames).optional(),
     }),
   },
-  responses: { 200: jsonAnswer('A part of them.', pageOf(deliverySchema)), ...problems(404) },
+  responses: { 200: jsonAnswer('One page of deliveries.', pageOf(deliverySchema)), ...problems(404) },
 });
 
 const testRoute = createRoute({
@@ -156,7 +162,7 @@ const testRoute = createRoute({
     'For sinks of type `webhook` and `slack`. For any other type the response is 409, because a test would create an invented record among those of people. A paused or observing sink sends nothing.',
   ...needs({ right: 'operate', looksLike: 'a test of a sink takes an empty object: {}' }),
   request: { params: nameParams, body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('The result.', sinkTestSchema), ...problems(404, 409, 413, 415) },
+  responses: { 200: jsonAnswer('The result of the test.', sinkTestSchema), ...problems(404, 409, 413, 415) },
 });
 
 const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);

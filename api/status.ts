@@ -24,7 +24,7 @@ const statusRoute = createRoute({
         ),
     }),
   },
-  responses: { 200: jsonAnswer('How everything stands.', statusSchema), ...problems() },
+  responses: { 200: jsonAnswer('The state of the whole instance.', statusSchema), ...problems() },
 });
 
 /** `GET /api/status`. */
@@ -48,7 +48,7 @@ const quotasRoute = createRoute({
   ...needs({ right: 'read' }),
   responses: {
     200: jsonAnswer(
-      'By workspace.',
+      'The quotas, by workspace.',
       z.object({
         workspaces: z.array(
           z.object({

@@ -71,7 +71,7 @@ const overviewRoute = createRoute({
   tags: ['Status'],
   summary: 'Summarize whether data flows, and what is wrong if it does not',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('This moment.', overviewSchema), ...problems() },
+  responses: { 200: jsonAnswer('The state of the instance now.', overviewSchema), ...problems() },
 });
 
 const listRoute = createRoute({
@@ -81,7 +81,10 @@ const listRoute = createRoute({
   tags: ['Reading'],
   summary: 'List the configured syncs',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('By name.', z.object({ syncs: z.array(syncSchema).readonly() })), ...problems() },
+  responses: {
+    200: jsonAnswer('The syncs, sorted by name.', z.object({ syncs: z.array(syncSchema).readonly() })),
+    ...problems(),
+  },
 });
 
 const showRoute = createRoute({
@@ -92,7 +95,7 @@ const showRoute = createRoute({
   summary: 'Show a sync; its pigeonholes are at /api/pigeonholes?sync=…',
   ...needs({ right: 'read' }),
   request: { params: z.object({ name: configuredName() }) },
-  responses: { 200: jsonAnswer('How it stands.', syncSchema), ...problems(404) },
+  responses: { 200: jsonAnswer('The state of the sync.', syncSchema), ...problems(404) },
 });
 
 /** `GET /api/overview`, `GET /api/syncs` and `GET /api/syncs/{name}`. */

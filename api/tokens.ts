@@ -56,7 +56,10 @@ const listRoute = createRoute({
   tags: ['Tokens'],
   summary: 'List named tokens that are not revoked',
   ...needs({ right: 'administer' }),
-  responses: { 200: jsonAnswer('By name.', z.object({ tokens: z.array(tokenSchema) })), ...problems() },
+  responses: {
+    200: jsonAnswer('The tokens, sorted by name.', z.object({ tokens: z.array(tokenSchema) })),
+    ...problems(),
+  },
 });
 
 const createTokenRoute = createRoute({
@@ -71,7 +74,10 @@ const createTokenRoute = createRoute({
       'a token has "name", "roles" (some of viewer, importer, operator, privacy, admin), "expiresInDays" (or null: never), and may have "workspace"',
   }),
   request: { body: jsonBody(newTokenSchema) },
-  responses: { 200: jsonAnswer('With the token itself.', madeTokenSchema), ...problems(404, 409, 413, 415) },
+  responses: {
+    200: jsonAnswer('The new token, with its secret text. It is shown only here.', madeTokenSchema),
+    ...problems(404, 409, 413, 415),
+  },
 });
 
 const revokeRoute = createRoute({
@@ -83,7 +89,7 @@ const revokeRoute = createRoute({
   ...needs({ right: 'administer', looksLike: 'a token is revoked with {}' }),
   request: { params: z.object({ name: configuredName() }), body: jsonBody(z.strictObject({})) },
   responses: {
-    200: jsonAnswer('It is refused.', z.object({ done: z.literal(true) })),
+    200: jsonAnswer('The token is revoked.', z.object({ done: z.literal(true) })),
     ...problems(404, 413, 415),
   },
 });
@@ -153,7 +159,7 @@ const callerRoute = createRoute({
   tags: ['Tokens'],
   summary: 'Show the name and rights of the presented token',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('You.', callerSchema), ...problems() },
+  responses: { 200: jsonAnswer('The caller and its rights.', callerSchema), ...problems() },
 });
 
 /** `GET /api/caller`. */

@@ -67,7 +67,10 @@ const checkRoute = createRoute({
   operationId: 'checkImport',
   tags: ['Imports'],
   summary: 'Check what importing a file would do; writes and sends nothing',
-  responses: { 200: jsonAnswer('What it would do.', importCheckSchema), ...uploadProblems },
+  responses: {
+    200: jsonAnswer('The result of the check: what the import would do.', importCheckSchema),
+    ...uploadProblems,
+  },
 });
 
 const codesRoute = createRoute({

@@ -86,7 +86,10 @@ const whyRoute = createRoute({
     }),
   },
   responses: {
-    200: jsonAnswer('None, one, or one in each of several pigeonholes.', z.object({ items: z.array(whySchema) })),
+    200: jsonAnswer(
+      'The matching items: none, one, or one in each of several pigeonholes.',
+      z.object({ items: z.array(whySchema) }),
+    ),
     ...problems(),
   },
 });
