@@ -10,7 +10,8 @@ export function processEnvironment(): Environment {
 
 /**
  * Removes NODE_TLS_REJECT_UNAUTHORIZED=0, often set for another tool, from this process's environment. Our own
- * connections always verify certificates; this protects the connections of libraries. @returns whether it was set
+ * connections always verify certificates; this protects the connections of libraries.
+ * @returns whether it was set
  */
 export function dropWeakTls(): boolean {
   if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return false;

@@ -42,15 +42,17 @@ export interface LanePlan {
   readonly place: PigeonholeName;
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
-  /** Removals after withdrawn consent that need no operator's confirmation, as a share and as a number. */
+  /**
+   * The limit, as a share and as a number, up to which removals after withdrawn consent need no confirmation by an
+   * operator.
+   */
   readonly withdrawals: { readonly share: number; readonly items: number };
 }
 
 /**
  * Delivers batches of one lane until it is empty, fails, or the cycle ends. A batch: take changes, decide on each,
- * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, also concurrently: a lane has
- * one
- * holder, and a new holder first settles the batch that the previous one left.
+ * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, even concurrently: a lane has
+ * one holder, and a new holder first settles the batch that the previous one left.
  * @param until no batch starts after this `performance.now()` time
  */
 export async function deliverLane(
@@ -97,7 +99,10 @@ type LaneState = 'more' | 'done' | 'unsettled';
 /** A change that is being sent. */
 type Sent = { readonly candidate: Candidate; readonly identity: boolean };
 
-/** Batch size for lanes that deliver in one order, large enough to settle everything in flight together. */
+/**
+ * Number of deliveries settled together after a takeover if the lane delivers all its changes in order: large enough
+ * for everything in flight.
+ */
 const wholeLane = 100_000;
 
 class LaneSender {
@@ -155,7 +160,7 @@ class LaneSender {
     const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
-    // Also with nothing in flight: the sink may have to reconcile its memory with the destination.
+    // Even with nothing in flight, because the sink may have to reconcile its memory with the destination.
     return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
   }
 
@@ -206,7 +211,10 @@ class LaneSender {
     return await readSubjects(this.#to.ledger.db, lane, sent);
   }
 
-  /** Counts once per cycle, and only if a person withdrew consent: it reads all delivered records of people. */
+  /**
+   * Counts the removals still allowed: at most once per cycle, and only if a person withdrew consent, because counting
+   * reads all delivered records of people.
+   */
   async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
     if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
     this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
@@ -297,8 +305,8 @@ class LaneSender {
   }
 
   /**
-   * Returns true if the sink has accepted changes before and few deliveries are open on all its lanes. Reads the ledger
-   * only if the batch had a rejection and no success.
+   * Returns true if the sink has accepted changes before and few deliveries are open across all its lanes. Reads the
+   * ledger only if the batch had a rejection and no success.
    * @param intents the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
    */
   async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], intents: Batch['begun']): Promise<boolean> {

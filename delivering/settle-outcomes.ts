@@ -6,7 +6,7 @@ import type { Settlement } from './send-batch.js';
 
 /** A record that fails while others pass is parked after this number of attempts (about two days). */
 const maxAttempts = 20;
-/** A record that is rejected while no other record could pass is parked after this number of attempts (about an hour). */
+/** A record that is rejected while no other record passes is parked after this number of attempts (about an hour). */
 const maxRefusals = 16;
 /** If more records than this fail together and none passes, the sink is taken to be at fault. */
 export const fewRecords = 10;
@@ -23,17 +23,17 @@ export interface LaneStatus {
   /** Time since the lane started to fail; 0 if it works. */
   readonly failingForMs: number;
   /**
-   * Failures here are the records' fault: few deliveries of the lane are open while other lanes deliver, or, after
-   * `loneAfterMs`, few of the whole sink are open.
+   * Failures in this lane are the records' fault: either the lane has few open deliveries while other lanes deliver, or
+   * it has failed for `loneAfterMs` and the whole sink has few open deliveries.
    */
   readonly recordsAtFault: boolean;
   /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
   readonly fewLeft: boolean;
-  /** The lane delivers in one order: a record that waits blocks all later ones. */
+  /** The lane delivers all its records in order, so a record that waits blocks all later ones. */
   readonly holdsAll: boolean;
   /** An operation with an unknown outcome stays `sending` until the sink has looked it up. */
   readonly lookUp: boolean;
-  /** These outcomes come from a look-up: one that failed is repeated. */
+  /** These outcomes come from a look-up; if the look-up itself failed, it is repeated. */
   readonly lookedUp: boolean;
 }
 
@@ -112,8 +112,9 @@ export function settleOutcomes(
 }
 
 /**
- * Returns true if the destination only refused this kind of record. The sink then counts as working although nothing
- * was delivered, so that the reason and the small batches of an earlier failure do not persist.
+ * Returns true if the destination refused a kind of record and no other outcome of the batch shows the sink's state.
+ * The sink then counts as working although nothing was delivered, so that the reason and the small batches of an
+ * earlier failure do not persist.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (
@@ -137,8 +138,8 @@ function showsSinkState(outcome: Settlement): boolean {
 }
 
 /**
- * Returns true if only the record is at fault, or if its operation may have arrived: that is never sent again without
- * an operator's decision.
+ * Returns true if only the record is at fault, or if its operation may have arrived; such an operation is never sent
+ * again without an operator's decision.
  */
 function isAboutTheRecord({ about, cause }: Refused): boolean {
   return about === 'record' || cause === outcomeUnknown;
@@ -154,7 +155,10 @@ function failureOf(waits: readonly (Waiting | Refused)[]): string {
   return first.kind === 'rejected' ? `${first.detail}; every change is refused` : first.detail;
 }
 
-/** The wait that the destination requested, or half the duration of the failure: 1 s to 5 min, with jitter. */
+/**
+ * The longer of the wait that the destination requested and half the duration of the failure (from 1 s to 5 min, with
+ * jitter).
+ */
 function laneWait(waits: readonly Settlement[], failingForMs: number, random: number): number {
   const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
   const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
@@ -162,10 +166,9 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 }
 
 /**
- * Keeps a delivery `sending` until it is looked up: by the lane's next holder if the lane delivers in one order,
- * otherwise
- * after a delay while other items continue. After the last attempt, an unknown outcome becomes a dead letter. A look-up
- * that failed does not count as an attempt.
+ * Keeps a delivery `sending` until it is looked up. If the lane delivers all its records in order, its next holder
+ * looks it up; otherwise it is looked up after a delay, during which other items continue. After the last attempt, an
+ * unknown outcome becomes a dead letter. A look-up that failed does not count as an attempt.
  */
 function inFlight(
   { sequence, replay, attempts }: Candidate,

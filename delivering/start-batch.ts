@@ -24,7 +24,7 @@ export interface BatchRequest {
   readonly configuration: number;
   /** The sink receives only the latest revision: if an identity becomes visible or hidden, the person's items are sent again. */
   readonly onlyLatest: boolean;
-  /** The lane or the sink fails: deliveries that failed go after untried ones, so that they cannot block them. */
+  /** The lane or the sink is failing: untried deliveries go first, so that failed ones cannot block them. */
   readonly failedLast: boolean;
   /** Consent states that make an identity visible. */
   readonly accepts: ReadonlySet<Consent>;
@@ -45,7 +45,7 @@ export interface Batch {
 /**
  * Takes the next changes of a lane, decides on each, and commits the decisions with the new watermark. Each delivery is
  * then `sending`, `withheld`, `superseded`, `dead`, or `waiting` for an earlier change of its item. Replayed changes
- * come last: after all new changes, and after everything unsettled of their item.
+ * come last: after all new changes, and after every unsettled delivery of the same item.
  */
 export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(

@@ -64,7 +64,8 @@ async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Claims unclaimed codes in one statement. @returns the rows whose codes are claimed or belong to a forgotten person
+ * Claims unclaimed codes in one statement.
+ * @returns the rows whose codes are claimed or belong to a forgotten person
  */
 async function claimFree(
   ledger: Ledger,

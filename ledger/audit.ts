@@ -35,8 +35,8 @@ export interface AuditChoice {
 }
 
 /**
- * Records a request before it is carried out. If it cannot be recorded, it must not be carried out. @returns the number
- * of the record
+ * Records a request before it is carried out. If it cannot be recorded, it must not be carried out.
+ * @returns the number of the record
  */
 export async function recordRequest(ledger: Ledger, asked: AskedAction): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(

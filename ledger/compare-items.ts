@@ -69,9 +69,10 @@ interface ComparedRow {
 }
 
 /**
- * Returns the items that differ from the stored ones. Sends only keys and hashes: an unchanged item costs no row. Omits
- * rows that a later request has already seen differently. `lateral` with a limit forces one look-up per key. Until the
- * table is analyzed, which can be after the first walk, a plain join reads the whole list for every page.
+ * Returns the items that differ from the stored ones. Sends keys, hashes and a few flags but no payloads, and an
+ * unchanged item returns no row. Omits items whose stored row was already seen by a later request. `lateral` with a
+ * limit forces one look-up per key. Until the table is analyzed, which can be after the first walk, a plain join reads
+ * the whole list for every page.
  */
 export async function compareItems(
   ledger: Ledger,
@@ -131,7 +132,7 @@ export async function compareItems(
 }
 
 /**
- * Brings items into the form in which they are compared and stored. Each counts as new, because its stored row is not
+ * Converts items to the form in which they are compared and stored. Each counts as new, because its stored row is not
  * read.
  */
 export async function asNewItems(
@@ -154,7 +155,7 @@ function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem,
   return {
     revision: row.revision!,
     lastSequence: row.last_sequence!,
-    // a move to another session is a change, also where no field of the item says so
+    // a move to another session is a change, even if no field of the item shows it
     sameContent:
       row.session_id === differing.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, differing)),
     sameCopies: row.same_copies!,
@@ -165,7 +166,10 @@ function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem,
   };
 }
 
-/** Whether the stored item and the one just read are equal without the fields that the rules of either drop. */
+/**
+ * Whether the stored item and the one just read are equal apart from the fields that the rules of one or the other
+ * drop. True if the stored payload has expired.
+ */
 function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
   if (row.other_payload === null) return false;
   if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
@@ -217,8 +221,8 @@ export async function sessionSettings(
 }
 
 /**
- * Returns the flag of each question's twin in `qna-questions`, by `<question> <session>`, so that a twin in another
- * session is not used.
+ * Returns the anonymity flag of the item with the same key in `qna-questions` for each question. The map's keys are
+ * `<question> <session>`, so that an item from another session is not used.
  */
 export async function questionFlags(
   tx: Queryable,

@@ -17,15 +17,16 @@ export interface PageScope {
   readonly pigeonholeId: number;
   readonly list: string;
   readonly streamId: number;
-  /** Rises as sequences are given within the transaction. */
+  /** Increases as sequence numbers are assigned in the transaction. */
   nextSequence: number;
   /**
-   * The workspace has forgotten people: their items are not stored. Absent if the items were not read from the service.
+   * True if people were forgotten in this workspace or pigeonhole; their items are then not stored. Absent if the items
+   * were not read from the service.
    */
   readonly forgets?: boolean;
 }
 
-/** An answer of the service. */
+/** A response from the service. */
 export interface Source {
   /** Instant of the request. */
   readonly requestedAt: Date;
@@ -50,7 +51,7 @@ interface Change {
 
 /**
  * Writes the items that differ, and a change for each item whose content differs. An item's payload is stored once: a
- * change gets a snapshot of its own only when a later one takes its place (decision 0003).
+ * change gets its own snapshot only when the item's payload is about to be replaced (decision 0003).
  * @param source the response that contains them; null if there is none: the rows then keep their `seen_at`
  */
 export async function writeChanges(
@@ -141,8 +142,9 @@ export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, 
   on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
 
 /**
- * Copies an item's payload into the change that it belongs to, before the payload is replaced, even if only copied
- * texts differ. A change that was sent may have to be sent again, and a repeat has to be the same bytes.
+ * Copies an item's payload into the change it belongs to before the payload is replaced, even if only the texts copied
+ * from other items differ. A change that was sent may have to be sent again, and the repeat must be byte-for-byte
+ * identical.
  */
 async function keepSnapshots(tx: Queryable, scope: PageScope, differing: readonly DifferingItem[]): Promise<void> {
   const replaced = differing.filter(({ known }) => known !== undefined && !known.deleted);
@@ -226,9 +228,9 @@ async function insertChanges(
 }
 
 /**
- * Updates rows whose content is unchanged, without a change: only copied texts, the known visibility, the reading
- * rules,
- * or facts that only decisions use (a consent that is dropped from the payload) differ.
+ * Updates rows whose content is unchanged, and writes no change for them: they differ only in their stream, copied
+ * texts, visibility, reading rules, or facts that only decisions use (such as a consent that is dropped from the
+ * payload).
  */
 async function updateWithoutChange(
   ledger: Ledger,
@@ -278,7 +280,7 @@ function keysOf(differing: readonly DifferingItem[]): string[] {
 }
 
 /**
- * Removes from the stored earlier revisions of items what may no longer be kept: the person, if the item is now
+ * Removes what may no longer be kept from the snapshots of earlier revisions: the person's identity if the item is now
  * anonymous, and fields that are now dropped. The ids of the changes do not change.
  */
 export async function rewriteSnapshots(

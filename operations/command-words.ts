@@ -30,7 +30,8 @@ const longestKey = 200;
 
 /**
  * The item that a person means by `list:key`; a list may be named in the singular, and any list that items are stored
- * of may be meant. @returns what is wrong where it is none: `notFound` where no item can have such a key
+ * of may be meant.
+ * @returns what is wrong where it is none: `notFound` where no item can have such a key
  */
 export function itemNamed(word: string): { list: ListName; key: string } | { problem: string; notFound: boolean } {
   const [, listWord, key] = /^([a-z_-]{1,40}):([^]+)$/i.exec(word) ?? [];

@@ -39,8 +39,9 @@ interface Asking {
 
 /**
  * Estimates the requests that reading needs on the busiest day of the calendar, for each key. Reads pigeonholes, their
- * sessions and sizes; changes nothing and needs neither store nor Temporal. @param quota requests a day, if the service
- * does not report them or another plan is considered @throws {ApiError} if the service cannot be read
+ * sessions and sizes; changes nothing and needs neither store nor Temporal.
+ * @param quota requests a day, if the service does not report them or another plan is considered
+ * @throws {ApiError} if the service cannot be read
  */
 export async function* estimate(
   config: Config,

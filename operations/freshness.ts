@@ -81,8 +81,8 @@ export class HindranceMemory {
   constructor(private readonly nowMs: () => number) {}
 
   /**
-   * Records the current state. @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there
-   * was none
+   * Records the current state.
+   * @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there was none
    */
   sinceEnd(pigeonhole: string, isHindered: boolean): number {
     const now = this.nowMs();

@@ -62,8 +62,8 @@ export type { Config };
 
 /**
  * Loads the configuration of a request: its text, or the current content of this process's file. Secrets in a text are
- * replaced by stand-ins, and it may contain only references that this process's file has at the same key. @throws
- * {ConfigError} if it cannot be used
+ * replaced by stand-ins, and it may contain only references that this process's file has at the same key.
+ * @throws {ConfigError} if it cannot be used
  */
 export async function loadCandidate(
   current: Pick<Config, 'file'>,

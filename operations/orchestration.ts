@@ -114,8 +114,9 @@ const longestSilenceMs = 90_000;
 const workflowTasks = 1;
 
 /**
- * Checks whether any worker runs, for a process that only serves the API. @returns a sentence if none runs; null if a
- * worker has polled lately @throws as Temporal's client
+ * Checks whether any worker runs, for a process that only serves the API.
+ * @returns a sentence if none runs; null if a worker has polled lately
+ * @throws as Temporal's client
  */
 export async function findMissingWorkers(client: Client, taskQueue: string, nowMs: number): Promise<string | null> {
   const { pollers } = await client.workflowService.describeTaskQueue({

@@ -118,8 +118,9 @@ interface Variant {
 
 /**
  * Plans what a sink would receive of the stored items, newest first, with the same code that sends. Sends and changes
- * nothing. @returns `unknown` with a sentence if there is no such sink or pigeonhole @throws {ConfigError} if a file
- * cannot be used
+ * nothing.
+ * @returns `unknown` with a sentence if there is no such sink or pigeonhole
+ * @throws {ConfigError} if a file cannot be used
  */
 export async function previewSink(
   current: Current,

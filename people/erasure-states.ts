@@ -102,8 +102,8 @@ export async function reopenErasures(ledger: Ledger): Promise<number> {
 }
 
 /**
- * Lifts an erasure: the service or an import may bring the person back. @returns whether the erasure had forgotten
- * anyone
+ * Lifts an erasure: the service or an import may bring the person back.
+ * @returns whether the erasure had forgotten anyone
  */
 export async function liftErasure(ledger: Ledger, erasure: number): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {

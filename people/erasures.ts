@@ -67,8 +67,8 @@ export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Era
 }
 
 /**
- * Returns erasures, newest first. @param before number of the last erasure on the previous page; null for the first
- * page
+ * Returns erasures, newest first.
+ * @param before number of the last erasure on the previous page; null for the first page
  */
 export async function listErasures(
   ledger: Ledger,

@@ -11,14 +11,14 @@ import { reportPage } from './walk-stream.js';
 import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
-/** Maximum number of filtered requests in one cycle; the rest follow after the next sweep. */
+/** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
 const maxRequests = 10;
 const maxItems = 500;
 
 /**
- * Requests the items that a sweep lacked with filters, where the list has one. A response with the whole filtered set
- * shows whether an item was deleted. In a list without ids, also checks rows that were on two pages, since two such rows
- * may exist.
+ * Requests the items that a sweep did not show, by means of a filter, if the list has one that is narrow enough. A
+ * response with the whole filtered set shows whether an item was deleted. In a list without ids, also requests the rows
+ * that the sweep showed more often than the ledger holds them, because the extra copies may be real.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { to, place, lease, limits } = reading;
@@ -45,7 +45,7 @@ interface Group {
   readonly set: FilteredSet;
   /** Keys of missing items that the set contains if they exist. */
   readonly missing: string[];
-  /** Those of them that a walk lacked between their neighbours. */
+  /** Those that were absent from a walk although it showed both of their neighbours. */
   readonly lackedInPlace: Set<string>;
 }
 
@@ -59,7 +59,7 @@ async function look(reading: StreamReading, group: Group): Promise<void> {
   await settle(reading, { ...second, gone: second.gone.filter((key) => first.gone.includes(key)) });
 }
 
-/** Requests a filtered set and stores its items if the response is whole. */
+/** Requests a filtered set and stores its items if the response contains the complete set. */
 async function readSet(reading: StreamReading, { set, missing }: Group): Promise<Looked> {
   const { to, place, lease, turn } = reading;
   const list = lease.list as ListName;
@@ -100,7 +100,9 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
   };
 }
 
-/** Error kinds that concern the filter and not the list: the question that was voted on may be deleted itself. */
+/**
+ * Error kinds that concern the filter and not the list: the question that was voted on may itself have been deleted.
+ */
 const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
   'notFound',
   'invalidParameter',
@@ -146,7 +148,8 @@ interface FilteredSet {
 
 /**
  * Returns the smallest filtered set that contains an item; undefined if no filter is narrow enough, or its value is not
- * known (the attendee of an anonymous vote). A session is no such filter, because items move between sessions. Pure.
+ * known (the attendee of an anonymous vote). A session alone is not narrow enough to filter by, because items move
+ * between sessions. Pure.
  */
 export function filteredSet(
   pigeonholeId: number,

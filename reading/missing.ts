@@ -16,13 +16,16 @@ import type { PageScope } from '../ledger/write-changes.js';
 /** Lists whose items may move from one session's stream to another's, under the same key. */
 const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
-/** Position of a row among wholly identical ones is part of its key (`to-items.ts`): `k`, `k#2`, `k#3`. */
+/**
+ * The number of a row among completely identical rows, as an SQL expression. It is part of the row's key
+ * (`to-items.ts`): `k`, `k#2`, `k#3`.
+ */
 const copyOf = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
 
 /**
- * Compares the stream's stored items with a complete walk: items that the walk did not show are missing, and items that it
- * showed no longer are. Then deletes items whose absence is proved. Rows written by requests after the walk's first are
- * left out.
+ * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
+ * that it showed are no longer missing. Then deletes items whose absence is proved. Rows that were last seen after the
+ * walk's first request are left out.
  * @returns the number of deleted items
  */
 export async function settleMissing(
@@ -68,7 +71,9 @@ export async function settleMissing(
   );
 }
 
-/** Drops missing items that a walk has shown, and adds none: for a walk that proves no deletion. */
+/**
+ * Removes the items that a walk showed from the missing items, and adds none. For walks that cannot prove a deletion.
+ */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
@@ -79,10 +84,11 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
 /**
- * Returns the keys of stored items that the walk did not show. Both sides are counted together by key, and the lacking
- * keys are looked up. A join would take minutes in a long list while the tables have no statistics, because the planner
- * would compare each row with each. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. After
- * a first walk there are no other stored items, and no page is read.
+ * Returns the keys of stored items that the walk did not show. Counts the stored copies and the shown copies of each
+ * key in one grouping, then looks up the copies that were not shown. In a long list, a join would take minutes while
+ * the tables have no statistics, because the planner would compare every row with every other. Requires
+ * `useIndexOrder`, or the planner may read the items of all pigeonholes. After a stream's first walk, no item is older
+ * than the walk, so no page is read.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -107,8 +113,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 }
 
 /**
- * Deletes items whose absence a response or the walks of the stream have proved, once a second response has confirmed it.
- * In lists whose items move between sessions, the other sessions' streams have to be walked first, and then this one again.
+ * Deletes items (or holds the deletion for an operator) if a response or the stream's walks have proved that they are
+ * absent and a second response has confirmed it. In lists whose items move between sessions, the other sessions'
+ * streams have to be walked first, and then this one again.
  * @param at instant of the request that proved the absence
  */
 export async function removeProved(
@@ -133,8 +140,8 @@ export async function removeProved(
 }
 
 /**
- * Returns the keys that an earlier, separate request lacked as well. If they are a large part of the stream, that request
- * must be older by the configured time. Stores for the other keys when they can be confirmed.
+ * Returns the keys that were also absent from an earlier, separate response. If they are a large part of the stream,
+ * that request must be older by the configured time. Stores with every key the time from which it can be confirmed.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -159,7 +166,10 @@ async function confirmedKeys(
   return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
 }
 
-/** Returns the keys without those that another stream has shown since: these items have moved there. */
+/**
+ * Returns the keys that are still missing from this stream. Leaves out items that another stream has shown since,
+ * because they have moved there, and items that are no longer open.
+ */
 async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<{ key: string }>(
@@ -172,13 +182,13 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
   return rows.map(({ key }) => key);
 }
 
-/** Time until this stream is walked again. By then the other streams have mostly been walked. */
+/** Time until a sweep of this stream is due again. By then, the other streams have usually been walked. */
 const walkAgainMs = 1000;
 
 /**
- * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. A stream that fails or
- * shows rows of other sessions keeps its due time, and so does this stream; otherwise each of its walks would cause the
- * next one while another stream cannot be read.
+ * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. A stream that
+ * fails or shows rows of other sessions is not read earlier than planned, and neither is this stream. Otherwise, while
+ * another stream cannot be read, each walk of this stream would cause the next.
  */
 async function heldForOthers(
   tx: Queryable,
@@ -191,7 +201,7 @@ async function heldForOthers(
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
-       -- the first walk that lacks an item may be a glitch of the service, so it does not count as a sweep
+       -- the first walk in which an item is absent may be due to a glitch in the service, so it does not count as a sweep
        select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
          and x.since >= s.swept_from) then swept_from end as swept_from
        from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
@@ -231,10 +241,10 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
 const settledAfterMs = 60_000;
 
 /**
- * Makes a stream due for the read that confirms missing items: immediately, or when the time to confirm has passed. A
- * stream that each poll reads completely is also walked again immediately after its first walk that lacked an item between
- * its neighbours, except for items that have only just appeared. Each item causes one read, so that an item whose absence
- * walks cannot prove costs nothing extra.
+ * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. If
+ * every poll reads the stream completely (`walksAgain`), the first walk that showed an item's neighbours without the
+ * item is also repeated immediately, unless the item has only just appeared. Each item causes only one such repeat, so
+ * an item whose absence walks cannot prove does not cause one walk after another.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -263,7 +273,7 @@ export async function confirmMissing(
   );
 }
 
-/** An item that a filtered request can find, to check immediately whether it was deleted. */
+/** An item to look up with a filtered request, which shows without another walk whether it still exists. */
 export interface MissingItem {
   readonly key: string;
   readonly sessionId: number | null;
@@ -271,7 +281,7 @@ export interface MissingItem {
   readonly attendeeId: number | null;
   /** Canonical JSON. */
   readonly payload: string;
-  /** Number of whole walks that lacked it between its neighbours. */
+  /** Number of complete walks that showed its neighbours but not the item. */
   readonly walks: number;
 }
 
@@ -326,8 +336,8 @@ export async function settleLooked(
 }
 
 /**
- * Returns items of a list without ids of which the last sweep showed more copies than the ledger holds. Either the copies
- * exist, or a row moved to the next page during the sweep.
+ * For a list without ids: returns the items that the last sweep showed more often than the ledger holds them. Either
+ * the copies exist, or a row moved to the next page during the sweep.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
   const rows = await ledger.db.query<MissingRow>(

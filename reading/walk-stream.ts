@@ -24,7 +24,10 @@ const longWalk = 4;
 /** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
 const maxKnownPages = 2000;
 
-/** `distrusted`: the list is not in the expected order, so only a sweep from the first page can read it. */
+/**
+ * `distrusted`: the list's order, its filter or the stored checkpoint cannot be relied on, so only a sweep from the
+ * first page can read it.
+ */
 type WalkEnding = 'finished' | 'more' | 'distrusted';
 
 /** A received page, checked but not stored yet. */
@@ -34,8 +37,8 @@ interface Arrived {
   /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
   /**
-   * Rows to insert if all items are new, which is certain only after the previous page is stored; undefined if an item
-   * may already be known.
+   * Rows to insert if every item turns out to be new. That is checked again once the previous page is stored; undefined
+   * if the ids already show that an item may be known.
    */
   readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
@@ -135,7 +138,7 @@ function checkDigest(
   known: KnownPage | undefined,
 ): Arrived {
   if (kind === 'poll') return checkItems(reading, page, null);
-  // The digest leaves the cursor out: it is opaque and may differ on every request.
+  // The cursor is left out of the digest, because it is opaque and may differ on every request.
   const shown = [defaultCount, page.perPage, rulesOf(reading), page.digest];
   const digest = reading.to.ledger.hash.content(shown.join('\n'));
   if (known?.digest.equals(digest) === true) {
@@ -172,7 +175,7 @@ async function checkProgress(
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
-  // Foreign rows mean that the service ignored the filter: positions in such a list say nothing.
+  // Foreign rows mean that the service ignored the filter, so the position of an item in such a list is meaningless.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
   if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
     const ending = await distrust(reading, demoted(lease));
@@ -272,8 +275,8 @@ async function storePage(
 }
 
 /**
- * Compares a page's ids with the highest id that the stream has stored. In a list read per session no item is certainly
- * new, because items move between sessions.
+ * Compares a page's ids with the highest id that the stream has stored. In a list that is read per session, an id above
+ * the highest does not prove that the item is new, because items move between sessions.
  */
 function compareIds(
   { lease, highestId }: StreamReading,

@@ -6,9 +6,9 @@ import type { Accounts } from './network/accounts.js';
  * The contract of a destination. The delivery engine (delivering/) owns order, retries, consent and the ledger. It
  * hands over only changes that may be sent. A sink does not retry, wait or keep records of its own.
  *
- * The life of a change: `plan` converts it into operations (pure: preview and explanation run the same code), the
- * engine commits that an attempt starts, `send` makes the calls, the engine commits the outcomes. If the process dies
- * between these commits, `recover` finds out what happened, if the sink can. Other sinks send again, which must be
+ * The life of a change: `plan` converts it into an operation (pure: preview and explanation run the same code), the
+ * engine commits the start of an attempt, `send` makes the calls, and the engine commits the outcomes. If the process
+ * dies between these commits, `recover` finds out what happened, if the sink can. Other sinks send again, which must be
  * harmless (`repeats: 'harmless'`).
  */
 export interface Sink<Op extends Operation = Operation> {
@@ -19,8 +19,8 @@ export interface Sink<Op extends Operation = Operation> {
    */
   check(signal: AbortSignal): Promise<CheckLine[]>;
   /**
-   * Plans the operation for each subject, in their order. Pure: no I/O, no clock, no randomness. Never throws for a
-   * subject.
+   * Plans the operation for each subject, in their order. Pure: no I/O, no clock, no randomness. Never throws because
+   * of a subject.
    */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
@@ -31,22 +31,22 @@ export interface Sink<Op extends Operation = Operation> {
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
    * Finds out what happened to operations that an earlier attempt may have sent: after another process took over the
-   * lane, or a minute after an `unknown` outcome. Reads only, because the operations are as they were planned then,
-   * and their people may have withdrawn consent since. `unsent` is planned again, with the `object` that was found, if
-   * any. `retry` and `pause` mean that the look-up failed and is repeated. After a takeover it is called before the
-   * lane sends anything else, also without operations.
+   * lane, or a minute after an `unknown` outcome. Must only read: the operations are those of the earlier attempt, and
+   * the people in them may have withdrawn consent since. A change whose outcome is `unsent` is planned again, with the
+   * `object` that was found, if any. `retry` and `pause` mean that the look-up failed and is repeated. After a
+   * takeover, it is called before the lane sends anything else, even if there are no operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * Plans what `recover` has to look for if the present mapping produces nothing for a change that an earlier attempt
-   * may have sent, or fails on it. Never sent. Pure, as `plan`. `nothing`: the attempt cannot have created anything;
-   * `unplannable`: the sink cannot look for it, and leaves it to the operator.
+   * Plans what `recover` has to look for if an earlier attempt may have sent a change and the present mapping fails on
+   * that change or produces nothing for it. Never sent. Pure, like `plan`. `nothing`: the attempt cannot have created
+   * anything; `unplannable`: the sink cannot look for it, and leaves it to the operator.
    */
   trace?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * For sinks that store what they receive (files): removes everything about these items except the change that
-   * deleted them. The lane's holder calls it with nothing in flight, after that change is delivered. Never throws.
-   * Safe to run twice, also after a process died halfway.
+   * For sinks that store what they receive (files): removes everything about these items except the change that deleted
+   * them. The lane's holder calls it with nothing in flight, after that change is delivered. Never throws. Safe to run
+   * twice, even after a process died halfway.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
   /**
@@ -61,7 +61,8 @@ export interface Sink<Op extends Operation = Operation> {
 }
 
 /**
- * A change with everything that a sink may use to plan it. Contains nothing of a person whose identity is not visible.
+ * A change with everything that a sink may use to plan it. Contains nothing about a person whose identity is not
+ * visible.
  */
 export interface Subject {
   readonly change: Change;
@@ -78,12 +79,14 @@ export interface Subject {
   readonly object: Fields | null;
   /**
    * Set for the lists in the trait `joins`: the items in which the same attendee answered the same question, and those
-   * that `object` names as `members`. As they are now, each shown to the sink by a decision of its own.
+   * that `object` names as `members`. Each is in its present state, and whether its person's identity is visible is
+   * decided for it separately.
    */
   readonly siblings?: readonly Subject[];
   /**
    * The reason to remove what was sent, if any: `change.data` is null then. `deleted`: the item was deleted in the
-   * service; `consent-withdrawn`, `erased`: the person is to be forgotten here, as `onForget` says.
+   * service; `consent-withdrawn`, `erased`: the destination is to forget the person, in the way that `onForget`
+   * specifies.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
 }
@@ -114,8 +117,8 @@ export interface ErasedItems {
 
 export type EraseResult =
   /**
-   * Number of lines or records that were removed or rewritten; `missing`: places that no longer exist where they were
-   * written.
+   * Number of lines or records that were removed or rewritten; `missing`: number of places (such as files) that were
+   * written to and are no longer there.
    */
   | { readonly kind: 'erased'; readonly count: number; readonly missing: number }
   | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
@@ -123,9 +126,9 @@ export type EraseResult =
 export interface SinkTraits {
   /** `item`: changes of one item are delivered in order; `pigeonhole`: all changes of a pigeonhole are. */
   readonly order: 'item' | 'pigeonhole';
-  /** Whether plans use more than the change itself: reading that costs one statement per batch. */
+  /** Whether plans use more than the change itself; the extra data costs one statement per batch. */
   readonly looksAround: boolean;
-  /** Lists of which it joins the answers of one attendee to one question: plans use `siblings`. */
+  /** Lists in which the sink combines an attendee's answers to one question; its plans use `siblings`. */
   readonly joins?: ReadonlySet<string>;
   /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
@@ -147,7 +150,8 @@ export interface Lane {
   /** The lane's memory as last committed. */
   readonly memory: Fields;
   /**
-   * Commits more memory immediately, key by key: an intent that must be known if the process dies in the next call.
+   * Merges these keys into the lane's memory and commits them immediately, for an intent that must survive if the
+   * process dies during the next call.
    * @throws when another process took over the lane: nothing may be sent then
    */
   remember(memory: Fields): Promise<void>;
@@ -160,7 +164,7 @@ export interface Lane {
 
 export interface SendResult {
   readonly outcomes: readonly Outcome[];
-  /** Committed with the outcomes, key by key over the lane's memory; absent: no change. */
+  /** Merged key by key into the lane's memory and committed with the outcomes; absent: no change. */
   readonly memory?: Readonly<Record<string, unknown>>;
 }
 
@@ -182,13 +186,16 @@ export type Result =
   /** Every delivery would fail: the sink stops and keeps its backlog until the cause is resolved. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
-   * Refused as it is: becomes a dead letter under `cause`, a short stable code that groups them, after other
-   * deliveries have passed. Until then the destination may refuse everything (decision 0078), and the backlog is kept.
-   * `about: 'record'`: only this record is at fault, whatever happens to others, such as a person unknown to the
-   * destination.
+   * Refused in its present form. Once other deliveries have passed, it becomes a dead letter under `cause`, a short
+   * stable code by which dead letters are grouped. Until then the destination may refuse everything (decision 0078),
+   * and the backlog is kept. `about: 'record'`: only this record is at fault, whatever happens to others (for example,
+   * the destination does not know the person).
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
-  /** May or may not have happened: looked up before it is sent again, at least a minute later. */
+  /**
+   * May or may not have happened. If `repeats` is `lookUp`, it is looked up, at least a minute later, before it is sent
+   * again.
+   */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
    * Certainly not sent, and not because of the change: due again immediately, or after `afterMs` if the sink postponed
@@ -259,7 +266,7 @@ export interface KeptCredentials {
   /** @returns undefined if nothing was ever claimed; `text` is null if nothing is stored yet */
   read(configured: string): Promise<KeptCredential | undefined>;
   /**
-   * Lets this process replace the credential for that time.
+   * Gives this process the exclusive right to replace the credential for `forMs`.
    * @returns undefined while another process replaces it
    */
   claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
@@ -293,7 +300,7 @@ export function fieldsOf(found: unknown): Fields {
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
 }
 
-/** Whether a removal forgets a person, rather than an item that was deleted. */
+/** Whether the reason for a removal is to forget a person, and not that the item was deleted. */
 export function forgetsPerson(removal: Subject['removal']): boolean {
   return removal === 'consent-withdrawn' || removal === 'erased';
 }

@@ -42,7 +42,8 @@ function writeInstanceFile(place: InstancePlace, instance: InstanceFile): () => 
 
 /**
  * Writes this process's address for commands of the same user. If the file cannot be written, they use the configured
- * address. @returns a function that deletes it
+ * address.
+ * @returns a function that deletes it
  */
 export function noteInstance(
   place: InstancePlace,
@@ -62,8 +63,8 @@ export function noteInstance(
 }
 
 /**
- * Reads the file. After a kill, it may name a process that has ended. @returns undefined if it does not exist or cannot
- * be read
+ * Reads the file. After a kill, it may name a process that has ended.
+ * @returns undefined if it does not exist or cannot be read
  */
 export function readInstanceFile(place: InstancePlace): InstanceFile | undefined {
   try {

@@ -11,8 +11,8 @@ export function workflowBundlePath(): string {
 }
 
 /**
- * Bundles the built workflows. Called by the build, after the compiler. @throws when a workflow imports what it must
- * not
+ * Bundles the built workflows. Called by the build, after the compiler.
+ * @throws when a workflow imports what it must not
  */
 export async function writeWorkflowBundle(): Promise<void> {
   const { code } = await bundleWorkflowCode({

@@ -47,7 +47,7 @@ export class ImportSender {
     this.#watch = new LeaseWatch(() => confirmImport(to.ledger, lease), to.clocks);
   }
 
-  /** Sends one chunk after another until nothing is left, something stops the import, or the time is over. */
+  /** Sends one chunk after another until nothing is left, something stops the import, or the time is up. */
   async loop(mayGoOn: () => boolean): Promise<void> {
     let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
@@ -71,7 +71,7 @@ export class ImportSender {
         to,
         { workspace: lease.workspace, priority: 'import' },
         async (client) => {
-          await this.#watch.confirm(); // the permit may have taken long, or the machine may have been suspended
+          await this.#watch.confirm(); // getting the permit may have taken a long time, or the machine may have been suspended
           return await client.createRegistrants(
             lease.pigeonholeId,
             { elements: chunk.elements },
@@ -161,7 +161,7 @@ export class ImportSender {
     await this.#settle(chunk, answer, { requestId, indexBase, failing });
   }
 
-  /** Whether the service answers other requests, so that the row is the problem. */
+  /** Whether the service answers other requests, which means that the row is the problem. */
   async #serviceAnswers(): Promise<boolean> {
     const { to, lease } = this;
     try {

@@ -7,8 +7,8 @@ import { type StartedChunk, type ImportLease, type NothingStarted, staleImport }
 const growAfter = 4;
 
 /**
- * SQL expression over `imports i`: the number of registrants per request after a success. @param workspace the
- * parameter of the statement that holds the workspace
+ * SQL expression over `imports i`: the number of registrants per request after a success.
+ * @param workspace the parameter of the statement that holds the workspace
  */
 export const grownSize = (workspace: string): string =>
   `case when i.passed >= ${growAfter} and i.chunk_size < ${firstChunkSize}

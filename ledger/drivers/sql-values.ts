@@ -15,8 +15,8 @@ export type SqlValue =
   | readonly SqlValue[];
 
 /**
- * Converts a parameter for `pg`: a Buffer is sent in binary form, a text as it is. @param elementType type to which the
- * statement casts an array's elements; undefined if it does not cast them
+ * Converts a parameter for `pg`: a Buffer is sent in binary form, a text as it is.
+ * @param elementType type to which the statement casts an array's elements; undefined if it does not cast them
  * @throws as `toSqlText`; {StoreError} kind `other` for an array that was encoded for another type
  */
 export function toSqlParameter(value: SqlValue, elementType: string | undefined): string | Buffer | null {

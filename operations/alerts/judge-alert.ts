@@ -70,7 +70,8 @@ export function judgeAlert(
 
 /**
  * Returns the state to store when a message is postponed: the next check finds the same message again, unless the
- * condition is over by then. Pure. @returns null: no state was known, and none is stored
+ * condition is over by then. Pure.
+ * @returns null: no state was known, and none is stored
  */
 export function postponedState(before: AlertState | null, { state, tell }: Judgement): AlertState | null {
   if (tell !== 'raised' || state === null) return before;

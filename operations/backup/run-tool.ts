@@ -5,8 +5,8 @@ import { BackupError } from './backup-error.js';
 export interface RunningTool {
   readonly child: ChildProcess;
   /**
-   * Resolves when the tool has ended without an error. @throws {BackupError} kind `tool` if it is not installed;
-   * `failed` with its first error line
+   * Resolves when the tool has ended without an error.
+   * @throws {BackupError} kind `tool` if it is not installed; `failed` with its first error line
    */
   readonly done: Promise<void>;
 }

@@ -17,7 +17,8 @@ const allowedSkewMs = 15 * 60_000;
 /**
  * Verifies an AWS Signature Version 4 of S3, computed here from the documentation and not by a library: "Authenticating
  * Requests: Using the Authorization Header (AWS Signature Version 4)" and "Signature Calculations for the Authorization
- * Header: Transferring Payload in a Single Chunk". @returns undefined when it is right
+ * Header: Transferring Payload in a Single Chunk".
+ * @returns undefined when it is right
  */
 export function verifySignature(
   request: DoubleRequest,

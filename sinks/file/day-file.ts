@@ -24,8 +24,8 @@ export class DayFile {
 
   /**
    * Opens a file for appending. Creates it and its folders if it has no committed line yet, and cuts off everything
-   * beyond the committed length, which a failed write left. @throws {DestinationChanged} if the file is missing,
-   * shorter, or has no end of line at the committed length
+   * beyond the committed length, which a failed write left.
+   * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
   static async openForAppending(
     root: string,

@@ -13,8 +13,8 @@ import { lineBytes, type FileOperation, isSafePath } from './format.js';
  * lines of other operations. The ledger passes everything in flight and counts none of the cut lines as delivered, so
  * it sends those still wanted again; keeping them would duplicate them. A second run has the same result.
  *
- * A missing or shorter file of an earlier day is not a fault, because people may move old files away. @throws
- * {DestinationChanged} if a relevant file is shorter than its committed length or was changed there
+ * A missing or shorter file of an earlier day is not a fault, because people may move old files away.
+ * @throws {DestinationChanged} if a relevant file is shorter than its committed length or was changed there
  */
 export async function recoverBatch(
   root: string,

@@ -20,8 +20,8 @@ export class FailedMapping extends MappingError {
   /**
    * @param key the expression's place, e.g. `crm.records[0].properties.email`
    * @param code short and stable; groups dead letters together with the key
-   * @param what rest of the sentence that starts with the key, without any value @param where text between key and
-   *   rest: line and item
+   * @param what rest of the sentence that starts with the key, without any value
+   * @param where text between key and rest: line and item
    */
   constructor(
     readonly key: string,
