@@ -32,7 +32,7 @@ export interface KnownRow {
 
 /** The items of a page that have to be written. */
 export interface ItemComparison {
-  readonly differing: DifferingItem[];
+  readonly differingItems: DifferingItem[];
   /** Whether a later request has already seen one of the rows, so that the ledger is newer than the page. */
   readonly outdated: boolean;
 }
@@ -80,8 +80,8 @@ export async function compareItems(
   place: PagePlace,
   { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
 ): Promise<ItemComparison> {
-  if (items.length === 0) return { differing: [], outdated: false };
-  const { differing: candidates } = await asNewItems(ledger, tx, place, { items, rules });
+  if (items.length === 0) return { differingItems: [], outdated: false };
+  const { differingItems: candidates } = await asNewItems(ledger, tx, place, { items, rules });
   const rows = await tx.query<ComparedRow>(
     `with compared as (
        select s.n::int as n, i.key is null as is_new, i.later as newer, not i.later and (i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
@@ -118,15 +118,18 @@ export async function compareItems(
       place.streamId,
     ],
   );
-  const differing = new Map<number, DifferingItem>();
+  const differingByPosition = new Map<number, DifferingItem>();
   for (const row of rows.filter(({ what }) => what !== 'newer')) {
     for (const n of row.ns) {
       const candidate = candidates[n - 1]!;
-      differing.set(n, row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) });
+      differingByPosition.set(
+        n,
+        row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) },
+      );
     }
   }
   return {
-    differing: [...differing.keys()].toSorted((a, b) => a - b).map((n) => differing.get(n)!),
+    differingItems: [...differingByPosition.keys()].toSorted((a, b) => a - b).map((n) => differingByPosition.get(n)!),
     outdated: rows.some(({ what }) => what === 'newer'),
   };
 }
@@ -141,14 +144,14 @@ export async function asNewItems(
   place: PagePlace,
   { items, rules }: { items: readonly SeenItem[]; rules: string },
 ): Promise<ItemComparison> {
-  if (items.length === 0) return { differing: [], outdated: false };
+  if (items.length === 0) return { differingItems: [], outdated: false };
   const judge = await loadJudge(tx, place, items);
-  const differing = items.map((item) => {
+  const newItems = items.map((item) => {
     const visibility = judge(item);
     const { form, hash, copiesHash } = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
     return { item, visibility, rules, form, hash, copiesHash, known: undefined };
   });
-  return { differing, outdated: false };
+  return { differingItems: newItems, outdated: false };
 }
 
 function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {

@@ -28,7 +28,7 @@ export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise
     list: lease.list,
     streamId: lease.streamId,
     nextSequence: row.next_sequence,
-    forgets: row.forgets,
+    hasForgottenPeople: row.forgets,
   };
 }
 

@@ -129,8 +129,8 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
     const { list, stream_id: streamId } = group[0]!.row;
     const part = { ...scope, list, streamId };
-    const differing = group.map(({ row, visibility }) => toDiffering(ledger, row, visibility));
-    const { created, updated } = await writeChanges(ledger, tx, part, differing, null);
+    const differingItems = group.map(({ row, visibility }) => toDiffering(ledger, row, visibility));
+    const { created, updated } = await writeChanges(ledger, tx, part, differingItems, null);
     changed += created + updated;
     await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;

@@ -17,9 +17,9 @@ export async function withoutForgotten(
   ledger: Ledger,
   tx: Queryable,
   scope: PagePlace,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
 ): Promise<DifferingItem[]> {
-  const kept = await withoutTheirs(ledger, tx, scope, differing);
+  const kept = await withoutTheirs(ledger, tx, scope, differingItems);
   if (kept.length === 0 || !(listsWithQuestions as readonly string[]).includes(scope.list)) return kept;
   const questions = new Set(kept.flatMap(({ item }) => questionIdOf(item.fields) ?? []));
   const erased = await erasedQuestions(tx, scope.ref, [...questions]);
@@ -36,28 +36,28 @@ async function withoutTheirs(
   ledger: Ledger,
   tx: Queryable,
   scope: PagePlace,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
 ): Promise<DifferingItem[]> {
   const { workspace } = scope;
-  if (scope.list === 'attendees') await forgetHolders(ledger, tx, scope, differing);
+  if (scope.list === 'attendees') await forgetHolders(ledger, tx, scope, differingItems);
   const people = new Map(
-    differing.flatMap(({ item: { attendeeId } }) =>
+    differingItems.flatMap(({ item: { attendeeId } }) =>
       attendeeId === null ? [] : [[attendeeId, ledger.hash.subject(workspace, attendeeId, 'named')] as const],
     ),
   );
-  if (people.size === 0) return [...differing];
+  if (people.size === 0) return [...differingItems];
   const rows = await tx.query<{ subject: Buffer }>(
     'select subject from forgotten where workspace = $1 and subject = any($2::bytea[])',
     [workspace, [...people.values()]],
   );
-  if (rows.length === 0) return [...differing];
+  if (rows.length === 0) return [...differingItems];
   const forgotten = new Set(rows.map(({ subject }) => subject.toString('hex')));
   const isTheirs = ({ item: { attendeeId } }: DifferingItem): boolean => {
     const subject = attendeeId === null ? undefined : people.get(attendeeId);
     return subject !== undefined && forgotten.has(subject.toString('hex'));
   };
   if (isQuestions(scope.list)) {
-    const questions = differing.flatMap((each) => {
+    const questions = differingItems.flatMap((each) => {
       const { item, known, visibility } = each;
       if (!isTheirs(each) || known !== undefined) return [];
       const purpose = visibility === 'named' ? 'named' : 'anonymous';
@@ -65,7 +65,7 @@ async function withoutTheirs(
     });
     await keepQuestionsAway(tx, scope, questions);
   }
-  return differing.filter((each) => !isTheirs(each));
+  return differingItems.filter((each) => !isTheirs(each));
 }
 
 /**
@@ -76,9 +76,9 @@ async function forgetHolders(
   ledger: Ledger,
   tx: Queryable,
   { workspace, ref }: PagePlace,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
 ): Promise<void> {
-  const holders = differing.flatMap(({ item: { attendeeId, fields } }) => {
+  const holders = differingItems.flatMap(({ item: { attendeeId, fields } }) => {
     const { attendeeCode: code } = fields;
     return attendeeId === null || typeof code !== 'string' || code === ''
       ? []

@@ -23,7 +23,7 @@ export interface PageScope {
    * True if people were forgotten in this workspace or pigeonhole; their items are then not stored. Absent if the items
    * were not read from the service.
    */
-  readonly forgets?: boolean;
+  readonly hasForgottenPeople?: boolean;
 }
 
 /** A response from the service. */
@@ -58,21 +58,21 @@ export async function writeChanges(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
   source: Source | null,
 ): Promise<WrittenChanges> {
-  if (isAllNew(differing)) {
-    const [first] = differing;
+  if (isAllNew(differingItems)) {
+    const [first] = differingItems;
     if (first !== undefined) {
-      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, differing, first.rules), source);
+      await insertNewItems(tx, scope, encodeNewItems(ledger, scope, differingItems, first.rules), source);
     }
-    return { created: differing.length, updated: 0 };
+    return { created: differingItems.length, updated: 0 };
   }
   const seenAt = source?.requestedAt ?? null;
-  const changes = differing.filter(isChange).map((each) => numberChange(scope, each));
-  const sameContent = differing.filter((each) => !isChange(each));
-  const hidden = differing.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
-  const underOtherRules = differing.filter(hasOtherRules);
+  const changes = differingItems.filter(isChange).map((each) => toChange(scope, each));
+  const sameContent = differingItems.filter((each) => !isChange(each));
+  const hidden = differingItems.filter(({ known, visibility }) => known !== undefined && visibility === 'anonymous');
+  const underOtherRules = differingItems.filter(hasOtherRules);
   if (sameContent.length > 0) {
     await keepSnapshots(
       tx,
@@ -106,8 +106,8 @@ export async function writeChanges(
 }
 
 /** Whether all items are new and were read under the same rules, so that no stored row has to be read or kept. */
-export function isAllNew(differing: readonly DifferingItem[]): boolean {
-  return differing.every(({ known, rules }) => known === undefined && rules === differing[0]!.rules);
+export function isAllNew(differingItems: readonly DifferingItem[]): boolean {
+  return differingItems.every(({ known, rules }) => known === undefined && rules === differingItems[0]!.rules);
 }
 
 function isChange({ known }: DifferingItem): boolean {
@@ -118,7 +118,7 @@ function hasOtherRules({ known, rules }: DifferingItem): boolean {
   return known !== undefined && known.rules !== rules;
 }
 
-function numberChange(scope: PageScope, differing: DifferingItem): Change {
+function toChange(scope: PageScope, differing: DifferingItem): Change {
   const kind = differing.known === undefined || differing.known.deleted ? 'created' : 'updated';
   const revision = (differing.known?.revision ?? 0) + 1;
   const sequence = scope.nextSequence;
@@ -132,7 +132,7 @@ function numberChange(scope: PageScope, differing: DifferingItem): Change {
  * each change up by primary key and upserts it, because for `update … from` the planner may read all changes of the
  * pigeonhole (decision 0038).
  */
-export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
+export const keepSnapshotSql = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
   select c.ref, c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.found_at, i.payload
   from unnest($3::text[], $4::int8[]) as n (key, sequence)
     cross join lateral (select case when expired then null else payload end as payload from items
@@ -146,10 +146,10 @@ export const keepSnapshot = `insert into changes (ref, sequence, id, list, key, 
  * from other items differ. A change that was sent may have to be sent again, and the repeat must be byte-for-byte
  * identical.
  */
-async function keepSnapshots(tx: Queryable, scope: PageScope, differing: readonly DifferingItem[]): Promise<void> {
-  const replaced = differing.filter(({ known }) => known !== undefined && !known.deleted);
+async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: readonly DifferingItem[]): Promise<void> {
+  const replaced = differingItems.filter(({ known }) => known !== undefined && !known.deleted);
   if (replaced.length === 0) return;
-  await tx.query(keepSnapshot, [
+  await tx.query(keepSnapshotSql, [
     scope.ref,
     scope.list,
     keysOf(replaced),
@@ -236,10 +236,10 @@ async function updateWithoutChange(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
   seenAt: Date | null,
 ): Promise<void> {
-  const rows = differing.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
+  const rows = differingItems.map((each) => ({ ...each, stored: storedForm(ledger, scope, each) }));
   await tx.query(
     `insert into items (ref, list, key, session_id, revision, last_sequence, seen_at, stream_id, content_hash,
        copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent)
@@ -275,8 +275,8 @@ async function updateWithoutChange(
   );
 }
 
-function keysOf(differing: readonly DifferingItem[]): string[] {
-  return differing.map(({ item }) => item.key);
+function keysOf(differingItems: readonly DifferingItem[]): string[] {
+  return differingItems.map(({ item }) => item.key);
 }
 
 /**

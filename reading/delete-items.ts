@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { idOfChange } from '../ledger/id-of-change.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
-import { keepSnapshot, type PageScope } from '../ledger/write-changes.js';
+import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';
 
 /** Lists whose items decide about the anonymity of questions. */
 const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
@@ -52,7 +52,7 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const gone = rows.map(({ key }) => key);
   const values = gone.map(Number);
   await Promise.all([
-    tx.query(keepSnapshot, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
+    tx.query(keepSnapshotSql, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
     tx.query(
       `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
        select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence

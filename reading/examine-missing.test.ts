@@ -11,17 +11,17 @@ describe('the set that a filter can ask for', () => {
   it.each(['votes', 'answer_ratings'])('of %s is what one question of the session got', (list) => {
     const set = of(list, { payload: { question: { id: 3 } } })!;
     expect(set.ref).toEqual({ list, pigeonholeId: 101, sessionId: 7, filters: { questionId: 3 } });
-    expect(set.holds({ question: { id: 3 }, session: { id: 7 } })).toBe(true);
-    expect(set.holds({ question: { id: 4 }, session: { id: 7 } })).toBe(false);
-    expect(set.holds({ question: { id: 3 }, session: { id: 8 } })).toBe(false);
+    expect(set.contains({ question: { id: 3 }, session: { id: 7 } })).toBe(true);
+    expect(set.contains({ question: { id: 4 }, session: { id: 7 } })).toBe(false);
+    expect(set.contains({ question: { id: 3 }, session: { id: 8 } })).toBe(false);
   });
 
   it.each(['poll-mcq-votes', 'poll-quiz-votes', 'qna-questions'])('of %s is what one attendee did', (list) => {
     const set = of(list, { attendeeId: 5 })!;
     expect(set.ref).toEqual({ list, pigeonholeId: 101, filters: { attendeeId: 5 } });
-    expect(set.holds({ attendee: { id: 5 } })).toBe(true);
-    expect(set.holds({ attendee: { id: 6 } })).toBe(false);
-    expect(set.holds({})).toBe(false);
+    expect(set.contains({ attendee: { id: 5 } })).toBe(true);
+    expect(set.contains({ attendee: { id: 6 } })).toBe(false);
+    expect(set.contains({})).toBe(false);
   });
 
   it('is none where whose an item was is not known, and for lists without a filter that never moves', () => {

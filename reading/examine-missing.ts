@@ -1,6 +1,6 @@
 import { readingRules } from '../ledger/reading-rules.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
-import { doubledItems, type Looked, missingItems, settleLooked, type MissingItem } from './missing.js';
+import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemToLookUp } from './missing.js';
 import { recordPage } from './record-page.js';
 import { wakeSinks } from '../ledger/wake-sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
@@ -8,11 +8,11 @@ import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { askPage } from '../work/asking/ask-page.js';
 import { reportPage } from './walk-stream.js';
-import { limitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { deletionLimitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
-const maxRequests = 10;
+const maxSets = 10;
 const maxItems = 500;
 
 /**
@@ -21,21 +21,21 @@ const maxItems = 500;
  * that the sweep showed more often than the ledger holds them, because the extra copies may be real.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
-  const { to, place, lease, limits } = reading;
+  const { to, place, lease, readLimits } = reading;
   const list = lease.list as ListName;
   const missing = await missingItems(to.ledger, lease, maxItems);
   const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, maxItems);
-  const sets = new Map<string, Group>();
+  const groups = new Map<string, Group>();
   for (const item of [...missing, ...doubled]) {
     const set = filteredSet(place.pigeonholeId, lease, item);
     if (set === undefined) continue;
-    const group = sets.get(set.name) ?? { set, missing: [], lackedInPlace: new Set() };
+    const group = groups.get(set.name) ?? { set, missing: [], lackedInPlace: new Set() };
     if (missing.includes(item)) group.missing.push(item.key);
-    if (item.walks > 0) group.lackedInPlace.add(item.key);
-    sets.set(set.name, group);
+    if (item.walksWithout > 0) group.lackedInPlace.add(item.key);
+    groups.set(set.name, group);
   }
-  for (const group of [...sets.values()].slice(0, maxRequests)) {
-    if (limits.halted() || limits.signal.aborted || to.stopping.aborted) return;
+  for (const group of [...groups.values()].slice(0, maxSets)) {
+    if (readLimits.halted() || readLimits.signal.aborted || to.stopping.aborted) return;
     // oxlint-disable-next-line no-await-in-loop -- few requests, one after the other so that live reads are not delayed
     await look(reading, group);
   }
@@ -60,14 +60,14 @@ async function look(reading: StreamReading, group: Group): Promise<void> {
 }
 
 /** Requests a filtered set and stores its items if the response contains the complete set. */
-async function readSet(reading: StreamReading, { set, missing }: Group): Promise<Looked> {
+async function readSet(reading: StreamReading, { set, missing }: Group): Promise<LookUpResult> {
   const { to, place, lease, turn } = reading;
   const list = lease.list as ListName;
   reading.cursor = null;
   const page = await ask(reading, set);
-  if (page === undefined) return { asked: missing, found: [], gone: [], at: to.ledger.clock.now() };
+  if (page === undefined) return { requested: missing, found: [], gone: [], at: to.ledger.clock.now() };
   turn.pages += 1;
-  const rows = page.items.filter((row) => set.holds(row));
+  const rows = page.items.filter((row) => set.contains(row));
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
@@ -87,13 +87,13 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       readAs: 'filtered answer',
       rules: readingRules(drop),
       highestId: null,
-      isNew: false,
+      allNew: false,
     });
     await reportPage(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
   return {
-    asked: missing,
+    requested: missing,
     found: missing.filter((key) => shown.has(key)),
     gone: complete ? missing.filter((key) => !shown.has(key)) : [],
     at: requestedAt,
@@ -112,23 +112,23 @@ const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
 ]);
 
 /** Requests a filtered set. Returns undefined if the service refuses the filter. */
-async function ask({ to, place, limits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
+async function ask({ to, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
   const permit = { workspace: place.workspace, priority: 'live' } as const;
   try {
-    return await askPage(to, permit, set.ref, { cursor: null, signal: limits.signal });
+    return await askPage(to, permit, set.ref, { cursor: null, signal: readLimits.signal });
   } catch (error) {
     if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
     throw error;
   }
 }
 
-async function settle(reading: StreamReading, looked: Looked): Promise<void> {
+async function settle(reading: StreamReading, result: LookUpResult): Promise<void> {
   const { to, lease, turn } = reading;
   const list = lease.list as ListName;
-  if (looked.asked.length === 0) return;
+  if (result.requested.length === 0) return;
   const { deleted, woken } = await to.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
-    const count = await settleLooked(tx, lease, scope, looked, limitsOf(reading));
+    const count = await storeLookUp(tx, lease, scope, result, deletionLimitsOf(reading));
     return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
   });
   turn.deleted += deleted;
@@ -143,7 +143,7 @@ interface FilteredSet {
   readonly name: string;
   readonly ref: ListRef;
   /** Whether a row belongs to the set. Each row is checked, because the service ignores filters it does not support. */
-  readonly holds: (row: Row) => boolean;
+  readonly contains: (row: Row) => boolean;
 }
 
 /**
@@ -154,7 +154,7 @@ interface FilteredSet {
 export function filteredSet(
   pigeonholeId: number,
   { list, sessionId }: { list: string; sessionId: number },
-  { attendeeId, payload }: Pick<MissingItem, 'attendeeId' | 'payload'>,
+  { attendeeId, payload }: Pick<ItemToLookUp, 'attendeeId' | 'payload'>,
 ): FilteredSet | undefined {
   switch (list as ListName) {
     case 'votes':
@@ -164,7 +164,7 @@ export function filteredSet(
       return {
         name: `question ${questionId}`,
         ref: { list: list as 'votes', pigeonholeId, sessionId, filters: { questionId } },
-        holds: (row) => idIn(row, 'question') === questionId && idIn(row, 'session') === sessionId,
+        contains: (row) => idIn(row, 'question') === questionId && idIn(row, 'session') === sessionId,
       };
     }
     case 'poll-mcq-votes':
@@ -174,7 +174,7 @@ export function filteredSet(
       return {
         name: `attendee ${attendeeId}`,
         ref: { list: list as 'qna-questions', pigeonholeId, filters: { attendeeId } },
-        holds: (row) => idIn(row, 'attendee') === attendeeId,
+        contains: (row) => idIn(row, 'attendee') === attendeeId,
       };
     default:
       return undefined;

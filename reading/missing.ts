@@ -20,7 +20,7 @@ const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
  * The number of a row among completely identical rows, as an SQL expression. It is part of the row's key
  * (`to-items.ts`): `k`, `k#2`, `k#3`.
  */
-const copyOf = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
+const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
 
 /**
  * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
@@ -33,12 +33,12 @@ export async function settleMissing(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  how: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number },
+  options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number },
 ): Promise<number> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
-  const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, how.perPage);
-  const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, hasIds(key) ? walk.direction : 'mixed'));
+  const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, options.perPage);
+  const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed'));
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
   const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
@@ -56,9 +56,9 @@ export async function settleMissing(
         {
           wholeInOne: walk.pages === 1 && !pages[0]!.isFull,
           walks: row.walks,
-          unmovedForMs: firstAt - Math.max(row.since.getTime(), how.unmovedSince.getTime()),
+          unmovedForMs: firstAt - Math.max(row.since.getTime(), options.unmovedSince.getTime()),
         },
-        how.limits.settleMs,
+        options.limits.settleMs,
       ),
   );
   return await removeProved(
@@ -67,7 +67,7 @@ export async function settleMissing(
     scope,
     proved.map(({ key }) => key),
     walk.firstAt!,
-    how.limits,
+    options.limits,
   );
 }
 
@@ -97,7 +97,7 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
        where i.ref = $2 and i.list = $3 and i.stream_id = $1 and i.payload is not null and ${seenBefore}),
      lacking as (
        select base, sum(shown) as shown, max(copy) as copies from (
-         select split_part(i.key, '#', 1) as base, ${copyOf} as copy, 0 as shown from held i
+         select split_part(i.key, '#', 1) as base, ${copyNumber} as copy, 0 as shown from held i
          union all
          select split_part(u.key, '#', 1), 0, 1 from pages p cross join lateral unnest(p.keys) as u (key)
          where p.stream_id = $1 and p.ordinal < $4 and exists (select 1 from held)) as sides
@@ -128,7 +128,7 @@ export async function removeProved(
 ): Promise<number> {
   const missing = await stillMissing(tx, lease, keys);
   if (missing.length === 0) return 0;
-  const stays = movingLists.has(lease.list) ? await heldForOthers(tx, lease, missing, at) : new Set<string>();
+  const stays = movingLists.has(lease.list) ? await waitingForOtherStreams(tx, lease, missing, at) : new Set<string>();
   const confirmed = await confirmedKeys(tx, lease, missing, at, limits);
   return await deleteOrHold(
     tx,
@@ -190,7 +190,7 @@ const walkAgainMs = 1000;
  * fails or shows rows of other sessions is not read earlier than planned, and neither is this stream. Otherwise, while
  * another stream cannot be read, each walk of this stream would cause the next.
  */
-async function heldForOthers(
+async function waitingForOtherStreams(
   tx: Queryable,
   lease: StreamLease,
   keys: readonly string[],
@@ -225,7 +225,7 @@ async function heldForOthers(
   return new Set(waiting.map(({ key }) => key));
 }
 
-function hasIds(key: string): boolean {
+function isId(key: string): boolean {
   return /^\d+$/.test(key);
 }
 
@@ -274,7 +274,7 @@ export async function confirmMissing(
 }
 
 /** An item to look up with a filtered request, which shows without another walk whether it still exists. */
-export interface MissingItem {
+export interface ItemToLookUp {
   readonly key: string;
   readonly sessionId: number | null;
   /** Null for an anonymous item. */
@@ -282,15 +282,15 @@ export interface MissingItem {
   /** Canonical JSON. */
   readonly payload: string;
   /** Number of complete walks that showed its neighbours but not the item. */
-  readonly walks: number;
+  readonly walksWithout: number;
 }
 
 /** Minimum time between two filtered requests for the same item. */
 const lookAgainMs = 10 * 60_000;
 
 /** Returns the missing items of a stream that were not requested recently. */
-export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
-  const rows = await ledger.db.query<MissingRow>(
+export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
+  const rows = await ledger.db.query<RowToLookUp>(
     `select m.key, i.session_id, i.attendee_id, i.payload, m.walks
      from missing m cross join lateral (select session_id, attendee_id, payload from items
        where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
@@ -300,13 +300,13 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, max: numb
      order by m.since, m.key limit $2`,
     [lease.streamId, max, lookAgainMs],
   );
-  return rows.map(toMissingItem);
+  return rows.map(toItem);
 }
 
 /** Result of a filtered request for missing items. */
-export interface Looked {
+export interface LookUpResult {
   /** Keys of the requested items. */
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   /** Keys of items that still exist. */
   readonly found: readonly string[];
   /** Keys of items that are absent from a response with the whole filtered set. */
@@ -316,31 +316,31 @@ export interface Looked {
 }
 
 /** Stores the result of a filtered request, and deletes items whose absence it proves. */
-export async function settleLooked(
+export async function storeLookUp(
   tx: Queryable,
   lease: StreamLease,
   scope: PageScope,
-  looked: Looked,
+  result: LookUpResult,
   limits: StreamDeletionLimits,
 ): Promise<number> {
   await tx.query(
     'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',
-    [lease.ref, lease.list, looked.asked],
+    [lease.ref, lease.list, result.requested],
   );
   await tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
     lease.ref,
     lease.list,
-    looked.found,
+    result.found,
   ]);
-  return await removeProved(tx, lease, scope, looked.gone, looked.at, limits);
+  return await removeProved(tx, lease, scope, result.gone, result.at, limits);
 }
 
 /**
  * For a list without ids: returns the items that the last sweep showed more often than the ledger holds them. Either
  * the copies exist, or a row moved to the next page during the sweep.
  */
-export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<MissingItem[]> {
-  const rows = await ledger.db.query<MissingRow>(
+export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
+  const rows = await ledger.db.query<RowToLookUp>(
     `with seen as materialized (
        select split_part(u.key, '#', 1) as base, count(*) as copies
        from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1
@@ -355,10 +355,10 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
      order by i.key limit $4`,
     [lease.streamId, lease.ref, lease.list, max],
   );
-  return rows.map(toMissingItem);
+  return rows.map(toItem);
 }
 
-interface MissingRow {
+interface RowToLookUp {
   key: string;
   session_id: number | null;
   attendee_id: number | null;
@@ -366,7 +366,7 @@ interface MissingRow {
   walks: number;
 }
 
-function toMissingItem(row: MissingRow): MissingItem {
+function toItem(row: RowToLookUp): ItemToLookUp {
   const { key, session_id: sessionId, attendee_id: attendeeId, payload, walks } = row;
-  return { key, sessionId, attendeeId, payload, walks };
+  return { key, sessionId, attendeeId, payload, walksWithout: walks };
 }

@@ -15,7 +15,7 @@ export interface WalkBudget {
   readonly maxPages: number;
   readonly priority: Priority;
   /** Computes the stream's next due times when the walk ends; null when this cycle reads the same stream again. */
-  readonly next: ((ended: WalkEnd) => NextReads) | null;
+  readonly planNextReads: ((ended: WalkEnd) => NextReads) | null;
 }
 
 export interface WalkEnd {
@@ -53,18 +53,19 @@ export class PageRequests {
     private readonly from: OpenWalk,
     private readonly budget: WalkBudget,
   ) {
-    this.#signal = AbortSignal.any([reading.limits.signal, this.#stop.signal]);
+    this.#signal = AbortSignal.any([reading.readLimits.signal, this.#stop.signal]);
     this.#pagesBefore = reading.turn.pages;
   }
 
   /** Whether the cycle's limits allow the page with this ordinal. */
   hasRoomFor(ordinal: number): boolean {
-    const { limits, to } = this.reading;
+    const { readLimits, to } = this.reading;
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
-    const isLate = read > 0 && performance.now() > limits.latest;
-    const enough = isLate || (read >= limits.minPages && (performance.now() > limits.until || to.stopping.aborted));
-    return pages < this.budget.maxPages && !enough && !limits.halted() && !limits.signal.aborted;
+    const isLate = read > 0 && performance.now() > readLimits.latest;
+    const enough =
+      isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || to.stopping.aborted));
+    return pages < this.budget.maxPages && !enough && !readLimits.halted() && !readLimits.signal.aborted;
   }
 
   request(cursor: string | null): PageRequest {

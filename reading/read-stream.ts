@@ -45,7 +45,7 @@ export async function readStream(
   const reading: StreamReading = {
     to,
     place,
-    limits,
+    readLimits: limits,
     turn,
     lease,
     stretch,
@@ -87,7 +87,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
       maxPages: Number.POSITIVE_INFINITY,
       priority: cadence.priority,
-      next: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
+      planNextReads: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
@@ -101,7 +101,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
   // A sweep has low priority, except if no poll can read the stream.
   const priority = polls ? 'sweep' : cadence.priority;
   try {
-    const ending = await walkStream(reading, walk, { maxPages: pages, priority, next });
+    const ending = await walkStream(reading, walk, { maxPages: pages, priority, planNextReads: next });
     if (ending === 'finished') {
       await examineMissing(reading);
       await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });

@@ -44,7 +44,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       swept: null,
       perPage: 300,
       highestId: Math.max(...ids),
-      isNew: false,
+      allNew: false,
       sinkIds: [],
       ...more,
     });
@@ -56,7 +56,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     );
 
   it('stores its items once, in its order, whether they are compared or taken for new', async () => {
-    expect(await record([3, 1, 2], { isNew: true })).toMatchObject({ created: 3, updated: 0 });
+    expect(await record([3, 1, 2], { allNew: true })).toMatchObject({ created: 3, updated: 0 });
     expect(await record([3, 1, 2])).toMatchObject({ created: 0, updated: 0 });
     expect(await record([1, 4, 2])).toMatchObject({ created: 1, updated: 0 });
     expect(await stored()).toEqual([
@@ -85,7 +85,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       sharing: 0,
     });
     expect(prepared?.count).toBe(2);
-    expect(await record([], { items: hashed, highestId: 2, isNew: true, prepared })).toMatchObject({ created: 1 });
+    expect(await record([], { items: hashed, highestId: 2, allNew: true, prepared })).toMatchObject({ created: 1 });
     expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);
   });
 
@@ -104,7 +104,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       const place = { workspace: `twin-${kind}`, pigeonholeId, list: 'attendees' };
       const prepared = isPrepared ? prepareNewItems(ledger, place, hashed, readingRules([])) : undefined;
       expect(prepared === undefined).toBe(!isPrepared);
-      await record([], { items: hashed, highestId: 3, isNew: true, prepared });
+      await record([], { items: hashed, highestId: 3, allNew: true, prepared });
       records.push(await everyColumn());
     }
     expect(records[1]).toEqual(records[0]);
@@ -116,7 +116,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     const place = { workspace: 'acme', pigeonholeId, list: 'attendees' };
     await record([1, 2]);
     const prepared = prepareNewItems(ledger, place, items, readingRules([]));
-    expect(await record([], { items, isNew: true, highestId: 3, prepared })).toMatchObject({ created: 1, updated: 1 });
+    expect(await record([], { items, allNew: true, highestId: 3, prepared })).toMatchObject({ created: 1, updated: 1 });
     expect(await stored()).toHaveLength(4);
   });
 
@@ -140,7 +140,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
 
   it('is compared all the same when it was taken for new and is not', async () => {
     await record([1, 2]);
-    expect(await record([2, 3], { isNew: true })).toMatchObject({ created: 1, updated: 0 });
+    expect(await record([2, 3], { allNew: true })).toMatchObject({ created: 1, updated: 0 });
     expect(await stored()).toHaveLength(3);
   });
 

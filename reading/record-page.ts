@@ -40,7 +40,7 @@ export interface PageRecord extends PageBasics, Source {
   /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
   /** Every id is above all ids that the stream has stored, so all items are new and need no comparison. */
-  readonly isNew: boolean;
+  readonly allNew: boolean;
   /** Result of `prepareNewItems`, used if all items are new and the walk continues. */
   readonly prepared?: NewItems | undefined;
   /** The page as a sweep remembers it; null for other pages. */
@@ -75,8 +75,8 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
     return await recordOnce(ledger, lease, page);
   } catch (error) {
     // An item was known after all: compare the page item by item.
-    if (page.isNew && error instanceof StoreError && error.kind === 'constraint') {
-      return await recordOnce(ledger, lease, { ...page, isNew: false });
+    if (page.allNew && error instanceof StoreError && error.kind === 'constraint') {
+      return await recordOnce(ledger, lease, { ...page, allNew: false });
     }
     throw error;
   }
@@ -84,7 +84,7 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
 
 async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   const { prepared } = page;
-  const isPrepared = page.isNew && prepared !== undefined && waitsForNothing(lease, page);
+  const isPrepared = page.allNew && prepared !== undefined && waitsForNothing(lease, page);
   const result = await ledger.db.transaction(
     (tx) => (isPrepared ? recordPrepared(ledger, tx, lease, page, prepared) : recordItems(ledger, tx, lease, page)),
     { beginsByLocking: true, onSent: page.onWriting },
@@ -104,7 +104,7 @@ async function recordPrepared(
 ): Promise<SentResult> {
   const scope = await lockPigeonhole(tx, lease);
   // A prepared item may belong to a person who was erased since.
-  if (scope.forgets === true)
+  if (scope.hasForgottenPeople === true)
     return await recordDiffering(ledger, tx, lease, page, scope, await compare(ledger, tx, lease, page));
   const writing = Promise.all([
     insertNewItems(tx, scope, items, page),
@@ -121,7 +121,7 @@ async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, pa
 
 async function compare(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
   const items = lastOfEachKey(page.items);
-  return await (page.isNew ? asNewItems : compareItems)(ledger, tx, lease, { ...page, items });
+  return await (page.allNew ? asNewItems : compareItems)(ledger, tx, lease, { ...page, items });
 }
 
 async function recordDiffering(
@@ -130,18 +130,19 @@ async function recordDiffering(
   lease: StreamLease,
   page: PageRecord,
   scope: PageScope,
-  { differing: seen, outdated }: Awaited<ReturnType<typeof compare>>,
+  { differingItems: seen, outdated }: Awaited<ReturnType<typeof compare>>,
 ): Promise<SentResult> {
-  const differing = scope.forgets === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
-  const known = differing.filter((each) => each.known !== undefined);
+  const differingItems = scope.hasForgottenPeople === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
+  const known = differingItems.filter((each) => each.known !== undefined);
   const writing = Promise.all([
-    writeChanges(ledger, tx, scope, differing, page),
-    rememberPage(tx, lease, page, { written: differing.length, known, outdated }),
+    writeChanges(ledger, tx, scope, differingItems, page),
+    rememberPage(tx, lease, page, { written: differingItems.length, known, outdated }),
   ]);
-  if (isAllNew(differing) && waitsForNothing(lease, page)) return await sendWhole(tx, page, differing.length, writing);
+  if (isAllNew(differingItems) && waitsForNothing(lease, page))
+    return await sendWhole(tx, page, differingItems.length, writing);
   page.onWriting?.();
   const [written] = await writing;
-  const reviewed = await reviewCauses(ledger, tx, scope, differing);
+  const reviewed = await reviewCauses(ledger, tx, scope, differingItems);
   const changes = written.created + written.updated + reviewed.changed;
   const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
   const changed = changes + ended > 0;
@@ -232,11 +233,11 @@ async function rememberPage(
 }
 
 /** Returns the range of ids; null if the list has no ids, so that the rows can be on any page. */
-function rangeOf(differing: readonly DifferingItem[]): { low: number; high: number } | null {
-  const ids = differing
+function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high: number } | null {
+  const ids = differingItems
     .map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null))
     .filter((id) => id !== null);
-  return ids.length < differing.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
+  return ids.length < differingItems.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
 }
 
 async function endWith(
@@ -257,10 +258,10 @@ async function reviewCauses(
   ledger: Ledger,
   tx: Queryable,
   scope: PageScope,
-  differing: readonly DifferingItem[],
+  differingItems: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
-  const causes = differing.filter(
+  const causes = differingItems.filter(
     ({ item, known }) =>
       item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // a tombstone says nothing
       (known !== undefined && known.sessionId !== item.sessionId),

@@ -36,8 +36,8 @@ export async function storeDerived(
   const madeAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
-  const { differing } = await compareItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
-  const { created, updated } = await writeChanges(ledger, tx, scope, differing, null);
+  const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
+  const { created, updated } = await writeChanges(ledger, tx, scope, differingItems, null);
   const kept = new Set(items.map(({ key }) => key));
   const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
   return created + updated + (await deleteItems(tx, scope, left, madeAt)) > 0;

@@ -43,7 +43,7 @@ export interface CycleLimits {
 export interface StreamReading {
   readonly to: Collaborators;
   readonly place: StreamPlace;
-  readonly limits: CycleLimits;
+  readonly readLimits: CycleLimits;
   readonly turn: StreamCycle;
   /** Replaced when the stream's order is distrusted. */
   lease: StreamLease;
@@ -78,7 +78,7 @@ export function foundNews({ created, updated, deleted }: StreamCycle): boolean {
 /** Lists of questions. A question that a moderator removes from the stage is in both. */
 const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
 
-export function limitsOf({
+export function deletionLimitsOf({
   place,
   lease,
   isLive,

@@ -9,7 +9,7 @@ import { defaultCount } from '../pigeonhole/list-request.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
-import { foundNews, limitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
+import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
 import { summarizePage, advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { type WalkBudget, type PageRequest, PageRequests, repeatedCursor, createGate } from './page-requests.js';
@@ -20,7 +20,7 @@ const slowAnswerMs = 10;
  * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
  * thread parses a page. A shorter walk would mostly return its last permit unused.
  */
-const longWalk = 4;
+const longWalkPages = 4;
 /** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
 const maxKnownPages = 2000;
 
@@ -70,7 +70,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     const ahead = eager && continues ? (early ?? requests.request(page.nextCursor)) : undefined;
     // Parsing blocks the thread, which would delay the next request.
     if (isSlow) await ahead?.sent;
-    if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalk)) requests.takePermitAhead(ordinal + 2);
+    if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalkPages)) requests.takePermitAhead(ordinal + 2);
     return { arrived: checkDigest(reading, from.kind, page, known.get(ordinal)), continues, ahead };
   };
   let walk = from;
@@ -91,7 +91,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         // The next iteration awaits it. Until then, Node.js must not report a rejection as unhandled.
         next.catch(() => undefined);
       }
-      const result = await storePage(reading, arrived, after, ends ? budget.next : undefined, writing.open);
+      const result = await storePage(reading, arrived, after, ends ? budget.planNextReads : undefined, writing.open);
       writing.open();
       if (walk.kind === 'poll' && changesOf(result) > 0) measureAge(reading, arrived, result.created);
       await reportPage(reading, arrived.page, arrived.seen, result);
@@ -139,8 +139,8 @@ function checkDigest(
 ): Arrived {
   if (kind === 'poll') return checkItems(reading, page, null);
   // The cursor is left out of the digest, because it is opaque and may differ on every request.
-  const shown = [defaultCount, page.perPage, rulesOf(reading), page.digest];
-  const digest = reading.to.ledger.hash.content(shown.join('\n'));
+  const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
+  const digest = reading.to.ledger.hash.content(digestParts.join('\n'));
   if (known?.digest.equals(digest) === true) {
     return { page, summary: known.summary, seen: null, prepared: undefined, digest };
   }
@@ -154,7 +154,7 @@ function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): 
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
   const summary = summarizePage(placed, seen);
-  const prepared = compareIds(reading, summary).isNew
+  const prepared = compareIds(reading, summary).allNew
     ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
     : undefined;
   return { page, summary, seen, prepared, digest };
@@ -210,34 +210,34 @@ export async function distrust(
   return 'distrusted';
 }
 
-/** @param next undefined while the walk continues */
+/** @param planNextReads undefined while the walk continues */
 async function storePage(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
-  next: WalkBudget['next'] | undefined,
+  planNextReads: WalkBudget['planNextReads'] | undefined,
   onWriting: () => void,
 ): Promise<PageResult> {
   const { to, lease } = reading;
   const { page } = arrived;
-  const known = {
+  const leaseOrder = {
     order: lease.order,
     cleanWalks: lease.cleanWalks,
     cleanDirection: lease.cleanDirection,
     promoteAt: lease.promoteAt,
   };
-  const swept = walk.foreign > 0 ? demoted(known) : orderAfterSweep(known, walk.direction);
-  const order = walk.kind === 'sweep' ? swept : known;
+  const sweptOrder = walk.foreign > 0 ? demoted(leaseOrder) : orderAfterSweep(leaseOrder, walk.direction);
+  const order = walk.kind === 'sweep' ? sweptOrder : leaseOrder;
   const basics = {
     walk,
     end:
-      next === undefined
+      planNextReads === undefined
         ? null
         : {
             order,
-            next: next?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
+            next: planNextReads?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
             foundNews: foundNews(reading.turn),
-            limits: limitsOf(reading),
+            limits: deletionLimitsOf(reading),
           },
     perPage: page.perPage,
     sinkIds: sinkIdsFor(reading, lease.list),
@@ -254,9 +254,9 @@ async function storePage(
   }
   const { seen, summary, prepared } = arrived.seen === null ? checkItems(reading, page, digest) : arrived;
   const items = seen!.items;
-  const remembered: SweptPage | null =
+  const sweptPage: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
-  const { highestId, isNew } = compareIds(reading, summary);
+  const { highestId, allNew } = compareIds(reading, summary);
   const result = await recordPage(to.ledger, lease, {
     ...basics,
     items,
@@ -265,9 +265,9 @@ async function storePage(
     readAs: `${walk.kind}, page ${walk.pages}`,
     rules: rulesOf(reading),
     highestId,
-    isNew,
+    allNew,
     prepared,
-    swept: remembered,
+    swept: sweptPage,
     onWriting,
   });
   if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
@@ -281,9 +281,9 @@ async function storePage(
 function compareIds(
   { lease, highestId }: StreamReading,
   { low, high }: PageSummary,
-): { highestId: number | null; isNew: boolean } {
-  if (!hasIds(lease.list as ListName)) return { highestId: null, isNew: false };
-  return { highestId: high, isNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
+): { highestId: number | null; allNew: boolean } {
+  if (!hasIds(lease.list as ListName)) return { highestId: null, allNew: false };
+  return { highestId: high, allNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
 }
 
 /** Reports a stored page: adds it to the cycle's counts, wakes the sinks that have changes to deliver, and logs it. */
