@@ -26,18 +26,18 @@ import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
 import { recoverSent, type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 import type { SinkBreaker } from './sink-breaker.js';
-import { fewRecords, isOnlyHeldBack, loneAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
+import { fewRecords, isOnlyHeldBack, blameRecordsAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import type { PigeonholeName } from '../work/turns.js';
 
-export interface LaneTurn {
+export interface LaneResult {
   delivered: number;
   withheld: number;
-  failed: number;
+  notDelivered: number;
   /** The sink is paused, so its other lanes stop too. */
   paused: boolean;
 }
 
-export interface LanePlan {
+export interface LaneSettings {
   readonly sink: OpenSink;
   readonly place: PigeonholeName;
   readonly lists: readonly string[];
@@ -57,28 +57,28 @@ export interface LanePlan {
  */
 export async function deliverLane(
   to: Collaborators,
-  plan: LanePlan,
+  settings: LaneSettings,
   work: LaneWork,
   breaker: SinkBreaker,
   until: number,
   signal: AbortSignal,
-): Promise<LaneTurn> {
-  const turn: LaneTurn = { delivered: 0, withheld: 0, failed: 0, paused: false };
-  const { sink } = plan;
+): Promise<LaneResult> {
+  const result: LaneResult = { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
+  const { sink } = settings;
   const hold = await LaneHold.take(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner }, to.clocks);
-  if (hold === undefined) return turn;
+  if (hold === undefined) return result;
   const { lease } = hold;
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
     const mayStart = (): boolean =>
       performance.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(to, plan, work, hold, breaker, ends, turn);
+    const sender = new LaneSender(to, settings, work, hold, breaker, ends, result);
     let state = await sender.settleTakenOver();
     if (lease.configuration !== to.configuration) {
       const released = [...sink.accepts].map(consentReason);
       await adoptConfiguration(to.ledger, lease, {
         configuration: to.configuration,
-        lists: plan.lists,
+        lists: settings.lists,
         released,
         curable: mappingReasons,
         settings: sink.fingerprint,
@@ -90,14 +90,14 @@ export async function deliverLane(
   } finally {
     hold.end();
   }
-  return turn;
+  return result;
 }
 
 /** `unsettled`: operations with an unknown outcome have to be looked up before the lane sends anything else. */
 type LaneState = 'more' | 'done' | 'unsettled';
 
 /** A change that is being sent. */
-type Sent = { readonly candidate: Candidate; readonly identity: boolean };
+type InFlightChange = { readonly candidate: Candidate; readonly identity: boolean };
 
 /**
  * Number of deliveries settled together after a takeover if the lane delivers all its changes in order: large enough
@@ -107,12 +107,12 @@ const wholeLane = 100_000;
 
 class LaneSender {
   readonly #to: Collaborators;
-  readonly #plan: LanePlan;
+  readonly #settings: LaneSettings;
   readonly #work: LaneWork;
   readonly #lease: LaneLease;
   readonly #hold: LaneHold;
   readonly #signal: AbortSignal;
-  readonly #turn: LaneTurn;
+  readonly #result: LaneResult;
   #lane: Lane;
   readonly #breaker: SinkBreaker;
   #failingForMs: number;
@@ -122,22 +122,22 @@ class LaneSender {
 
   constructor(
     to: Collaborators,
-    plan: LanePlan,
+    settings: LaneSettings,
     work: LaneWork,
     hold: LaneHold,
     breaker: SinkBreaker,
     signal: AbortSignal,
-    turn: LaneTurn,
+    result: LaneResult,
   ) {
     this.#breaker = breaker;
     this.#to = to;
-    this.#plan = plan;
+    this.#settings = settings;
     this.#work = work;
     const { lease } = hold;
     this.#hold = hold;
     this.#lease = lease;
     this.#signal = signal;
-    this.#turn = turn;
+    this.#result = result;
     this.#failingForMs = lease.failingForMs;
     this.#recent = JSON.parse(lease.recent) as RecentByList;
     this.#lane = {
@@ -150,14 +150,14 @@ class LaneSender {
         await rememberOnLane(to.ledger, lease, all);
         this.#lane = { ...this.#lane, memory: all };
       },
-      made: () => objectsOfSink(to.ledger, plan.sink.id),
+      objects: () => objectsOfSink(to.ledger, settings.sink.id),
     };
   }
 
   /** Settles the batch that the previous holder left, if the lane was taken over. */
   async settleTakenOver(): Promise<LaneState> {
     const { ledger } = this.#to;
-    const { order, repeats, batchSize } = this.#plan.sink.sink.traits;
+    const { order, repeats, batchSize } = this.#settings.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
     // Even with nothing in flight, because the sink may have to reconcile its memory with the destination.
@@ -166,23 +166,23 @@ class LaneSender {
 
   /** Runs one batch. Pending look-ups come first. */
   async runBatch(): Promise<LaneState> {
-    const { order, batchSize } = this.#plan.sink.sink.traits;
+    const { order, batchSize } = this.#settings.sink.sink.traits;
     const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
   }
 
   /** Settles changes that an earlier attempt may have sent: the sink looks them up if it can; otherwise they are sent again. */
-  async #settle(sent: readonly Sent[]): Promise<LaneState> {
-    const subjects = await this.#subjects(sent);
-    const found = await recoverSent(this.#plan.sink.sink, subjects, this.#leasedLane);
-    const settlements = found.settlements.map((each, index) => this.#unlessHidden(sent[index]!, each));
-    return await this.#commit(sent, { ...found, settlements }, { isLookedUp: true });
+  async #settle(changes: readonly InFlightChange[]): Promise<LaneState> {
+    const subjects = await this.#subjects(changes);
+    const found = await recoverSent(this.#settings.sink.sink, subjects, this.#leasedLane);
+    const settlements = found.settlements.map((each, index) => this.#unlessHidden(changes[index]!, each));
+    return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
   }
 
   /** If a change arrived with an identity that is no longer visible, sends it again without the identity. */
-  #unlessHidden({ candidate, identity }: Sent, settlement: Settlement): Settlement {
+  #unlessHidden({ candidate, identity }: InFlightChange, settlement: Settlement): Settlement {
     if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
-    if (this.#plan.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
+    if (this.#settings.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
     const decision = this.#decide(candidate);
     if (decision.kind !== 'send' || decision.identity) return settlement;
     return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
@@ -193,22 +193,22 @@ class LaneSender {
   }
 
   #decide(candidate: Candidate): Decision {
-    const { sink, accepts, onConsentWithdrawn } = this.#plan.sink;
-    if (!this.#plan.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
+    const { sink, accepts, onConsentWithdrawn } = this.#settings.sink;
+    if (!this.#settings.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
     return decideDelivery(candidate, {
       accepts,
       revisions: sink.traits.revisions,
-      selected: this.#plan.selected,
+      selected: this.#settings.selected,
       onConsentWithdrawn,
       mayForget: () => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0,
     });
   }
 
-  async #subjects(sent: readonly Sent[]): Promise<Subject[]> {
+  async #subjects(changes: readonly InFlightChange[]): Promise<Subject[]> {
     const { sinkId, ref } = this.#lease;
-    const { sink, accepts } = this.#plan.sink;
+    const { sink, accepts } = this.#settings.sink;
     const lane = { sinkId, ref, place: this.#work, traits: sink.traits, accepts };
-    return await readSubjects(this.#to.ledger.db, lane, sent);
+    return await readSubjects(this.#to.ledger.db, lane, changes);
   }
 
   /**
@@ -216,77 +216,88 @@ class LaneSender {
    * reads all delivered records of people.
    */
   async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
-    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#plan.sink))) return;
-    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#plan.withdrawals);
+    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#settings.sink))) return;
+    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#settings.withdrawals);
   }
 
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.#plan.sink;
+    const { sink, accepts } = this.#settings.sink;
     const { traits } = sink;
     const batch = await startBatch(this.#to.ledger, this.#lease, {
-      lists: this.#plan.lists,
+      lists: this.#settings.lists,
       order: traits.order,
       size: this.#breaker.batchSize,
       configuration: this.#to.configuration,
       onlyLatest: traits.revisions === 'latest',
-      failedLast: this.#failingForMs > 0 || this.#breaker.isRamping,
+      untriedFirst: this.#failingForMs > 0 || this.#breaker.isRamping,
       accepts,
       decide: async (tx, candidates) => {
         await this.#countWithdrawals(tx, candidates);
         return candidates.map((candidate) => this.#decide(candidate));
       },
     });
-    this.#turn.withheld += batch.withheld;
+    this.#result.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
     const planned = await sink.plan(await this.#subjects(batch.sending));
     const { workspace, pigeonholeId: pigeonhole } = this.#work;
-    const attributes = { sink: this.#plan.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const sent = await this.#to.tracer.span('send', attributes, () =>
+    const attributes = { sink: this.#settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const settlements = await this.#to.tracer.span('send', attributes, () =>
       sendPlanned(sink, planned, 'send', this.#leasedLane),
     );
-    return await this.#commit(batch.sending, sent, { begun: batch.begun });
+    return await this.#commit(batch.sending, settlements, { begun: batch.begun });
   }
 
   async #commit(
-    settling: readonly Sent[],
+    changes: readonly InFlightChange[],
     { settlements, memory }: Settlements,
-    { begun, isLookedUp = false }: { readonly begun?: Batch['begun']; readonly isLookedUp?: boolean },
+    { begun, isRecovery = false }: { readonly begun?: Batch['begun']; readonly isRecovery?: boolean },
   ): Promise<LaneState> {
-    const sent = settling.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
-    const { order, repeats } = this.#plan.sink.sink.traits;
-    const lookUp = repeats === 'lookUp';
-    const lookedUp = lookUp && isLookedUp;
+    const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
+    const { order, repeats } = this.#settings.sink.sink.traits;
+    const needsLookUp = repeats === 'lookUp';
+    const fromLookUp = needsLookUp && isRecovery;
     const recordsAtFault = await this.#recordsAreAtFault();
-    const fewLeft = await this.#isFewLeft(sent, begun);
+    const fewLeft = await this.#isFewLeft(answered, begun);
     const holdsAll = order === 'pigeonhole';
-    const lane = { failingForMs: this.#failingForMs, recordsAtFault, fewLeft, holdsAll, lookUp, lookedUp };
-    const verdict = settleOutcomes(sent, lane, Math.random());
+    const lane = {
+      failingForMs: this.#failingForMs,
+      recordsAtFault,
+      fewLeft,
+      holdsAll,
+      needsLookUp,
+      fromLookUp,
+    };
+    const verdict = settleOutcomes(answered, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
     await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
-      onlyLatest: this.#plan.sink.sink.traits.revisions === 'latest',
+      onlyLatest: this.#settings.sink.sink.traits.revisions === 'latest',
       delivered: verdict.delivered,
-      recent: this.#remember(sent, verdict.settled),
+      recent: this.#withRecent(answered, verdict.settled),
       begun,
     });
-    this.#turn.delivered += verdict.delivered;
-    this.#turn.failed += sent.length - verdict.delivered;
+    this.#result.delivered += verdict.delivered;
+    this.#result.notDelivered += answered.length - verdict.delivered;
     this.#report(verdict);
     if (verdict.pause !== null) {
-      this.#turn.paused = true;
+      this.#result.paused = true;
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
-    if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(sent)) this.#breaker.passed();
+    if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(answered)) this.#breaker.passed();
     else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.otherLanesPass);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
 
   /** Returns the lane's recent decisions with these added; undefined if unchanged. */
-  #remember(sent: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
-    const decided = settled.map(({ state, reason }, index) => ({ list: sent[index]!.candidate.list, state, reason }));
+  #withRecent(answered: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
+    const decided = settled.map(({ state, reason }, index) => ({
+      list: answered[index]!.candidate.list,
+      state,
+      reason,
+    }));
     const after = addDecisions(this.#recent, decided);
     if (after === this.#recent) return undefined;
     this.#recent = after;
@@ -295,11 +306,11 @@ class LaneSender {
 
   /**
    * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
-   * other lanes pass, or it has failed for days (`loneAfterMs`) and the whole sink has few open deliveries.
+   * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
    */
   async #recordsAreAtFault(): Promise<boolean> {
     const { otherLanesPass } = this.#work;
-    if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < loneAfterMs)) return false;
+    if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < blameRecordsAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
     return await hasFewOpen(this.#to.ledger, { sinkId, ref: otherLanesPass ? ref : null }, fewRecords);
   }
@@ -307,23 +318,23 @@ class LaneSender {
   /**
    * Returns true if the sink has accepted changes before and few deliveries are open across all its lanes. Reads the
    * ledger only if the batch had a rejection and no success.
-   * @param intents the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
+   * @param begun the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
    */
-  async #isFewLeft(sent: readonly { readonly outcome: Settlement }[], intents: Batch['begun']): Promise<boolean> {
-    const kinds = new Set(sent.map(({ outcome }) => outcome.kind));
+  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], begun: Batch['begun']): Promise<boolean> {
+    const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-    if (!this.#work.hasPassed && this.#turn.delivered === 0) return false;
+    if (!this.#work.hasPassed && this.#result.delivered === 0) return false;
     const { sinkId } = this.#lease;
-    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (intents?.sent.length ?? 0));
+    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
   }
 
   /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
   #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
     const { workspace, pigeonholeId } = this.#work;
-    const line = { sink: this.#plan.sink.name, workspace, pigeonhole: pigeonholeId };
+    const line = { sink: this.#settings.sink.name, workspace, pigeonhole: pigeonholeId };
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
-    this.#to.meters.settled(this.#plan.sink.name, { delivered, dead, retry });
+    this.#to.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
     if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
     if (failing != null && this.#failingForMs === 0) {
       this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
@@ -331,7 +342,7 @@ class LaneSender {
   }
 
   async #pause({ cause, detail }: Extract<Outcome, { kind: 'pause' }>): Promise<void> {
-    const { name, fingerprint } = this.#plan.sink;
+    const { name, fingerprint } = this.#settings.sink;
     await pause(this.#to.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
     this.#to.log.error({ sink: name, cause, detail }, 'sink paused');
   }

@@ -7,7 +7,7 @@ import { releaseSelected } from './adopt-configuration.js';
 import { saveSinkHealth, readSinkHealth, SinkBreaker } from './sink-breaker.js';
 import { lowerWakeFlag } from '../ledger/sinks.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
-import { deliverLane, type LanePlan, type LaneTurn } from './deliver-lane.js';
+import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
 import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
@@ -38,12 +38,12 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   if (pause !== undefined) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };
   }
-  const plans = await lanePlans(to, sink);
+  const lanesByRef = await laneSettings(to, sink);
   const until = performance.now() + cycleMs;
   if (sink.observing && !(await isApproved(to.ledger, sink.id, sink.destination))) {
     const done = await observeLanes(
       to,
-      plans,
+      lanesByRef,
       () => performance.now() < until && !to.stopping.aborted && !signal.aborted,
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
@@ -65,20 +65,22 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   const cycle = { ...idle };
   let paused = false;
   const { order } = sink.sink.traits;
-  const lanes = { sinkId: sink.id, refs: [...plans.keys()], configuration: to.configuration, order };
+  const lanes = { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration: to.configuration, order };
   const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
   let isFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
       if (isFull !== undefined) return; // an outcome that cannot be stored must not be produced
-      const done = await deliverLane(to, plans.get(lane.ref)!, lane, breaker, until, signal).catch((error: unknown) => {
-        if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
-        return failedLane(to, sink, lane, error);
-      });
+      const done = await deliverLane(to, lanesByRef.get(lane.ref)!, lane, breaker, until, signal).catch(
+        (error: unknown) => {
+          if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
+          return failedLane(to, sink, lane, error);
+        },
+      );
       cycle.delivered += done.delivered;
       cycle.withheld += done.withheld;
-      cycle.failed += done.failed;
+      cycle.failed += done.notDelivered;
       paused ||= done.paused;
     }
   };
@@ -100,10 +102,10 @@ function failedLane(
   sink: OpenSink,
   { workspace, pigeonholeId }: LaneWork,
   error: unknown,
-): LaneTurn {
+): LaneResult {
   const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOfError(error) };
   to.log.error(line, 'delivery of a lane failed');
-  return { ...idle, paused: false };
+  return { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
 }
 
 function isDue({ dueInMs }: LaneWork): boolean {
@@ -111,16 +113,16 @@ function isDue({ dueInMs }: LaneWork): boolean {
 }
 
 /** Returns the sink's lanes by the ledger's number for their pigeonhole. */
-async function lanePlans(to: Collaborators, sink: OpenSink): Promise<Map<number, LanePlan>> {
+async function laneSettings(to: Collaborators, sink: OpenSink): Promise<Map<number, LaneSettings>> {
   const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
-  const plans = new Map<number, LanePlan>();
+  const lanesByRef = new Map<number, LaneSettings>();
   const syncs = syncsTo(to.config, sink.name).map((name) => to.config.syncs[name]!.deletions);
   const withdrawals = strictest(syncs).holdAbove;
   for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(to.config, sink.name, selected)) {
     const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
     const ref = known?.ref ?? (await refOf(to.ledger, workspace, pigeonholeId));
-    plans.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
+    lanesByRef.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
     if (pigeonholeId === 0) await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
-  return plans;
+  return lanesByRef;
 }

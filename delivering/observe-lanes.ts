@@ -1,7 +1,7 @@
 import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
-import type { LanePlan } from './deliver-lane.js';
+import type { LaneSettings } from './deliver-lane.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { readSubjects } from './read-subjects.js';
 import type { Planned } from '../sinks/sink.js';
@@ -20,17 +20,17 @@ const sliceSize = 500;
  */
 export async function observeLanes(
   to: Collaborators,
-  plans: ReadonlyMap<number, LanePlan>,
+  lanesByRef: ReadonlyMap<number, LaneSettings>,
   mayContinue: () => boolean,
 ): Promise<boolean> {
-  const [first] = plans.values();
+  const [first] = lanesByRef.values();
   if (first === undefined) return true;
   const { sink } = first;
   const { configuration } = to;
   const lane = { sinkId: sink.id, traits: sink.sink.traits, accepts: sink.accepts };
-  const lanes = await unobservedLanes(to.ledger, { sinkId: sink.id, refs: [...plans.keys()], configuration });
+  const lanes = await unobservedLanes(to.ledger, { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration });
   for (const ref of lanes) {
-    const { lists, selected, place } = plans.get(ref)!;
+    const { lists, selected, place } = lanesByRef.get(ref)!;
     for (let more = true; more;) {
       if (!mayContinue()) return false;
       ({ more } = await observeLane(to.ledger, {

@@ -50,7 +50,7 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
       sinkId: 1,
       ref: 1,
       place: { workspace: 'acme', pigeonholeId: 101 },
-      traits: { joins: new Set(['poll-mcq-votes']) } as unknown as SubjectsLane['traits'],
+      traits: { siblingLists: new Set(['poll-mcq-votes']) } as unknown as SubjectsLane['traits'],
       accepts: new Set(['obtained']),
     };
     const range = { sinkId: 1, ref: 1, lists: ['poll-mcq-votes'], after: 0, newest: 1e6 };

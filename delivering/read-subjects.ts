@@ -24,7 +24,7 @@ export type Shown = { readonly candidate: Candidate; readonly identity: boolean 
 export async function readSubjects(tx: Queryable, lane: SubjectsLane, shown: readonly Shown[]): Promise<Subject[]> {
   const { traits } = lane;
   const subjects = await subjectsOf(tx, lane, shown);
-  const isJoined = shown.map(({ candidate }) => traits.joins?.has(candidate.list) === true);
+  const isJoined = shown.map(({ candidate }) => traits.siblingLists?.has(candidate.list) === true);
   if (!isJoined.includes(true)) return subjects;
   const siblings = await readSiblings(
     tx,
@@ -39,7 +39,7 @@ export async function readSubjects(tx: Queryable, lane: SubjectsLane, shown: rea
 async function subjectsOf(tx: Queryable, lane: SubjectsLane, shown: readonly Shown[]): Promise<Subject[]> {
   const { traits, place } = lane;
   const candidates = shown.map(({ candidate }) => candidate);
-  const around = traits.looksAround ? await readRelatedItems(tx, lane, candidates) : [];
+  const around = traits.needsContext ? await readRelatedItems(tx, lane, candidates) : [];
   return shown.map(({ candidate, identity }, index) =>
     toSubject(candidate, around[index] ?? noRelatedItems, { identity, place }),
   );

@@ -5,28 +5,36 @@ const held: LeasedLane = { lane: {} as Lane, signal: new AbortController().signa
 const operation: Operation = { changeId: 'c' };
 const condition: Planned = { kind: 'nothing', reason: 'condition' };
 const failed: Planned = { kind: 'unplannable', cause: 'mapping: T0410', detail: 'the mapping failed' };
-const traced: Planned = { kind: 'send', operation };
+const lookUpPlan: Planned = { kind: 'send', operation };
 const object = { ts: '1.2' };
 
-/** A sink whose present plan is this, which traces like that and finds such a thing. */
-function sinkThat(planned: Planned, trace: Planned | undefined, found: Outcome, repeats: 'lookUp' | 'harmless'): Sink {
+/** A sink whose present plan is this, whose `planLookUp` and `recover` return these. */
+function sinkThat(planned: Planned, lookUp: Planned | undefined, found: Outcome, repeats: 'lookUp' | 'harmless'): Sink {
   return {
     traits: { repeats },
     plan: (subjects: readonly Subject[]) => Promise.resolve(subjects.map(() => planned)),
-    ...(trace !== undefined && { trace: (subjects: readonly Subject[]) => Promise.resolve(subjects.map(() => trace)) }),
+    ...(lookUp !== undefined && {
+      planLookUp: (subjects: readonly Subject[]) => Promise.resolve(subjects.map(() => lookUp)),
+    }),
     recover: (operations: readonly Operation[]) => Promise.resolve({ outcomes: operations.map(() => found) }),
   } as unknown as Sink;
 }
 
 describe('a change that may have been sent, and of which the present mapping makes nothing', () => {
   it.each<[string, Planned, Planned | undefined, Outcome, Settlement]>([
-    ['nothing was created', condition, traced, { kind: 'unsent' }, condition],
-    ['nothing was created, and its mapping fails', failed, traced, { kind: 'unsent' }, failed],
-    ['an object exists', condition, traced, { kind: 'unsent', object }, { kind: 'unsent', object }],
-    ['it arrived', failed, traced, { kind: 'delivered', object }, { kind: 'unsent', object }],
-    ['its object was removed', condition, traced, { kind: 'unsent', object: null }, { kind: 'unsent', object: null }],
-    ['nobody can tell yet', condition, traced, { kind: 'unknown', detail: 'd' }, { kind: 'unknown', detail: 'd' }],
-    ['looking failed', failed, traced, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
+    ['nothing was created', condition, lookUpPlan, { kind: 'unsent' }, condition],
+    ['nothing was created, and its mapping fails', failed, lookUpPlan, { kind: 'unsent' }, failed],
+    ['an object exists', condition, lookUpPlan, { kind: 'unsent', object }, { kind: 'unsent', object }],
+    ['it arrived', failed, lookUpPlan, { kind: 'delivered', object }, { kind: 'unsent', object }],
+    [
+      'its object was removed',
+      condition,
+      lookUpPlan,
+      { kind: 'unsent', object: null },
+      { kind: 'unsent', object: null },
+    ],
+    ['nobody can tell yet', condition, lookUpPlan, { kind: 'unknown', detail: 'd' }, { kind: 'unknown', detail: 'd' }],
+    ['looking failed', failed, lookUpPlan, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
     ['none can have been made', condition, condition, { kind: 'unsent' }, condition],
     [
       'it cannot be looked for',
@@ -36,21 +44,21 @@ describe('a change that may have been sent, and of which the present mapping mak
       { kind: 'rejected', cause: 'outcome-unknown', detail: 'look by hand' },
     ],
     ['the sink traces nothing', failed, undefined, { kind: 'unsent' }, failed],
-  ])('is settled by what is found: %s', async (_, planned, trace, found, settled) => {
-    const sink = sinkThat(planned, trace, found, 'lookUp');
+  ])('is settled by what is found: %s', async (_, planned, lookUp, found, settled) => {
+    const sink = sinkThat(planned, lookUp, found, 'lookUp');
     const { settlements } = await recoverSent(sink, [{} as Subject], held);
     expect(settlements).toEqual([settled]);
   });
 
   it('is dropped without a look where a repeat would have been harmless', async () => {
-    const sink = sinkThat(condition, traced, { kind: 'delivered', object }, 'harmless');
+    const sink = sinkThat(condition, lookUpPlan, { kind: 'delivered', object }, 'harmless');
     expect((await recoverSent(sink, [{} as Subject], held)).settlements).toEqual([condition]);
   });
 
   it('leaves the others of its batch in their places', async () => {
-    const plans = [traced, condition, { kind: 'send', operation: { changeId: 'd' } } as const];
+    const plans = [lookUpPlan, condition, { kind: 'send', operation: { changeId: 'd' } } as const];
     const sink = {
-      ...sinkThat(condition, traced, { kind: 'unsent' }, 'lookUp'),
+      ...sinkThat(condition, lookUpPlan, { kind: 'unsent' }, 'lookUp'),
       plan: () => Promise.resolve(plans),
       recover: (operations: readonly Operation[]) =>
         Promise.resolve({

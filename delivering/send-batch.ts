@@ -56,7 +56,7 @@ async function carryOut(
 /**
  * Finds out what happened to changes that an earlier attempt may have sent. If the mapping or related items have changed
  * since and the plan now sends nothing, the earlier attempt may still have created an object: the sink looks for it by
- * its `trace` plan before the change is dropped. If it finds the object, the change is planned again with that object.
+ * its `planLookUp` plan before the change is dropped. If it finds the object, the change is planned again with that object.
  */
 export async function recoverSent(sink: Sink, subjects: readonly Subject[], held: LeasedLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
@@ -73,10 +73,10 @@ export async function recoverSent(sink: Sink, subjects: readonly Subject[], held
   };
 }
 
-/** Returns none if the sink has no `trace`: a repeat is harmless, or the sink finds its objects by other means. */
+/** Returns none if the sink has no `planLookUp`: a repeat is harmless, or the sink finds its objects by other means. */
 async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
-  if (sink.traits.repeats !== 'lookUp' || sink.trace === undefined || subjects.length === 0) return [];
-  return [...(await sink.trace(subjects))];
+  if (sink.traits.repeats !== 'lookUp' || sink.planLookUp === undefined || subjects.length === 0) return [];
+  return [...(await sink.planLookUp(subjects))];
 }
 
 /** Returns the present plan's settlement if the earlier attempt left nothing at the destination. Pure. */

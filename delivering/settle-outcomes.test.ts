@@ -15,8 +15,8 @@ const perItem = {
   recordsAtFault: false,
   fewLeft: false,
   holdsAll: false,
-  lookUp: false,
-  lookedUp: false,
+  needsLookUp: false,
+  fromLookUp: false,
 };
 const settle = (outcomes: readonly Outcome[], lane: Partial<typeof perItem> = {}, attempts: readonly number[] = []) =>
   settleOutcomes(
@@ -91,7 +91,7 @@ describe('the outcomes of a batch', () => {
     expect(settle([blamed])).toMatchObject({ settled: [{ state: 'dead', reason: 'http:422' }], failing: undefined });
     expect(settle([blamed, retry]).failing).toMatchObject({ detail: 'later' });
     expect(states(settle([{ ...rejected, cause: 'outcome-unknown' }]))).toEqual(['dead 1']);
-    expect(states(settle([rejected], { lookUp: true, lookedUp: true }))).toEqual(['dead 1']);
+    expect(states(settle([rejected], { needsLookUp: true, fromLookUp: true }))).toEqual(['dead 1']);
     expect(states(settle([rejected], { holdsAll: true }))).toEqual(['dead 1']);
   });
 
@@ -126,14 +126,16 @@ describe('the outcomes of a batch', () => {
   });
 
   it.each([retry, pause])('keep in flight what could not be looked up, and count that against nothing', (outcome) => {
-    const verdict = settle([outcome], { lookUp: true, lookedUp: true }, [19]);
+    const verdict = settle([outcome], { needsLookUp: true, fromLookUp: true }, [19]);
     expect(states(verdict)).toEqual(['sending 19']);
     expect(verdict.settled[0]!.retryInMs).toBe(60_000);
   });
 
   it.each([retry, unknown])('park nothing for its attempts while nothing else passes on the lane', (outcome) => {
-    expect(states(settle([outcome], { lookUp: true }, [19]))).toEqual(['dead 20']);
-    expect(states(settle([outcome], { lookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(/^(retry|sending) 20$/);
+    expect(states(settle([outcome], { needsLookUp: true }, [19]))).toEqual(['dead 20']);
+    expect(states(settle([outcome], { needsLookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(
+      /^(retry|sending) 20$/,
+    );
   });
 
   it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
@@ -193,12 +195,12 @@ describe('the outcomes of a batch', () => {
   });
 
   it('leave what may have been sent in flight where it has to be looked up, and try it again where a repeat is harmless', () => {
-    expect(states(settle([unknown], { lookUp: true, holdsAll: true }))).toEqual(['sending 0']);
-    expect(settle([unknown, delivered], { lookUp: true }).settled[0]).toMatchObject({
+    expect(states(settle([unknown], { needsLookUp: true, holdsAll: true }))).toEqual(['sending 0']);
+    expect(settle([unknown, delivered], { needsLookUp: true }).settled[0]).toMatchObject({
       state: 'sending',
       retryInMs: 60_000,
     });
-    expect(settle([unknown], { lookUp: true }, [19]).settled[0]).toMatchObject({
+    expect(settle([unknown], { needsLookUp: true }, [19]).settled[0]).toMatchObject({
       state: 'dead',
       reason: 'outcome-unknown',
     });
@@ -245,10 +247,10 @@ describe('the outcomes of a batch', () => {
       { minLength: 1, maxLength: 12 },
     );
     fc.assert(
-      fc.property(outcomes, fc.boolean(), fc.nat(4 * 24 * 3_600_000), (sent, lookUp, failingForMs) => {
+      fc.property(outcomes, fc.boolean(), fc.nat(4 * 24 * 3_600_000), (sent, needsLookUp, failingForMs) => {
         const verdict = settle(
           sent.map(([outcome]) => outcome),
-          { lookUp, failingForMs },
+          { needsLookUp, failingForMs },
           sent.map(([, attempts]) => attempts),
         );
         expect(states(verdict).filter((state) => state.startsWith('dead'))).toEqual([]);
@@ -266,10 +268,10 @@ describe('the outcomes of a batch', () => {
       },
     );
     fc.assert(
-      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, lookUp, recordsAtFault) => {
+      fc.property(outcomes, fc.boolean(), fc.boolean(), fc.boolean(), (sent, holdsAll, needsLookUp, recordsAtFault) => {
         const verdict = settle(
           sent.map(([outcome]) => outcome),
-          { holdsAll, lookUp, recordsAtFault },
+          { holdsAll, needsLookUp, recordsAtFault },
           sent.map(([, attempts]) => attempts),
         );
         expect(verdict.settled.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index + 1));
@@ -278,10 +280,10 @@ describe('the outcomes of a batch', () => {
           const [outcome, before] = sent[index]!;
           expect(attempts - before).toBeGreaterThanOrEqual(0);
           expect(state === 'delivered').toBe(outcome.kind === 'delivered');
-          const isLookedUp = lookUp && !holdsAll && outcome.kind === 'unknown';
-          expect((retryInMs ?? 0) > 0).toBe(state === 'retry' || (isLookedUp && state === 'sending'));
+          const isKeptInFlight = needsLookUp && !holdsAll && outcome.kind === 'unknown';
+          expect((retryInMs ?? 0) > 0).toBe(state === 'retry' || (isKeptInFlight && state === 'sending'));
           if (isFailing) expect(reason).not.toBe('attempts-exhausted');
-          if (isFailing && !isLookedUp && outcome.kind !== 'delivered' && outcome.kind !== 'rejected')
+          if (isFailing && !isKeptInFlight && outcome.kind !== 'delivered' && outcome.kind !== 'rejected')
             expect(attempts).toBe(before);
         }
       }),

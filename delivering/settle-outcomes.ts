@@ -7,24 +7,24 @@ import type { Settlement } from './send-batch.js';
 /** A record that fails while others pass is parked after this number of attempts (about two days). */
 const maxAttempts = 20;
 /** A record that is rejected while no other record passes is parked after this number of attempts (about an hour). */
-const maxRefusals = 16;
+const maxRejections = 16;
 /** If more records than this fail together and none passes, the sink is taken to be at fault. */
 export const fewRecords = 10;
 /** If a sink with few records left fails for longer than this, the records are taken to be at fault (decision 0078). */
-export const loneAfterMs = 3 * 24 * 60 * 60_000;
+export const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
 /** Delay before a look-up: an operation may become visible at its destination only after some time. */
 export const lookUpAfterMs = minuteMs;
 const longestWaitMs = 4 * 60 * minuteMs;
 /** Shorter than for other failures: a rejected record is often corrected, and its correction must not wait long. */
-const longestRefusalWaitMs = 5 * minuteMs;
+const longestRejectionWaitMs = 5 * minuteMs;
 
 export interface LaneStatus {
   /** Time since the lane started to fail; 0 if it works. */
   readonly failingForMs: number;
   /**
    * Failures in this lane are the records' fault: either the lane has few open deliveries while other lanes deliver, or
-   * it has failed for `loneAfterMs` and the whole sink has few open deliveries.
+   * it has failed for `blameRecordsAfterMs` and the whole sink has few open deliveries.
    */
   readonly recordsAtFault: boolean;
   /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
@@ -32,9 +32,9 @@ export interface LaneStatus {
   /** The lane delivers all its records in order, so a record that waits blocks all later ones. */
   readonly holdsAll: boolean;
   /** An operation with an unknown outcome stays `sending` until the sink has looked it up. */
-  readonly lookUp: boolean;
+  readonly needsLookUp: boolean;
   /** These outcomes come from a look-up; if the look-up itself failed, it is repeated. */
-  readonly lookedUp: boolean;
+  readonly fromLookUp: boolean;
 }
 
 export interface BatchVerdict {
@@ -59,39 +59,39 @@ export interface BatchVerdict {
  */
 export function settleOutcomes(
   sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, recordsAtFault, fewLeft, holdsAll, lookUp, lookedUp }: LaneStatus,
+  { failingForMs, recordsAtFault, fewLeft, holdsAll, needsLookUp, fromLookUp }: LaneStatus,
   random: number,
 ): BatchVerdict {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const isJudged = recordsAtFault || holdsAll || lookedUp; // in these cases, a rejection is the record's fault
+  const rejectionBlamesRecord = recordsAtFault || holdsAll || fromLookUp; // in these cases, a rejection is the record's fault
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
     outcome.kind === 'rejected' &&
     !isAboutTheRecord(outcome) &&
-    !(isAnyDelivered || isJudged || candidate.othersPassedSince);
-  const passed = isAnyDelivered || (isJudged && tried.some(({ outcome }) => outcome.kind === 'rejected'));
+    !(isAnyDelivered || rejectionBlamesRecord || candidate.othersPassedSince);
+  const passed = isAnyDelivered || (rejectionBlamesRecord && tried.some(({ outcome }) => outcome.kind === 'rejected'));
   const pause = sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null;
   const waits = tried.flatMap((each) =>
     isWaiting(each.outcome) || (each.outcome.kind === 'rejected' && isDoubted(each)) ? [each.outcome] : [],
   );
-  const onTheirOwn =
+  const failureBlamesRecord =
     tried.length <= fewRecords &&
     (recordsAtFault ||
       tried.every((each) => {
         const { attempts, othersPassedSince } = each.candidate;
         return othersPassedSince || (isDoubted(each) ? fewLeft : attempts > 0);
       }));
-  const stuck = waits.length > 0 && (holdsAll || (!passed && (!onTheirOwn || pause !== null)));
+  const stuck = waits.length > 0 && (holdsAll || (!passed && (!failureBlamesRecord || pause !== null)));
   const usesAttempts = waits.length > 0 && !stuck;
   const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   const settled = sent.map((each) => {
     const { candidate, outcome } = each;
     if (
-      (lookUp && outcome.kind === 'unknown') ||
-      (lookedUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
+      (needsLookUp && outcome.kind === 'unknown') ||
+      (fromLookUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
     ) {
-      return withObject(inFlight(candidate, outcome, holdsAll, maxAttemptsNow), candidate, outcome);
+      return withObject(keepInFlight(candidate, outcome, holdsAll, maxAttemptsNow), candidate, outcome);
     }
     const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
     return withObject(settle(candidate, outcome, rules), candidate, outcome);
@@ -128,7 +128,7 @@ interface Tried {
   readonly outcome: Settlement;
 }
 
-type Refused = Extract<Outcome, { kind: 'rejected' }>;
+type Rejected = Extract<Outcome, { kind: 'rejected' }>;
 type Waiting = Extract<Outcome, { kind: 'retry' | 'unknown' | 'pause' }>;
 
 /** Returns false if nothing was sent or only the record is at fault: such outcomes do not show the sink's state. */
@@ -141,7 +141,7 @@ function showsSinkState(outcome: Settlement): boolean {
  * Returns true if only the record is at fault, or if its operation may have arrived; such an operation is never sent
  * again without an operator's decision.
  */
-function isAboutTheRecord({ about, cause }: Refused): boolean {
+function isAboutTheRecord({ about, cause }: Rejected): boolean {
   return about === 'record' || cause === outcomeUnknown;
 }
 
@@ -150,7 +150,7 @@ function isWaiting(outcome: Settlement): outcome is Waiting {
 }
 
 /** Returns the reason of the failure. Failures other than rejections come first: they are certainly the sink's. */
-function failureOf(waits: readonly (Waiting | Refused)[]): string {
+function failureOf(waits: readonly (Waiting | Rejected)[]): string {
   const first = waits.find(({ kind }) => kind !== 'rejected') ?? waits[0]!;
   return first.kind === 'rejected' ? `${first.detail}; every change is refused` : first.detail;
 }
@@ -170,7 +170,7 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
  * looks it up; otherwise it is looked up after a delay, during which other items continue. After the last attempt, an
  * unknown outcome becomes a dead letter. A look-up that failed does not count as an attempt.
  */
-function inFlight(
+function keepInFlight(
   { sequence, replay, attempts }: Candidate,
   outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
   holdsAll: boolean,
@@ -222,9 +222,9 @@ function settle(
     case 'rejected': {
       const { cause: reason, detail } = outcome;
       const used = usesAttempts ? attempts + 1 : attempts;
-      if (!isDoubted || (usesAttempts && used >= maxRefusals))
+      if (!isDoubted || (usesAttempts && used >= maxRejections))
         return { ...row, state: 'dead', reason, detail, attempts: attempts + 1 };
-      const own = Math.min(5000 * 2 ** used, longestRefusalWaitMs) * (0.75 + random / 2);
+      const own = Math.min(5000 * 2 ** used, longestRejectionWaitMs) * (0.75 + random / 2);
       return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(usesAttempts ? own : laneWaitMs) };
     }
     case 'unplannable':

@@ -25,7 +25,7 @@ export interface BatchRequest {
   /** The sink receives only the latest revision: if an identity becomes visible or hidden, the person's items are sent again. */
   readonly onlyLatest: boolean;
   /** The lane or the sink is failing: untried deliveries go first, so that failed ones cannot block them. */
-  readonly failedLast: boolean;
+  readonly untriedFirst: boolean;
   /** Consent states that make an identity visible. */
   readonly accepts: ReadonlySet<Consent>;
   /** Returns a decision for each candidate, in their order, from what the transaction sees. */
@@ -51,22 +51,22 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
   return await ledger.db.transaction(
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
-      const failedLast = request.failedLast && request.order === 'item';
+      const untriedFirst = request.untriedFirst && request.order === 'item';
       // Sent together, because usually nothing is due and the whole batch is new.
       const [open, hasOpen, next] = await Promise.all([
-        dueDeliveries(tx, lease, request, failedLast ? 'untried' : 'all', request.size),
+        dueDeliveries(tx, lease, request, untriedFirst ? 'untried' : 'all', request.size),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
         unseen(tx, lease, request, lane, request.size),
       ]);
       const room = hasOpen ? 0 : request.size - open.length;
       const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };
       const left = room - fresh.rows.length;
-      const again =
+      const replayed =
         left > 0 && lane.replaying && fresh.reached === lane.newest
           ? await continueReplay(tx, lease, request.lists, left)
           : { rows: [], done: true };
-      const added = [...fresh.rows, ...again.rows];
-      if (failedLast) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - again.rows.length)));
+      const added = [...fresh.rows, ...replayed.rows];
+      if (untriedFirst) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - replayed.rows.length)));
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
       const decisions = await request.decide(tx, judged);
       const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
@@ -74,9 +74,9 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
         .flatMap(({ candidate, decision }) =>
           decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
         )
-        .toSorted((a, b) => inOrder(a.candidate, b.candidate));
+        .toSorted((a, b) => compareDeliveries(a.candidate, b.candidate));
       const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
-      if (open.length === 0 && again.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
+      if (open.length === 0 && replayed.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
         const begun = toBatchInFlight(request.configuration, fresh, decided);
         await saveBatchInFlight(tx, lease, begun);
         return { sending, withheld, begun, empty: false };
@@ -105,7 +105,8 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       return {
         sending,
         withheld,
-        empty: open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && again.done,
+        empty:
+          open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && replayed.done,
       };
     },
     { beginsByLocking: true },
@@ -120,7 +121,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
 function isWrittenLater(request: BatchRequest, fresh: FoundChanges, decided: readonly Decided[]): boolean {
   return (
     !request.onlyLatest &&
-    !request.failedLast &&
+    !request.untriedFirst &&
     fresh.rows.every(({ blocked }) => !blocked) &&
     decided.every(({ candidate }) => candidate.kind !== 'deleted' && candidate.erased === null) &&
     decided.some(({ decision }) => decision.kind === 'send')
@@ -179,7 +180,7 @@ function keyText({ sequence, replay }: DeliveryKey): string {
   return `${sequence} ${replay}`;
 }
 
-function inOrder(a: DeliveryKey, b: DeliveryKey): number {
+function compareDeliveries(a: DeliveryKey, b: DeliveryKey): number {
   return a.sequence - b.sequence || a.replay - b.replay;
 }
 

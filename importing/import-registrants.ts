@@ -55,14 +55,14 @@ export async function importRegistrants(to: Collaborators, id: string, signal: A
   }
   const facts = {
     failures: standing.failures,
-    after: waited.after,
+    workspaceWait: waited.workspaceWait,
     refusalBehavior: await readRefusalBehavior(to.ledger, lease.workspace),
   };
   const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- at most `chunksAtOnce`
-  for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.takeUp(chunk);
+  for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
-  return await sendRest(to, lease, sender, { probes: waited.after !== null, isCanary, signal });
+  return await sendRest(to, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
 }
 
 /** Returns the cause of a pause that blocks the import. A rejected API key does not: `mayAsk` decides when to retry it. */

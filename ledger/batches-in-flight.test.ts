@@ -51,7 +51,7 @@ async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
     size: 10,
     configuration: 1,
     onlyLatest: false,
-    failedLast: false,
+    untriedFirst: false,
     accepts: new Set(consentStates),
     decide: async (_, candidates) => candidates.map(({ sequence }) => decisions[sequence - 1]!),
   });

@@ -6,7 +6,7 @@ export type Permission =
   | {
       readonly kind: 'ask';
       /** The wait that has just ended, and the number of waits in a row; null: there was none. Report a success. */
-      readonly after: { readonly reason: WaitReason; readonly count: number } | null;
+      readonly workspaceWait: { readonly reason: WaitReason; readonly count: number } | null;
     }
   | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
 
@@ -23,16 +23,18 @@ export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> 
      from workspaces where name = $1 and wait_until is not null`,
     [name],
   );
-  if (row === undefined) return { kind: 'ask', after: null };
+  if (row === undefined) return { kind: 'ask', workspaceWait: null };
   if (row.remaining_ms > 0) return { kind: 'wait', reason: row.wait_reason, remainingMs: Math.ceil(row.remaining_ms) };
-  const after = { reason: row.wait_reason, count: row.wait_count };
-  if (row.wait_reason !== 'credential') return { kind: 'ask', after };
+  const workspaceWait = { reason: row.wait_reason, count: row.wait_count };
+  if (row.wait_reason !== 'credential') return { kind: 'ask', workspaceWait };
   const claimed = await ledger.db.query(
     `update workspaces set wait_until = now() + $2 * interval '1 millisecond'
      where name = $1 and wait_reason = 'credential' and wait_until <= now() returning name`,
     [name, probeMs],
   );
-  return claimed.length > 0 ? { kind: 'ask', after } : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
+  return claimed.length > 0
+    ? { kind: 'ask', workspaceWait }
+    : { kind: 'wait', reason: row.wait_reason, remainingMs: probeMs };
 }
 
 /**

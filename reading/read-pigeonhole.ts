@@ -50,8 +50,8 @@ export async function readPigeonhole(
   }
   const turn = { ...idle };
   await ensureLanes(to.ledger, ref, sinkIdsOf(to, plan));
-  const waits = await readDue(to, { ...name, ref, plan, after: waited.after }, signal, turn);
-  if (!waits && waited.after !== null && turn.pages > 0) await answersAgain(to, name.workspace);
+  const waits = await readDue(to, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, turn);
+  if (!waits && waited.workspaceWait !== null && turn.pages > 0) await answersAgain(to, name.workspace);
   const derivesMore = await deriveLists(to, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
   const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
@@ -139,7 +139,7 @@ async function readAll(
   const result = { reviewsLeft: false, workspaceWaits: false };
   const limits = { ...slice, halted: () => result.workspaceWaits };
   // After a wait, the first response decides for all streams: until then, one request at a time.
-  const atOnce = place.after === null || turn.pages > 0 ? streamsAtOnce : 1;
+  const atOnce = place.workspaceWait === null || turn.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       if (result.workspaceWaits || to.stopping.aborted || limits.signal.aborted) return;

@@ -21,7 +21,7 @@ export async function settleFailure(
   const { to, place, lease, turn } = reading;
   const isRefusal = error instanceof PermitRefusal;
   const wait = isRefusal ? 'quota' : error.kind;
-  const workspaceWaits = place.after?.reason === wait ? place.after.count : 0;
+  const workspaceWaits = place.workspaceWait?.reason === wait ? place.workspaceWait.count : 0;
   const streamFailures = turn.pages > 0 ? 0 : lease.failures; // consecutive failures: a stored page resets them
   const verdict = judgeFailure(
     error,

@@ -15,7 +15,7 @@ export interface StreamPlace {
   readonly plan: ReadingPlan;
   readonly schedule: Schedule;
   /** The workspace's wait that has just ended; null if there was none. */
-  readonly after: { readonly reason: WaitReason; readonly count: number } | null;
+  readonly workspaceWait: { readonly reason: WaitReason; readonly count: number } | null;
 }
 
 export interface StreamCycle {

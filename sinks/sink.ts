@@ -42,7 +42,7 @@ export interface Sink<Op extends Operation = Operation> {
    * that change or produces nothing for it. Never sent. Pure, like `plan`. `nothing`: the attempt cannot have created
    * anything; `unplannable`: the sink cannot look for it, and leaves it to the operator.
    */
-  trace?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
+  planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
    * For sinks that store what they receive (files): removes everything about these items except the change that deleted
    * them. The lane's holder calls it with nothing in flight, after that change is delivered. Never throws. Safe to run
@@ -78,7 +78,7 @@ export interface Subject {
   /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
-   * Set for the lists in the trait `joins`: the items in which the same attendee answered the same question, and those
+   * Set for the lists in the trait `siblingLists`: the items in which the same attendee answered the same question, and those
    * that `object` names as `members`. Each is in its present state, and whether its person's identity is visible is
    * decided for it separately.
    */
@@ -127,9 +127,9 @@ export interface SinkTraits {
   /** `item`: changes of one item are delivered in order; `pigeonhole`: all changes of a pigeonhole are. */
   readonly order: 'item' | 'pigeonhole';
   /** Whether plans use more than the change itself; the extra data costs one statement per batch. */
-  readonly looksAround: boolean;
+  readonly needsContext: boolean;
   /** Lists in which the sink combines an attendee's answers to one question; its plans use `siblings`. */
-  readonly joins?: ReadonlySet<string>;
+  readonly siblingLists?: ReadonlySet<string>;
   /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
   /**
@@ -159,7 +159,7 @@ export interface Lane {
    * Returns the objects of items from this sink's last outcomes on all its lanes, for a process that starts and has to
    * know what others wrote. Reads all of them; absent if they are not kept.
    */
-  made?(): AsyncIterable<Fields>;
+  objects?(): AsyncIterable<Fields>;
 }
 
 export interface SendResult {

@@ -55,7 +55,7 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
         return { kind: 'retry', detail } as const; // harmless, should it have arrived
       });
     return {
-      traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
+      traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
       plan: (subjects) => Promise.all(subjects.map((each) => plan(each, config, name))),
       send: async (operations, _lane, signal) => ({
         outcomes: await inItemOrder(operations as readonly DocumentOperation[], {

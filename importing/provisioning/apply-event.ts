@@ -73,7 +73,7 @@ export async function applyEvent(to: Collaborators, event: EventFile, options: A
   for (const session of plan.sessions) await turn.claim(session, standing.id);
   for (const session of plan.sessions) {
     if (session.standing.state !== 'create') continue;
-    if (!turn.mayGoOn) break;
+    if (!turn.shouldContinue) break;
     const { fields } = session.object;
     await turn.create(session, standing.id, (client) =>
       client.createSession(standing.id, fields, { signal: to.stopping }),
@@ -96,7 +96,7 @@ class Turn {
   ) {}
 
   /** True at least once per cycle, so that every cycle makes progress. */
-  get mayGoOn(): boolean {
+  get shouldContinue(): boolean {
     const { untilMs } = this.options;
     return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs);
   }

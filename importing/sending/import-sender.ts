@@ -20,7 +20,7 @@ export interface SenderFacts {
   /** Consecutive failures of the import when the cycle started. */
   readonly failures: number;
   /** Consecutive waits of the workspace and their reason when the cycle started. */
-  readonly after: { readonly reason: string; readonly count: number } | null;
+  readonly workspaceWait: { readonly reason: string; readonly count: number } | null;
   readonly refusalBehavior: RefusalBehavior;
 }
 
@@ -48,9 +48,9 @@ export class ImportSender {
   }
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is up. */
-  async loop(mayGoOn: () => boolean): Promise<void> {
+  async loop(shouldContinue: () => boolean): Promise<void> {
     let begun: StartedChunk | NothingStarted | undefined;
-    while (begun !== undefined || (this.halt === undefined && mayGoOn())) {
+    while (begun !== undefined || (this.halt === undefined && shouldContinue())) {
       // oxlint-disable-next-line no-await-in-loop -- each chunk is sent after the one before it
       begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
       if ('kind' in begun) {
@@ -58,12 +58,12 @@ export class ImportSender {
         return;
       }
       // oxlint-disable-next-line no-await-in-loop
-      begun = await this.#send(begun, mayGoOn);
+      begun = await this.#send(begun, shouldContinue);
     }
   }
 
   /** @returns the next chunk, or why there is none; undefined: settling did not look for one */
-  async #send(chunk: StartedChunk, mayGoOn: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
+  async #send(chunk: StartedChunk, shouldContinue: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
     const { to, lease } = this;
     let requestId: string | null;
     try {
@@ -88,19 +88,19 @@ export class ImportSender {
     this.requests += 1;
     const { id, workspace, pigeonholeId: pigeonhole } = lease;
     to.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
-    const goesOn = this.halt === undefined && mayGoOn();
-    return await this.#settle(chunk, { kind: 'created' }, { requestId }, goesOn);
+    const beginsNext = this.halt === undefined && shouldContinue();
+    return await this.#settle(chunk, { kind: 'created' }, { requestId }, beginsNext);
   }
 
   /** Settles a chunk of an earlier attempt, which may or may not have arrived. */
-  async takeUp(chunk: StartedChunk): Promise<void> {
+  async settleLeftover(chunk: StartedChunk): Promise<void> {
     await this.#settle(chunk, { kind: 'unheard' }, {});
   }
 
   async #failed(chunk: StartedChunk, error: ApiError | PermitRefusal): Promise<void> {
     const { to, lease } = this;
-    const wait = error instanceof PermitRefusal ? 'quota' : error.kind;
-    const workspaceWaits = this.facts.after?.reason === wait ? this.facts.after.count : 0;
+    const waitReason = error instanceof PermitRefusal ? 'quota' : error.kind;
+    const workspaceWaits = this.facts.workspaceWait?.reason === waitReason ? this.facts.workspaceWait.count : 0;
     const verdict = judgeImportFailure(
       error,
       { count: chunk.count, indexBase: this.#indexBase },
@@ -185,10 +185,10 @@ export class ImportSender {
     chunk: StartedChunk,
     answer: Answer,
     about: Partial<ChunkSettlement>,
-    goesOn = false,
+    beginsNext = false,
   ): Promise<StartedChunk | NothingStarted | undefined> {
     if (answer.kind === 'created') this.#failures = 0;
-    return await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about, goesOn);
+    return await this.#store(chunk, settleAnswer(chunk.piece, this.#aboutRequest(chunk), answer), about, beginsNext);
   }
 
   #aboutRequest({ count, request }: StartedChunk): { count: number; request: number; refusesWhole: boolean } {
@@ -199,11 +199,11 @@ export class ImportSender {
     chunk: StartedChunk,
     settlement: Settlement,
     about: Partial<ChunkSettlement>,
-    goesOn = false,
+    beginsNext = false,
   ): Promise<StartedChunk | NothingStarted | undefined> {
     this.#refusesWhole ||= settlement.refusesWhole;
     const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
-    const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, goesOn ? countToSend : null);
+    const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, beginsNext ? countToSend : null);
     const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
     this.rows += created + settlement.rows.length;
     return begun;

@@ -91,7 +91,7 @@ export function createCanvasSink(
   return {
     traits: {
       order: 'item',
-      looksAround: true,
+      needsContext: true,
       revisions: 'latest',
       repeats: 'lookUp', // two jobs for the same grade could finish in the wrong order
       batchSize: BATCH_SIZE,

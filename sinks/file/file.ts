@@ -25,7 +25,7 @@ export function createFileSink(
   return {
     traits: {
       order: 'pigeonhole',
-      looksAround: false,
+      needsContext: false,
       revisions: 'every',
       repeats: 'lookUp',
       batchSize: BATCH_SIZE,

@@ -30,7 +30,7 @@ export function createHttpSink(
   return {
     traits: {
       order: 'item',
-      looksAround: true,
+      needsContext: true,
       revisions: config.revisions,
       repeats: 'harmless',
       batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MAX_PER_SEND),

@@ -306,7 +306,7 @@ export class Desk {
       ledgerId: 'ledger-1',
       memory: { ...this.#memory },
       remember: (memory) => Promise.resolve(void Object.assign(this.#memory, memory)),
-      made: () => this.#made(),
+      objects: () => this.#made(),
     };
   }
 

@@ -38,7 +38,7 @@ export function createHubSpotSink(
   return {
     traits: {
       order: 'item',
-      looksAround: true,
+      needsContext: true,
       revisions: 'latest',
       repeats: config.records.some(({ object }) => object === 'notes') ? 'lookUp' : 'harmless',
       batchSize: BATCH_SIZE,
@@ -53,7 +53,7 @@ export function createHubSpotSink(
       run(signal, async (budget): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));
         if (!signal.aborted) {
-          if (comparesTimes && lane.made !== undefined) await times.recall(() => lane.made!());
+          if (comparesTimes && lane.objects !== undefined) await times.recall(() => lane.objects!());
           const memory = await carryOut(tasks, lane.memory, { client, times, budget, now: tuning.now ?? Date.now });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }
@@ -71,7 +71,7 @@ export function createHubSpotSink(
         doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
         return { outcomes };
       }),
-    trace: (subjects) => Promise.all(subjects.map((subject) => planner.trace(subject))),
+    planLookUp: (subjects) => Promise.all(subjects.map((subject) => planner.planLookUp(subject))),
     close: () => client.close(),
   };
 }

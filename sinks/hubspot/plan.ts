@@ -59,7 +59,7 @@ export class Planner {
    * Plans a look-up of the notes that may have been created for an item, whatever their condition and text are now:
    * only notes are ever in doubt. If the mapping fails to return the contact, they cannot be looked up.
    */
-  async trace(subject: Subject): Promise<Planned<HubSpotOperation>> {
+  async planLookUp(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const view = mappingView(subject);
     const steps: Step[] = [];
     try {

@@ -32,7 +32,7 @@ export function createPostgresSink(
   return {
     traits: {
       order: 'item',
-      looksAround: false, // a row is the item; queries join the names of sessions and attendees
+      needsContext: false, // a row is the item; queries join the names of sessions and attendees
       revisions: 'latest',
       repeats: 'harmless', // by the revision in each row
       batchSize: BATCH_SIZE,

@@ -45,7 +45,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment, tun
   return {
     traits: {
       order: 'pigeonhole',
-      looksAround: false,
+      needsContext: false,
       revisions: 'every',
       repeats: 'lookUp',
       batchSize: config.maxLines,

@@ -30,7 +30,7 @@ export function createSalesforceSink(
   return {
     traits: {
       order: 'item',
-      looksAround: true,
+      needsContext: true,
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: MAX_RECORDS,

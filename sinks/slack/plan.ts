@@ -46,7 +46,7 @@ export async function planSubject(
  * Returns an operation with which `recover` looks up an item's message, whatever the mapping says now: the lane's
  * memory has its place. It is never sent; if a message is found, the change is planned again. Pure.
  */
-export function traceSubject(subject: Subject): Planned<SlackOperation> {
+export function planLookUp(subject: Subject): Planned<SlackOperation> {
   const operation = {
     ...sharedFields(subject, readObject(subject.object)),
     kind: 'redact',

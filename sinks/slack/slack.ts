@@ -16,7 +16,7 @@ import {
 } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackOperation } from './operation.js';
-import { planSubject, traceSubject } from './plan.js';
+import { planSubject, planLookUp } from './plan.js';
 import { recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
 import { sendTestByToken } from './send-test.js';
@@ -74,7 +74,7 @@ export function createSlackSink(
       ? webhookMode({ rest, wallNow, url: webhookUrl! }, { rates, clock, name: environment.name })
       : tokenMode({ api, tokens, rates, clock, config, name: environment.name });
   return {
-    traits: { order: 'item', looksAround: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
+    traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
     async check(signal) {
       if (rotation !== undefined && environment.credentials === undefined) return [checkedLater];
       const lines = await mode.check(signal);
@@ -84,7 +84,7 @@ export function createSlackSink(
     plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
-    trace: (subjects) => Promise.resolve(subjects.map(traceSubject)),
+    planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),
     sendTest: (signal) => underOwnSignal(signal, (own) => mode.sendTest(own)),
     async close() {
       await tokens?.settled();

@@ -43,7 +43,7 @@ export function createWebhookSink(
   return {
     traits: {
       order: 'item',
-      looksAround: false,
+      needsContext: false,
       revisions: 'every',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,

@@ -64,8 +64,8 @@ export function createXapiSink(
   return {
     traits: {
       order: 'item',
-      looksAround: true,
-      joins: new Set(statementKinds.answered),
+      needsContext: true,
+      siblingLists: new Set(statementKinds.answered),
       revisions: 'latest',
       repeats: 'harmless',
       batchSize: BATCH_SIZE,

@@ -27,7 +27,7 @@ export class StateSink implements Sink<StateOperation> {
   constructor(traits: Partial<SinkTraits> = {}) {
     this.traits = {
       order: 'item',
-      looksAround: true,
+      needsContext: true,
       revisions: 'latest',
       repeats: 'lookUp',
       batchSize: 10,

@@ -25,12 +25,12 @@ function question(data: Fields, around: { attendee?: Fields; object?: Fields } =
   return subjectOf(sampleChange({ id: 'c', list: 'qna-questions', key: '9001', data }), { attendee: ada, ...around });
 }
 
-describe('the trace of an item of which the mapping makes nothing now', () => {
+describe('the look-up of an item for which the mapping now makes nothing', () => {
   it('is the note that it may have made, found by its mark and its contact', async () => {
     const planner = plannerOf({});
     const subject = question({ status: 'hidden', content: 'When?' });
     expect(await planner.plan(subject)).toEqual({ kind: 'nothing', reason: 'condition' });
-    expect(await planner.trace(subject)).toEqual({
+    expect(await planner.planLookUp(subject)).toEqual({
       kind: 'send',
       operation: {
         changeId: 'c',
@@ -53,7 +53,7 @@ describe('the trace of an item of which the mapping makes nothing now', () => {
     const planner = plannerOf({ properties: { hs_note_body: '$uppercase(item.id)' } });
     const subject = question({ status: 'allowed', id: 7 });
     expect((await planner.plan(subject)).kind).toBe('unplannable');
-    expect((await planner.trace(subject)).kind).toBe('send');
+    expect((await planner.planLookUp(subject)).kind).toBe('send');
   });
 
   it('is none where the note is known, where nobody is behind it, and of records that a repeat does not double', async () => {
@@ -61,12 +61,12 @@ describe('the trace of an item of which the mapping makes nothing now', () => {
     const known = question({ status: 'hidden' }, { object: { notes: { id: '5' } } });
     const nobody = subjectOf(known.change);
     const person = subjectOf(sampleChange({ id: 'c', list: 'attendees', key: '7', data: ada }));
-    for (const subject of [known, nobody, person]) expect((await planner.trace(subject)).kind).toBe('nothing');
+    for (const subject of [known, nobody, person]) expect((await planner.planLookUp(subject)).kind).toBe('nothing');
   });
 
   it('is for a person where the mapping cannot tell the contact any more', async () => {
     const planner = plannerOf({ email: '$uppercase(attendee)' });
-    expect(await planner.trace(question({ status: 'hidden' }))).toMatchObject({
+    expect(await planner.planLookUp(question({ status: 'hidden' }))).toMatchObject({
       kind: 'unplannable',
       detail: expect.stringMatching(/^a note may have been created and cannot be looked up \(.*\): check the contact/),
     });
