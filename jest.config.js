@@ -17,7 +17,7 @@ const shared = {
 /** Two projects: `unit` needs nothing but Node; `system` needs the Temporal server, started once for all of it. */
 module.exports = {
   testTimeout: 300_000, // a machine may be slow: only what never comes shall fail by it
-  maxWorkers: 3, // for two cores: at most times one of three waits, for a process, a disk or an instant
+  maxWorkers: 4, // for two cores: most of the time, two of four wait for a process, a disk or a point in time
   testSequencer: '<rootDir>/tools/longest-first.cjs',
   projects: [
     {
