@@ -65,8 +65,9 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
   const sessions = wanted.map(({ sessionId }) => sessionId);
   await ledger.db.transaction(async (tx) => {
     await tx.query(
-      `insert into streams (ref, list, session_id)
-       select $1, n.list, n.session_id from unnest($2::text[], $3::int8[]) as n (list, session_id)
+      // Nothing is stored of a new stream, so its first sweep can miss nothing.
+      `insert into streams (ref, list, session_id, differs)
+       select $1, n.list, n.session_id, false from unnest($2::text[], $3::int8[]) as n (list, session_id)
        where not exists (select 1 from streams s where s.ref = $1 and s.list = n.list and s.session_id = n.session_id)
        on conflict (ref, list, session_id) do nothing`, // each row that is offered takes an id, also one that conflicts
       [ref, lists, sessions],

@@ -97,8 +97,10 @@ async function endSweep(
     await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [lease.streamId, walk.pages]);
   }
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
-  const differs = walk.differs || stream!.differs || lease.pageCount !== walk.pages;
-  if (!differs && open.length === 0) return 0; // same pages as the previous sweep, and nothing was missing
+  const differs = walk.differs || stream!.differs || (walk.number > 1 && lease.pageCount !== walk.pages);
+  // Same pages as the previous sweep, or the first sweep of a stream of which nothing was stored before: no item can be
+  // absent that was not missing already.
+  if (!differs && open.length === 0) return 0;
   if (walk.foreign > 0) {
     await forgetFound(tx, lease, walk);
     return 0;

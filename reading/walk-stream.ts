@@ -185,7 +185,8 @@ async function checkProgress(
     ...walk,
     ...progress,
     firstAt: walk.firstAt ?? new Date(page.requestedAt),
-    differs: walk.differs || seen !== null,
+    // In the first sweep, every page is new: that is no difference from an earlier one.
+    differs: walk.differs || (seen !== null && walk.number !== 1),
   };
 }
 

@@ -76,6 +76,22 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 15)).toEqual(['1 created', '2 deleted']);
   });
 
+  it('is deleted even if it was only in the part of the first walk that had to be repeated', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('attendees', ...people(25));
+    const during = { afterPage: 1, insert: 0, remove: 1, where: 'behind', next: 1 };
+    await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', ...during });
+    await stage.fault({ kind: 'error', code: 4502, list: 'attendees', hasCursor: true, next: 1 });
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'attendees').map(({ type }) => type)).toEqual(Array(25).fill('attendees.created'));
+    await stage.timePasses(31_000);
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(await deletedKeys(stage, 'attendees')).toHaveLength(1);
+  });
+
   it.each([
     ['by the next poll of a live list of questions, if it was in the list for a while', '2 minutes', 1],
     ['by the poll after that, where it has only just appeared', '0 minutes', 2],
