@@ -22,27 +22,27 @@ export const createActivities = (current: InUse) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingTurn> {
     const { workspace, pigeonholeId } = pigeonhole;
     const cycle = { name: 'read', attributes: { workspace, pigeonhole: pigeonholeId } };
-    return await runCycle(current, cycle, (to, signal) => readPigeonhole(to, pigeonhole, signal));
+    return await runCycle(current, cycle, (deps, signal) => readPigeonhole(deps, pigeonhole, signal));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingTurn> {
     const cycle = { name: 'discover', attributes: { workspace } };
-    return await runCycle(current, cycle, (to, signal) => discoverWorkspace(to, workspace, signal));
+    return await runCycle(current, cycle, (deps, signal) => discoverWorkspace(deps, workspace, signal));
   },
 
   async deliverTurn(sink: string): Promise<DeliveryTurn> {
     const cycle = { name: 'deliver', attributes: { sink } };
-    return await runCycle(current, cycle, (to, signal) => deliverToSink(to, sink, signal));
+    return await runCycle(current, cycle, (deps, signal) => deliverToSink(deps, sink, signal));
   },
 
   async importTurn(id: string): Promise<ImportTurn> {
     const cycle = { name: 'import', attributes: { import: id } };
-    return await runCycle(current, cycle, (to, signal) => importRegistrants(to, id, signal));
+    return await runCycle(current, cycle, (deps, signal) => importRegistrants(deps, id, signal));
   },
 
   async forgetTurn(id: string): Promise<ErasureTurn> {
     const cycle = { name: 'forget', attributes: { erasure: id } };
-    return await runCycle(current, cycle, (to, signal) => forgetAttendee(to, id, signal));
+    return await runCycle(current, cycle, (deps, signal) => forgetAttendee(deps, id, signal));
   },
 
   /**
@@ -63,17 +63,17 @@ export const createActivities = (current: InUse) => ({
 async function runCycle<T>(
   current: InUse,
   { name, attributes }: { readonly name: string; readonly attributes: SpanAttributes },
-  work: (to: Collaborators, signal: AbortSignal) => Promise<T>,
+  work: (deps: Collaborators, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   const cycleName = [name, ...Object.values(attributes)].join(' ');
   let reportFailure: (error: unknown) => void = () => undefined;
   try {
-    return await current.use(async (to) => {
+    return await current.use(async (deps) => {
       // Reported only when `use` gives up: it repeats a cycle that failed because the configuration had changed.
-      reportFailure = (error) => to.onTurn(cycleName, error instanceof Error ? error.message : String(error));
-      const result = await to.tracer.span(name, attributes, () => work(to, cancellationSignal()));
-      to.onTurn(cycleName, null);
+      reportFailure = (error) => deps.onTurn(cycleName, error instanceof Error ? error.message : String(error));
+      const result = await deps.tracer.span(name, attributes, () => work(deps, cancellationSignal()));
+      deps.onTurn(cycleName, null);
       return result;
     });
   } catch (error) {

@@ -16,8 +16,8 @@ describe('a request in a signal to a workflow', () => {
         script: run,
         transaction: async (work: (tx: object) => unknown) => await work({ query: run }),
       };
-      const to = { ledger: { db }, log: { warn: (_: object, text: string) => warned.push(text) } };
-      const inUse = { use: (work: (given: Collaborators) => unknown) => work(to as unknown as Collaborators) };
+      const deps = { ledger: { db }, log: { warn: (_: object, text: string) => warned.push(text) } };
+      const inUse = { use: (work: (given: Collaborators) => unknown) => work(deps as unknown as Collaborators) };
       const activities = createActivities(inUse as unknown as InUse);
       await activities.handleWorkRequest({ kind: 'sink', name: 'hooks' }, request);
       expect(statements).toEqual([]);

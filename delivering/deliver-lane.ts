@@ -56,7 +56,7 @@ export interface LaneSettings {
  * @param until no batch starts after this `performance.now()` time
  */
 export async function deliverLane(
-  to: Collaborators,
+  deps: Collaborators,
   settings: LaneSettings,
   work: LaneWork,
   breaker: SinkBreaker,
@@ -65,19 +65,19 @@ export async function deliverLane(
 ): Promise<LaneResult> {
   const result: LaneResult = { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
   const { sink } = settings;
-  const hold = await LaneHold.take(to.ledger, { sinkId: sink.id, ref: work.ref, owner: to.owner }, to.clocks);
+  const hold = await LaneHold.take(deps.ledger, { sinkId: sink.id, ref: work.ref, owner: deps.owner }, deps.clocks);
   if (hold === undefined) return result;
   const { lease } = hold;
   try {
     const ends = AbortSignal.any([signal, hold.signal]);
     const mayStart = (): boolean =>
-      performance.now() < until && !breaker.isOpen && !to.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(to, settings, work, hold, breaker, ends, result);
+      performance.now() < until && !breaker.isOpen && !deps.stopping.aborted && !ends.aborted;
+    const sender = new LaneSender(deps, settings, work, hold, breaker, ends, result);
     let state = await sender.settleTakenOver();
-    if (lease.configuration !== to.configuration) {
+    if (lease.configuration !== deps.configuration) {
       const released = [...sink.accepts].map(consentReason);
-      await adoptConfiguration(to.ledger, lease, {
-        configuration: to.configuration,
+      await adoptConfiguration(deps.ledger, lease, {
+        configuration: deps.configuration,
         lists: settings.lists,
         released,
         curable: mappingReasons,
@@ -85,8 +85,8 @@ export async function deliverLane(
       });
     }
     while (state === 'more' && mayStart()) state = await sender.runBatch();
-    if (state === 'unsettled') await handOverLane(to.ledger, lease, lookUpAfterMs);
-    else await releaseLane(to.ledger, lease, sink.sink.traits.order);
+    if (state === 'unsettled') await handOverLane(deps.ledger, lease, lookUpAfterMs);
+    else await releaseLane(deps.ledger, lease, sink.sink.traits.order);
   } finally {
     hold.end();
   }
@@ -106,7 +106,7 @@ type InFlightChange = { readonly candidate: Candidate; readonly identity: boolea
 const wholeLane = 100_000;
 
 class LaneSender {
-  readonly #to: Collaborators;
+  readonly #deps: Collaborators;
   readonly #settings: LaneSettings;
   readonly #work: LaneWork;
   readonly #lease: LaneLease;
@@ -121,7 +121,7 @@ class LaneSender {
   #withdrawalsLeft: number | undefined;
 
   constructor(
-    to: Collaborators,
+    deps: Collaborators,
     settings: LaneSettings,
     work: LaneWork,
     hold: LaneHold,
@@ -130,7 +130,7 @@ class LaneSender {
     result: LaneResult,
   ) {
     this.#breaker = breaker;
-    this.#to = to;
+    this.#deps = deps;
     this.#settings = settings;
     this.#work = work;
     const { lease } = hold;
@@ -143,20 +143,20 @@ class LaneSender {
     this.#lane = {
       workspace: work.workspace,
       pigeonholeId: work.pigeonholeId,
-      ledgerId: to.ledger.id,
+      ledgerId: deps.ledger.id,
       memory: lease.memory,
       remember: async (memory) => {
         const all = { ...this.#lane.memory, ...memory };
-        await rememberOnLane(to.ledger, lease, all);
+        await rememberOnLane(deps.ledger, lease, all);
         this.#lane = { ...this.#lane, memory: all };
       },
-      objects: () => objectsOfSink(to.ledger, settings.sink.id),
+      objects: () => objectsOfSink(deps.ledger, settings.sink.id),
     };
   }
 
   /** Settles the batch that the previous holder left, if the lane was taken over. */
   async settleTakenOver(): Promise<LaneState> {
-    const { ledger } = this.#to;
+    const { ledger } = this.#deps;
     const { order, repeats, batchSize } = this.#settings.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
@@ -167,7 +167,7 @@ class LaneSender {
   /** Runs one batch. Pending look-ups come first. */
   async runBatch(): Promise<LaneState> {
     const { order, batchSize } = this.#settings.sink.sink.traits;
-    const left = order === 'item' ? await inFlight(this.#to.ledger, this.#lease, batchSize) : [];
+    const left = order === 'item' ? await inFlight(this.#deps.ledger, this.#lease, batchSize) : [];
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
   }
 
@@ -208,7 +208,7 @@ class LaneSender {
     const { sinkId, ref } = this.#lease;
     const { sink, accepts } = this.#settings.sink;
     const lane = { sinkId, ref, place: this.#work, traits: sink.traits, accepts };
-    return await readSubjects(this.#to.ledger.db, lane, changes);
+    return await readSubjects(this.#deps.ledger.db, lane, changes);
   }
 
   /**
@@ -223,11 +223,11 @@ class LaneSender {
   async sendNext(): Promise<LaneState> {
     const { sink, accepts } = this.#settings.sink;
     const { traits } = sink;
-    const batch = await startBatch(this.#to.ledger, this.#lease, {
+    const batch = await startBatch(this.#deps.ledger, this.#lease, {
       lists: this.#settings.lists,
       order: traits.order,
       size: this.#breaker.batchSize,
-      configuration: this.#to.configuration,
+      configuration: this.#deps.configuration,
       onlyLatest: traits.revisions === 'latest',
       untriedFirst: this.#failingForMs > 0 || this.#breaker.isRamping,
       accepts,
@@ -241,7 +241,7 @@ class LaneSender {
     const planned = await sink.plan(await this.#subjects(batch.sending));
     const { workspace, pigeonholeId: pigeonhole } = this.#work;
     const attributes = { sink: this.#settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const settlements = await this.#to.tracer.span('send', attributes, () =>
+    const settlements = await this.#deps.tracer.span('send', attributes, () =>
       sendPlanned(sink, planned, 'send', this.#leasedLane),
     );
     return await this.#commit(batch.sending, settlements, { begun: batch.begun });
@@ -269,7 +269,7 @@ class LaneSender {
     };
     const verdict = settleOutcomes(answered, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
-    await finishBatch(this.#to.ledger, this.#lease, verdict.settled, {
+    await finishBatch(this.#deps.ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
       onlyLatest: this.#settings.sink.sink.traits.revisions === 'latest',
@@ -312,7 +312,7 @@ class LaneSender {
     const { otherLanesPass } = this.#work;
     if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < blameRecordsAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
-    return await hasFewOpen(this.#to.ledger, { sinkId, ref: otherLanesPass ? ref : null }, fewRecords);
+    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: otherLanesPass ? ref : null }, fewRecords);
   }
 
   /**
@@ -325,7 +325,7 @@ class LaneSender {
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
     if (!this.#work.hasPassed && this.#result.delivered === 0) return false;
     const { sinkId } = this.#lease;
-    return await hasFewOpen(this.#to.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
+    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: null }, fewRecords - (begun?.sent.length ?? 0));
   }
 
   /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
@@ -334,16 +334,16 @@ class LaneSender {
     const line = { sink: this.#settings.sink.name, workspace, pigeonhole: pigeonholeId };
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
-    this.#to.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
-    if (delivered > 0 || dead > 0) this.#to.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
+    this.#deps.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
+    if (delivered > 0 || dead > 0) this.#deps.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
     if (failing != null && this.#failingForMs === 0) {
-      this.#to.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
+      this.#deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
     }
   }
 
   async #pause({ cause, detail }: Extract<Outcome, { kind: 'pause' }>): Promise<void> {
     const { name, fingerprint } = this.#settings.sink;
-    await pause(this.#to.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
-    this.#to.log.error({ sink: name, cause, detail }, 'sink paused');
+    await pause(this.#deps.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
+    this.#deps.log.error({ sink: name, cause, detail }, 'sink paused');
   }
 }

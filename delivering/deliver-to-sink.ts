@@ -29,26 +29,26 @@ const idle = { delivered: 0, withheld: 0, failed: 0 };
  * Runs one delivery cycle of a sink: sends the changes in its lanes, the longest-waiting lane first. A sink in observe
  * mode that is not approved only counts what it would send. Safe to run twice, even concurrently.
  */
-export async function deliverToSink(to: Collaborators, sinkName: string, signal: AbortSignal): Promise<DeliveryTurn> {
-  await requireCurrentConfiguration(to);
-  const sink = to.sinks.get(sinkName);
+export async function deliverToSink(deps: Collaborators, sinkName: string, signal: AbortSignal): Promise<DeliveryTurn> {
+  await requireCurrentConfiguration(deps);
+  const sink = deps.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
-  await lowerWakeFlag(to.ledger, sink.id);
-  const [pause] = await pausesOf(to.ledger, [{ scope: 'sink', name: sinkName }]);
+  await lowerWakeFlag(deps.ledger, sink.id);
+  const [pause] = await pausesOf(deps.ledger, [{ scope: 'sink', name: sinkName }]);
   if (pause !== undefined) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };
   }
-  const lanesByRef = await laneSettings(to, sink);
+  const lanesByRef = await laneSettings(deps, sink);
   const until = performance.now() + cycleMs;
-  if (sink.observing && !(await isApproved(to.ledger, sink.id, sink.destination))) {
+  if (sink.observing && !(await isApproved(deps.ledger, sink.id, sink.destination))) {
     const done = await observeLanes(
-      to,
+      deps,
       lanesByRef,
-      () => performance.now() < until && !to.stopping.aborted && !signal.aborted,
+      () => performance.now() < until && !deps.stopping.aborted && !signal.aborted,
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
-  const standing = await readSinkHealth(to.ledger, sink.id);
+  const standing = await readSinkHealth(deps.ledger, sink.id);
   if (standing.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
     triedNow.set(sink, standing.triedNowAtMs);
     sink.sink.tryNow?.();
@@ -65,17 +65,17 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   const cycle = { ...idle };
   let paused = false;
   const { order } = sink.sink.traits;
-  const lanes = { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration: to.configuration, order };
-  const queue = (await laneWork(to.ledger, lanes)).filter(isDue);
+  const lanes = { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration: deps.configuration, order };
+  const queue = (await laneWork(deps.ledger, lanes)).filter(isDue);
   let isFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      if (performance.now() > until || paused || breaker.isOpen || to.stopping.aborted || signal.aborted) return;
+      if (performance.now() > until || paused || breaker.isOpen || deps.stopping.aborted || signal.aborted) return;
       if (isFull !== undefined) return; // an outcome that cannot be stored must not be produced
-      const done = await deliverLane(to, lanesByRef.get(lane.ref)!, lane, breaker, until, signal).catch(
+      const done = await deliverLane(deps, lanesByRef.get(lane.ref)!, lane, breaker, until, signal).catch(
         (error: unknown) => {
           if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
-          return failedLane(to, sink, lane, error);
+          return failedLane(deps, sink, lane, error);
         },
       );
       cycle.delivered += done.delivered;
@@ -87,8 +87,8 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
   if (isFull !== undefined) throw isFull; // reads still work on a full disk, so no later statement would fail
   const { verdict } = breaker;
-  if (verdict !== undefined) await saveSinkHealth(to.ledger, sink.id, verdict);
-  const left = await laneWork(to.ledger, lanes);
+  if (verdict !== undefined) await saveSinkHealth(deps.ledger, sink.id, verdict);
+  const left = await laneWork(deps.ledger, lanes);
   const nextDueInMs = Math.min(maxSleepMs, ...left.map(({ dueInMs }) => Math.max(0, dueInMs ?? maxSleepMs)));
   return { ...cycle, nextDueInMs: Math.ceil(nextDueInMs), state: 'working' };
 }
@@ -98,13 +98,13 @@ export async function deliverToSink(to: Collaborators, sinkName: string, signal:
  * the lease expires; the other lanes continue. If the store itself failed, the cycle fails with its next statement.
  */
 function failedLane(
-  to: Collaborators,
+  deps: Collaborators,
   sink: OpenSink,
   { workspace, pigeonholeId }: LaneWork,
   error: unknown,
 ): LaneResult {
   const line = { sink: sink.name, workspace, pigeonhole: pigeonholeId, error: nameOfError(error) };
-  to.log.error(line, 'delivery of a lane failed');
+  deps.log.error(line, 'delivery of a lane failed');
   return { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
 }
 
@@ -113,16 +113,16 @@ function isDue({ dueInMs }: LaneWork): boolean {
 }
 
 /** Returns the sink's lanes by the ledger's number for their pigeonhole. */
-async function laneSettings(to: Collaborators, sink: OpenSink): Promise<Map<number, LaneSettings>> {
-  const selected = await selectedPigeonholes(to.ledger, syncsTo(to.config, sink.name));
+async function laneSettings(deps: Collaborators, sink: OpenSink): Promise<Map<number, LaneSettings>> {
+  const selected = await selectedPigeonholes(deps.ledger, syncsTo(deps.config, sink.name));
   const lanesByRef = new Map<number, LaneSettings>();
-  const syncs = syncsTo(to.config, sink.name).map((name) => to.config.syncs[name]!.deletions);
+  const syncs = syncsTo(deps.config, sink.name).map((name) => deps.config.syncs[name]!.deletions);
   const withdrawals = strictest(syncs).holdAbove;
-  for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(to.config, sink.name, selected)) {
+  for (const { workspace, pigeonholeId, lists, selected: keys } of plannedLanes(deps.config, sink.name, selected)) {
     const known = selected.find((row) => row.workspace === workspace && row.pigeonholeId === pigeonholeId);
-    const ref = known?.ref ?? (await refOf(to.ledger, workspace, pigeonholeId));
+    const ref = known?.ref ?? (await refOf(deps.ledger, workspace, pigeonholeId));
     lanesByRef.set(ref, { sink, place: { workspace, pigeonholeId }, lists, selected: new Set(keys), withdrawals });
-    if (pigeonholeId === 0) await releaseSelected(to.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
+    if (pigeonholeId === 0) await releaseSelected(deps.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return lanesByRef;
 }

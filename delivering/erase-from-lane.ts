@@ -17,26 +17,26 @@ import { plannedLanes, syncsTo } from './lane-plans.js';
  * @param verdict the receipt as judged from the lane's deliveries
  */
 async function eraseFromLane(
-  to: Collaborators,
+  deps: Collaborators,
   lane: ErasingLane,
   verdict: Receipt,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const sink = to.sinks.get(lane.sink)!;
+  const sink = deps.sinks.get(lane.sink)!;
   const waiting: Receipt = { ...verdict, outcome: 'waiting', detail: 'lane is in use', todo: null };
   const { sinkId, ref } = lane;
-  const hold = await LaneHold.take(to.ledger, { sinkId, ref, owner: to.owner }, to.clocks);
+  const hold = await LaneHold.take(deps.ledger, { sinkId, ref, owner: deps.owner }, deps.clocks);
   if (hold === undefined) return waiting;
   const { lease } = hold;
   try {
     if (lease.takenOver) {
-      await handOverLane(to.ledger, lease, 0);
-      await to.orchestration.wakeSinks([lane.sink]);
+      await handOverLane(deps.ledger, lease, 0);
+      await deps.orchestration.wakeSinks([lane.sink]);
       return waiting;
     }
     const ends = AbortSignal.any([signal, hold.signal]);
-    const result = await whileHeld(hold.confirm, () => eraseHeld(to, sink, lane, lease, ends));
-    await releaseLane(to.ledger, lease, sink.sink.traits.order);
+    const result = await whileHeld(hold.confirm, () => eraseHeld(deps, sink, lane, lease, ends));
+    await releaseLane(deps.ledger, lease, sink.sink.traits.order);
     if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
     if (result.missing > 0) {
       const todo = `${result.missing} files are not where sink ${lane.sink} wrote them: remove the person from them where they are now`;
@@ -130,27 +130,31 @@ function isRemovalWord(reason: string): boolean {
 }
 
 /** Collects the receipts of all sinks, and erases the person from the files that sinks keep once no removal is open. */
-export async function eraseFromSinks(to: Collaborators, { number }: Erasure, signal: AbortSignal): Promise<Receipt[]> {
-  const lanes = await erasingLanes(to.ledger, number);
-  const known = new Map((await receiptsOf(to.ledger, number)).map((receipt) => [receipt.place, receipt]));
+export async function eraseFromSinks(
+  deps: Collaborators,
+  { number }: Erasure,
+  signal: AbortSignal,
+): Promise<Receipt[]> {
+  const lanes = await erasingLanes(deps.ledger, number);
+  const known = new Map((await receiptsOf(deps.ledger, number)).map((receipt) => [receipt.place, receipt]));
   const receipts: Receipt[] = [];
   for (const lane of lanes) {
     // oxlint-disable-next-line no-await-in-loop -- one lane at a time: erasing files takes the lane's lease
-    const verdict = judgeErasingLane(lane, await laneConditions(to, lane));
+    const verdict = judgeErasingLane(lane, await laneConditions(deps, lane));
     const before = known.get(verdict.place);
-    const keepsFiles = to.sinks.get(lane.sink)?.sink.erase !== undefined;
+    const keepsFiles = deps.sinks.get(lane.sink)?.sink.erase !== undefined;
     if (verdict.outcome === 'waiting' || lane.open > 0) receipts.push(verdict);
     else if (before !== undefined && before.outcome !== 'waiting') receipts.push(before);
     else {
       // oxlint-disable-next-line no-await-in-loop
-      const settled = keepsFiles ? await eraseFromLane(to, lane, verdict, signal) : verdict;
+      const settled = keepsFiles ? await eraseFromLane(deps, lane, verdict, signal) : verdict;
       if (settled.outcome !== 'waiting') {
         const { sinkId, ref } = lane;
         // oxlint-disable-next-line no-await-in-loop
-        await settleErasingLane(to.ledger.db, { sinkId, ref, erasure: number });
+        await settleErasingLane(deps.ledger.db, { sinkId, ref, erasure: number });
       }
       // oxlint-disable-next-line no-await-in-loop -- stored immediately: a repeat skips files that are done
-      await keepReceipts(to.ledger.db, number, [settled]);
+      await keepReceipts(deps.ledger.db, number, [settled]);
       receipts.push(settled);
     }
   }

@@ -18,31 +18,31 @@ const longestSleepMs = 60_000;
  * the removals. Then it erases the person from the files that sinks keep. Each place gets a receipt. Safe to repeat, also
  * after a crash: each step finds what is left. The deletion limits do not apply, because an operator requested the erasure.
  */
-export async function forgetAttendee(to: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
-  await requireCurrentConfiguration(to);
-  const erasure = await readErasure(to.ledger, id);
+export async function forgetAttendee(deps: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
+  await requireCurrentConfiguration(deps);
+  const erasure = await readErasure(deps.ledger, id);
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
   // Before the items: the names to search for in reasons come from the person's records.
-  if (erasure.names !== null) await eraseReasons(to.ledger, erasure.names);
-  let items = erasure.names === null ? 0 : await eraseFromItems(to, erasure);
-  const own = await clearLedger(to, erasure);
-  const sinks = await eraseFromSinks(to, erasure, signal);
-  await keepReceipts(to.ledger.db, erasure.number, sinks);
+  if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names);
+  let items = erasure.names === null ? 0 : await eraseFromItems(deps, erasure);
+  const own = await clearLedger(deps, erasure);
+  const sinks = await eraseFromSinks(deps, erasure, signal);
+  await keepReceipts(deps.ledger.db, erasure.number, sinks);
   const receipts = [...own, ...sinks];
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
   // A page in progress at the time of the request may have stored items since. Reads all items, so only once no place waits.
-  if (open === 0) await awaitPages(to.ledger, erasure.number);
-  const late = open > 0 ? 0 : await eraseFromItems(to, erasure);
+  if (open === 0) await awaitPages(deps.ledger, erasure.number);
+  const late = open > 0 ? 0 : await eraseFromItems(deps, erasure);
   items += late;
   if (open + late > 0) {
-    return { items, open, nextDueInMs: await sleepMs(to, erasure), state: 'working' };
+    return { items, open, nextDueInMs: await sleepMs(deps, erasure), state: 'working' };
   }
-  await endErasure(to.ledger, erasure.number);
+  await endErasure(deps.ledger, erasure.number);
   // Read again: the ledger's own receipts may be from an earlier cycle.
-  const places = await receiptsOf(to.ledger, erasure.number);
-  to.log.info({ erasure: id, places: places.length }, 'erased a person everywhere');
+  const places = await receiptsOf(deps.ledger, erasure.number);
+  deps.log.info({ erasure: id, places: places.length }, 'erased a person everywhere');
   return { items, open, nextDueInMs: 0, state: 'finished' };
 }
 

@@ -19,21 +19,21 @@ const sliceSize = 500;
  * @returns false if changes are left
  */
 export async function observeLanes(
-  to: Collaborators,
+  deps: Collaborators,
   lanesByRef: ReadonlyMap<number, LaneSettings>,
   mayContinue: () => boolean,
 ): Promise<boolean> {
   const [first] = lanesByRef.values();
   if (first === undefined) return true;
   const { sink } = first;
-  const { configuration } = to;
+  const { configuration } = deps;
   const lane = { sinkId: sink.id, traits: sink.sink.traits, accepts: sink.accepts };
-  const lanes = await unobservedLanes(to.ledger, { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration });
+  const lanes = await unobservedLanes(deps.ledger, { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration });
   for (const ref of lanes) {
     const { lists, selected, place } = lanesByRef.get(ref)!;
     for (let more = true; more;) {
       if (!mayContinue()) return false;
-      ({ more } = await observeLane(to.ledger, {
+      ({ more } = await observeLane(deps.ledger, {
         sinkId: sink.id,
         ref,
         lists,

@@ -32,37 +32,37 @@ const noneWaits = { claimed: 0, waiting: 0 };
  * run twice, even concurrently: a chunk is marked before it is sent, an attempt that lost its lease cannot commit, and the
  * next attempt sends marked chunks again.
  */
-export async function importRegistrants(to: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
-  await requireCurrentConfiguration(to);
-  const standing = await readImportStatus(to.ledger, id);
+export async function importRegistrants(deps: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
+  await requireCurrentConfiguration(deps);
+  const standing = await readImportStatus(deps.ledger, id);
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
     return { ...idle, nextDueInMs: 0, state: 'finished' };
   }
-  if (!(standing.workspace in to.config.workspaces)) {
+  if (!(standing.workspace in deps.config.workspaces)) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: 'its workspace is not configured' };
   }
   if (!standing.isCancelling) {
     const blocked = whyBlocked(standing);
     if (blocked !== undefined) return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: blocked };
   }
-  const lease = await takeImport(to.ledger, id, to.owner);
+  const lease = await takeImport(deps.ledger, id, deps.owner);
   if (lease === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
-  if (standing.isCancelling) return await cancel(to, lease);
+  if (standing.isCancelling) return await cancel(deps, lease);
 
-  const waited = await mayAsk(to.ledger, lease.workspace);
+  const waited = await mayAsk(deps.ledger, lease.workspace);
   if (waited.kind === 'wait') {
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
   const facts = {
     failures: standing.failures,
     workspaceWait: waited.workspaceWait,
-    refusalBehavior: await readRefusalBehavior(to.ledger, lease.workspace),
+    refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
-  const sender = new ImportSender(to, lease, facts, AbortSignal.any([signal, to.stopping]));
+  const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
   // oxlint-disable-next-line no-await-in-loop -- at most `chunksAtOnce`
-  for (const chunk of await chunksUnderWay(to.ledger, lease)) await sender.settleLeftover(chunk);
+  for (const chunk of await chunksUnderWay(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
-  return await sendRest(to, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
+  return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
 }
 
 /** Returns the cause of a pause that blocks the import. A rejected API key does not: `mayAsk` decides when to retry it. */
@@ -71,17 +71,17 @@ function whyBlocked({ pauses }: ImportStatus): string | undefined {
 }
 
 async function sendRest(
-  to: Collaborators,
+  deps: Collaborators,
   lease: ImportLease,
   sender: ImportSender,
   { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
 ): Promise<ImportTurn> {
   const until = performance.now() + cycleMs;
-  const hasTime = (): boolean => performance.now() < until && !signal.aborted && !to.stopping.aborted;
+  const hasTime = (): boolean => performance.now() < until && !signal.aborted && !deps.stopping.aborted;
   // After a wait, one request goes out alone: its response shows whether the others may follow.
   if (probes) {
     await sender.loop(() => hasTime() && sender.requests === 0);
-    if (sender.halt === undefined && sender.requests > 0) await answersAgain(to, lease.workspace);
+    if (sender.halt === undefined && sender.requests > 0) await answersAgain(deps, lease.workspace);
   }
   for (;;) {
     const loops = await Promise.allSettled(Array.from({ length: chunksAtOnce }, () => sender.loop(hasTime)));
@@ -89,36 +89,36 @@ async function sendRest(
     if (failed !== undefined) throw failed.reason;
     const done = { rows: sender.rows, requests: sender.requests };
     const { halt } = sender;
-    if (halt?.kind === 'stop' && halt.why === 'cancel') return await cancel(to, lease);
+    if (halt?.kind === 'stop' && halt.why === 'cancel') return await cancel(deps, lease);
     if (halt?.kind === 'stop') return { ...done, nextDueInMs: maxSleepMs, state: 'paused' };
     if (halt?.kind === 'waits') return { ...done, nextDueInMs: halt.waitMs, state: 'waiting', reason: halt.reason };
     if (!hasTime()) return { ...done, nextDueInMs: 0, state: 'working' };
-    const dueInMs = await whatIsLeft(to.ledger, lease);
+    const dueInMs = await whatIsLeft(deps.ledger, lease);
     if (dueInMs !== null && dueInMs > 0) return { ...done, nextDueInMs: dueInMs, state: 'working' };
     if (dueInMs !== null) continue;
     // A canary ends with its own rows; it does not wait for rows of other imports.
-    const { claimed, waiting } = isCanary ? noneWaits : await reviewWaiting(to.ledger, lease);
+    const { claimed, waiting } = isCanary ? noneWaits : await reviewWaiting(deps.ledger, lease);
     if (claimed > 0) continue;
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
-    await reviewExisting(to.ledger, lease);
-    await endImport(to.ledger, lease);
-    to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import finished');
-    await startReader(to, lease);
+    await reviewExisting(deps.ledger, lease);
+    await endImport(deps.ledger, lease);
+    deps.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import finished');
+    await startReader(deps, lease);
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
 
 /** Ends a cancelled import. Rows that an earlier attempt was sending get the outcome `unknown`. */
-async function cancel(to: Collaborators, lease: ImportLease): Promise<ImportTurn> {
-  await endCancelledImport(to.ledger, lease);
-  to.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
-  await startReader(to, lease);
+async function cancel(deps: Collaborators, lease: ImportLease): Promise<ImportTurn> {
+  await endCancelledImport(deps.ledger, lease);
+  deps.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
+  await startReader(deps, lease);
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 
-async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
-  await workspaceAnswers(to.ledger, workspace);
-  await resume(to.ledger, 'workspace', workspace, 'cause');
+async function answersAgain(deps: Collaborators, workspace: string): Promise<void> {
+  await workspaceAnswers(deps.ledger, workspace);
+  await resume(deps.ledger, 'workspace', workspace, 'cause');
 }
 
 /**
@@ -126,11 +126,11 @@ async function answersAgain(to: Collaborators, workspace: string): Promise<void>
  * scheduled cycle does the same at most 10 minutes later.
  */
 async function startReader(
-  to: Collaborators,
+  deps: Collaborators,
   { ref, workspace, pigeonholeId }: { readonly ref: number; readonly workspace: string; readonly pigeonholeId: number },
 ): Promise<void> {
-  const selected = await selectedPigeonholes(to.ledger, syncsOf(to.config, workspace));
+  const selected = await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace));
   const syncs = selected.find((row) => row.ref === ref)?.syncs ?? [];
-  if (!syncs.some((sync) => sinksWanting(to.config, sync, registrantsList).length > 0)) return;
-  await to.orchestration.startReading([{ workspace, pigeonholeId }]);
+  if (!syncs.some((sync) => sinksWanting(deps.config, sync, registrantsList).length > 0)) return;
+  await deps.orchestration.startReading([{ workspace, pigeonholeId }]);
 }

@@ -22,27 +22,27 @@ import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
 /** The process that carries out an action. */
 interface ActingProcess {
-  readonly to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
+  readonly deps: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>;
   readonly starter: WorkflowStarter;
 }
 
 /** Carries out an operator's action: writes it to the ledger, then wakes the workflow. */
-export async function act({ to, starter }: ActingProcess, action: Action): Promise<ActionResult> {
-  const target = await findTarget(to, action);
+export async function act({ deps, starter }: ActingProcess, action: Action): Promise<ActionResult> {
+  const target = await findTarget(deps, action);
   if (target === undefined) return 'unknown';
   const refusal =
     action.do === 'try-now'
-      ? await tryItNow(to, action)
-      : await carryOut(to, target.scope, { ...action, do: action.do });
+      ? await tryItNow(deps, action)
+      : await carryOut(deps, target.scope, { ...action, do: action.do });
   if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
-  to.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // the audit log has actor and reason, which may contain names
+  deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // the audit log has actor and reason, which may contain names
   // The reconciler starts workflows that are not running.
   const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
-  if (wakesAll) await wakeWorkspace(to, starter, name);
+  if (wakesAll) await wakeWorkspace(deps, starter, name);
   else await starter.signal(target.workflow.id, 'wake');
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
-    await wakeErasures(to, starter);
+    await wakeErasures(deps, starter);
   if (refusal !== notPaused) return 'done';
   const hint = kind === 'pigeonhole' ? '' : `. To end a wait, run "pigeonpost try-now ${kind}:${name}"`;
   return { note: `${kind} ${name} was not paused${hint}` };
@@ -52,7 +52,10 @@ export async function act({ to, starter }: ActingProcess, action: Action): Promi
 const notPaused = Symbol('not paused');
 
 /** @returns the reason why nothing was tried; undefined: it was */
-async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }: Action): Promise<string | undefined> {
+async function tryItNow(
+  { config, ledger }: ActingProcess['deps'],
+  { kind, name }: Action,
+): Promise<string | undefined> {
   if (kind === 'pigeonhole') return 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now';
   const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
   return await tryNow(ledger, { kind, name, key });
@@ -60,7 +63,7 @@ async function tryItNow({ config, ledger }: ActingProcess['to'], { kind, name }:
 
 /** @returns the reason for a refusal; undefined: it is done */
 async function carryOut(
-  { ledger, sinks }: ActingProcess['to'],
+  { ledger, sinks }: ActingProcess['deps'],
   scope: WorkScope,
   action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
 ): Promise<string | typeof notPaused | undefined> {
@@ -82,7 +85,7 @@ async function carryOut(
 }
 
 async function findTarget(
-  { config, ledger }: ActingProcess['to'],
+  { config, ledger }: ActingProcess['deps'],
   { kind, name }: Action,
 ): Promise<{ scope: WorkScope; workflow: WantedWorkflow } | undefined> {
   switch (kind) {
@@ -115,7 +118,7 @@ export async function wakeWorkspace(
 }
 
 /** Wakes erasures that wait for a sink which an operator has resumed. */
-async function wakeErasures({ ledger }: ActingProcess['to'], starter: WorkflowStarter): Promise<void> {
+async function wakeErasures({ ledger }: ActingProcess['deps'], starter: WorkflowStarter): Promise<void> {
   const open = await openErasures(ledger);
   await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
 }

@@ -13,7 +13,7 @@ import { shownPigeonholes } from './plan-selections.js';
 
 /** Everything that one configuration has opened. */
 export interface Edition {
-  readonly to: Collaborators;
+  readonly deps: Collaborators;
   /** Closes its clients and sinks; called once, when nothing uses them any more. */
   close(): Promise<void>;
 }
@@ -41,11 +41,11 @@ export class Editions implements InUse {
   }
 
   get current(): Collaborators {
-    return this.#current.to;
+    return this.#current.deps;
   }
 
   /** @throws as `work`. If the reason is that another configuration is current, it first tries to adopt that one */
-  async use<T>(work: (to: Collaborators) => Promise<T>): Promise<T> {
+  async use<T>(work: (deps: Collaborators) => Promise<T>): Promise<T> {
     try {
       return await this.#useOnce(work);
     } catch (error) {
@@ -70,11 +70,11 @@ export class Editions implements InUse {
     await this.#closing;
   }
 
-  async #useOnce<T>(work: (to: Collaborators) => Promise<T>): Promise<T> {
+  async #useOnce<T>(work: (deps: Collaborators) => Promise<T>): Promise<T> {
     const edition = this.#current;
     edition.users += 1;
     try {
-      return await work(edition.to);
+      return await work(edition.deps);
     } finally {
       edition.users -= 1;
       this.#closeIfUnused(edition);
@@ -121,7 +121,7 @@ export async function openEdition(
     await liftRefusedKeys(config, ledger);
     await adoptSyncs(config, ledger);
     const sinks = await registerOpenSinks(config, ledger, made);
-    return { to: { ...shared, config, configuration, clients, sinks }, close };
+    return { deps: { ...shared, config, configuration, clients, sinks }, close };
   } catch (error) {
     await close();
     throw error;

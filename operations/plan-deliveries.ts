@@ -40,13 +40,13 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
   for (const sink of Object.keys(now.sinks)) {
     const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
     for (const plan of lanesOf(now, sink, both.selectedNow)) {
-      const to = { ledger, config: now, sink, plan };
+      const planning = { ledger, config: now, sink, plan };
       const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
       // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
-      all.push(...(await planLane(to, lane, isBack)));
+      all.push(...(await planLane(planning, lane, isBack)));
       // oxlint-disable-next-line no-await-in-loop
-      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(to, lane)));
+      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane)));
     }
   }
   return sumUp(all);
@@ -147,10 +147,10 @@ async function cured(
   try {
     const all: CausedDeliveries[] = [];
     for (const list of new Set(withheld.map((row) => row.list))) {
-      const to = { ledger, config, sinkName, sink, lane, sinkId, ref };
+      const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
       const asked = { list, withheldFor: mappingReasons };
       // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
-      const { sent, given, complete } = await tallyStored(to, asked, effort);
+      const { sent, given, complete } = await tallyStored(planning, asked, effort);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
       const observed = config.sinks[sinkName]!.mode === 'observe';

@@ -233,9 +233,9 @@ async function countLane(
       counted.push({ ...count, failed: 0, estimated: false });
       continue;
     }
-    const to = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
+    const planning = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
     // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
-    const tally = await tallyStored(to, { list: count.list, withheldFor: null }, effort);
+    const tally = await tallyStored(planning, { list: count.list, withheldFor: null }, effort);
     counted.push(withMapping(count, tally));
   }
   return counted;

@@ -126,9 +126,9 @@ const turnMs = 5000;
 
 /** Compares an event file with the service. @throws {ConfigError} when the file cannot be used */
 export async function planProvisioning(editions: Editions, asked: EventRequest): Promise<EventView> {
-  return await editions.use(async (to) => {
-    const { event, options } = read(to, asked);
-    return viewOf(options.workspace, event, await lookAtEvent(to, event, options));
+  return await editions.use(async (deps) => {
+    const { event, options } = read(deps, asked);
+    return viewOf(options.workspace, event, await lookAtEvent(deps, event, options));
   });
 }
 
@@ -138,11 +138,11 @@ export async function provisionEvent(
   starter: Pick<WorkflowStarter, 'signal'>,
   asked: EventRequest,
 ): Promise<EventView> {
-  return await editions.use(async (to) => {
-    const { event, options } = read(to, asked);
+  return await editions.use(async (deps) => {
+    const { event, options } = read(deps, asked);
     const { by = null, skip } = asked;
-    const turn = await applyEvent(to, event, { ...options, by, skip, untilMs: performance.now() + turnMs });
-    await readWhatIsNew(to, starter, options.workspace, turn);
+    const turn = await applyEvent(deps, event, { ...options, by, skip, untilMs: performance.now() + turnMs });
+    await readWhatIsNew(deps, starter, options.workspace, turn);
     return viewOf(options.workspace, event, turn);
   });
 }

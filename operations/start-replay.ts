@@ -63,12 +63,12 @@ interface ReplayLane {
  * are an estimate.
  */
 export async function startReplay(
-  { to, starter }: { to: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>; starter: WorkflowStarter },
+  { deps, starter }: { deps: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>; starter: WorkflowStarter },
   wanted: ReplayRequest,
 ): Promise<ReplayResult> {
-  const { config, ledger, sinks } = to;
+  const { config, ledger, sinks } = deps;
   if (wanted.sink !== null && !sinks.has(wanted.sink)) return { unknown: `no sink ${wanted.sink} is known` };
-  const all = await lanesOf(to, wanted);
+  const all = await lanesOf(deps, wanted);
   const lanes = all.filter(({ lists }) => lists.length > 0);
   if (wanted.pigeonhole !== null && all.length === 0) {
     return { unknown: `no pigeonhole ${wanted.pigeonhole} is read for ${wanted.sink ?? 'any sink'}` };
@@ -102,7 +102,7 @@ export async function startReplay(
     reason: wanted.reason ?? null,
   });
   const names = [...new Set(lanes.map(({ sink }) => sink))];
-  to.log.info({ replay: wanted.id, sinks: names }, 'replay asked for'); // by whom and why: the audit log
+  deps.log.info({ replay: wanted.id, sinks: names }, 'replay asked for'); // by whom and why: the audit log
   await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
   return { id: wanted.id, dryRun: false, counts: summed };
 }

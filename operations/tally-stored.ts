@@ -25,8 +25,8 @@ export interface PlanningLane {
 export type StoredPlan = Planned | { readonly kind: 'kept'; readonly reason: string };
 
 /** Plans stored items as when they are sent, in their order. */
-export async function planStored(to: PlanningLane, found: readonly Candidate[]): Promise<StoredPlan[]> {
-  const { ledger, config, sinkName, sink, lane, sinkId, ref } = to;
+export async function planStored(planning: PlanningLane, found: readonly Candidate[]): Promise<StoredPlan[]> {
+  const { ledger, config, sinkName, sink, lane, sinkId, ref } = planning;
   const settings = config.sinks[sinkName]!;
   const terms = {
     accepts: acceptedBy(settings),
@@ -82,12 +82,12 @@ export interface Effort {
  * @param withheldFor only items whose last change the sink withholds for one of these reasons; null: all
  */
 export async function tallyStored(
-  to: PlanningLane,
+  planning: PlanningLane,
   { list, withheldFor }: { readonly list: string; readonly withheldFor: readonly string[] | null },
   effort: Effort,
 ): Promise<Tally> {
   const until = performance.now() + effort.ms;
-  const { ledger, sinkId, ref } = to;
+  const { ledger, sinkId, ref } = planning;
   const sum = { given: 0, sent: 0, failed: 0 };
   const withheld: Record<string, number> = {};
   const kept: Record<string, number> = {};
@@ -100,7 +100,7 @@ export async function tallyStored(
       await useIndexOrder(tx);
       return await storedItems(tx, asked, slice);
     });
-    for (const plan of await planStored(to, found)) {
+    for (const plan of await planStored(planning, found)) {
       if (plan.kind === 'kept') {
         kept[plan.reason] = (kept[plan.reason] ?? 0) + 1;
         continue;

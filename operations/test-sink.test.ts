@@ -12,13 +12,13 @@ function test(sendTest: Sink['sendTest'], { pauses = [], approvals = [] }: Rows 
   const query = (statement: string): Promise<readonly object[]> =>
     Promise.resolve(statement.includes('from pauses') ? pauses : approvals);
   const open = { id: 1, name: 'hooks', observing, destination: 'there', sink: { sendTest } } as unknown as OpenSink;
-  const to = {
+  const deps = {
     config: { sinks: { hooks: { type: 'webhook' } } },
     ledger: { db: { query } },
     sinks: new Map([['hooks', open]]),
     log: { info: () => undefined },
   } as unknown as Collaborators;
-  return testSink(to, 'hooks');
+  return testSink(deps, 'hooks');
 }
 
 const answering = (outcome: Outcome) => () => Promise.resolve(outcome);

@@ -9,24 +9,24 @@ import type { Collaborators } from '../work/collaborators.js';
  * Erases the person's items, and their words from other people's items.
  * @returns the number of items erased or rewritten
  */
-export async function eraseFromItems(to: Collaborators, { number }: Erasure): Promise<number> {
-  const items = await itemsToErase(to.ledger, number);
+export async function eraseFromItems(deps: Collaborators, { number }: Erasure): Promise<number> {
+  const items = await itemsToErase(deps.ledger, number);
   let rewritten = 0;
   for (const slice of slicesOf(items)) {
     // oxlint-disable-next-line no-await-in-loop -- a transaction each, under the pigeonhole's lock
-    await to.orchestration.wakeSinks(await eraseItems(to.ledger, number, slice));
+    await deps.orchestration.wakeSinks(await eraseItems(deps.ledger, number, slice));
   }
   // Includes questions that an earlier attempt erased before it died: their copies may still be there.
-  for (const ref of await refsOfErasedQuestions(to.ledger, number)) {
+  for (const ref of await refsOfErasedQuestions(deps.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       // oxlint-disable-next-line no-await-in-loop -- one slice after another
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
-        to.ledger,
+        deps.ledger,
         { erasure: number, ref },
         after,
       );
       // oxlint-disable-next-line no-await-in-loop
-      await to.orchestration.wakeSinks(slice.woken);
+      await deps.orchestration.wakeSinks(slice.woken);
       rewritten += slice.rewritten;
       after = slice.next;
     }

@@ -13,16 +13,16 @@ const turnMs = 1000;
  * @returns whether there is more to do
  */
 export async function deriveLists(
-  to: Collaborators,
+  deps: Collaborators,
   { ref, plan }: { readonly ref: number; readonly plan: ReadingPlan },
   signal: AbortSignal,
 ): Promise<boolean> {
   const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
-  const registrantsLeft = await derive(to, plan, registrantsList, signal, (sinkIds) =>
-    recountRegistrants(to.ledger, ref, { sinkIds, drop }),
+  const registrantsLeft = await derive(deps, plan, registrantsList, signal, (sinkIds) =>
+    recountRegistrants(deps.ledger, ref, { sinkIds, drop }),
   );
-  const engagementLeft = await derive(to, plan, engagementList, signal, (sinkIds) =>
-    recountEngagement(to.ledger, ref, sinkIds),
+  const engagementLeft = await derive(deps, plan, engagementList, signal, (sinkIds) =>
+    recountEngagement(deps.ledger, ref, sinkIds),
   );
   return registrantsLeft || engagementLeft;
 }
@@ -30,19 +30,19 @@ export async function deriveLists(
 type Slice = (sinkIds: readonly number[]) => ReturnType<typeof recountEngagement>;
 
 async function derive(
-  to: Collaborators,
+  deps: Collaborators,
   { sinks }: ReadingPlan,
   list: DerivedListName,
   signal: AbortSignal,
   next: Slice,
 ): Promise<boolean> {
-  const sinkIds = (sinks.get(list) ?? []).flatMap((name) => to.sinks.get(name)?.id ?? []);
+  const sinkIds = (sinks.get(list) ?? []).flatMap((name) => deps.sinks.get(name)?.id ?? []);
   if (sinkIds.length === 0) return false;
   const until = performance.now() + turnMs;
   for (let more = true; more;) {
-    if (performance.now() > until || to.stopping.aborted || signal.aborted) return true;
+    if (performance.now() > until || deps.stopping.aborted || signal.aborted) return true;
     const slice = await next(sinkIds);
-    if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
+    if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
     more = slice.more;
   }
   return false;

@@ -33,34 +33,34 @@ export interface DiscoveredPigeonhole {
  * list no longer shows it. The list is read without the service's filters, which would hide selected pigeonholes.
  */
 export async function discoverWorkspace(
-  to: Collaborators,
+  deps: Collaborators,
   workspace: string,
   signal: AbortSignal,
 ): Promise<ReadingTurn> {
-  const turn = await readPigeonhole(to, { workspace, pigeonholeId: 0 }, signal);
+  const turn = await readPigeonhole(deps, { workspace, pigeonholeId: 0 }, signal);
   if (turn.state !== 'working') return turn;
-  const ref = await refOf(to.ledger, workspace, 0);
-  const known = (await storedItems(to.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
+  const ref = await refOf(deps.ledger, workspace, 0);
+  const known = (await storedItems(deps.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
   const started = new Set<number>();
-  for (const sync of syncsOf(to.config, workspace)) {
-    const { configuration } = to;
-    const chosen = choose(to.config.syncs[sync]!.pigeonholes, known);
-    const added = await addSelections(to.ledger, { sync, workspace, configuration }, chosen);
-    if (added.length > 0) to.log.info({ workspace, sync, pigeonholes: added }, 'pigeonholes selected');
+  for (const sync of syncsOf(deps.config, workspace)) {
+    const { configuration } = deps;
+    const chosen = choose(deps.config.syncs[sync]!.pigeonholes, known);
+    const added = await addSelections(deps.ledger, { sync, workspace, configuration }, chosen);
+    if (added.length > 0) deps.log.info({ workspace, sync, pigeonholes: added }, 'pigeonholes selected');
     for (const id of added) started.add(id);
   }
-  const hidden = await readHidden(to, workspace, signal);
-  for (const id of await saveStatuses(to.ledger, workspace, [...known, ...hidden])) started.add(id);
-  await markDiscovered(to.ledger, workspace);
+  const hidden = await readHidden(deps, workspace, signal);
+  for (const id of await saveStatuses(deps.ledger, workspace, [...known, ...hidden])) started.add(id);
+  await markDiscovered(deps.ledger, workspace);
   // A sink may have withheld records of these pigeonholes because they were not selected: wake it to check again.
-  if (started.size > 0) await to.orchestration.wakeSinks(sinksOf(to, workspace));
-  await to.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
-  const isLeft = await keepRetention(to, workspace, signal);
+  if (started.size > 0) await deps.orchestration.wakeSinks(sinksOf(deps, workspace));
+  await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
+  const isLeft = await keepRetention(deps, workspace, signal);
   return isLeft ? { ...turn, nextDueInMs: 0 } : turn;
 }
 
-function sinksOf(to: Collaborators, workspace: string): string[] {
-  return [...new Set(syncsOf(to.config, workspace).flatMap((sync) => to.config.syncs[sync]!.sinks))];
+function sinksOf(deps: Collaborators, workspace: string): string[] {
+  return [...new Set(syncsOf(deps.config, workspace).flatMap((sync) => deps.config.syncs[sync]!.sinks))];
 }
 
 /**
@@ -112,28 +112,28 @@ const every = {
  * how often they are read. If a request fails, the known status stays; the cycles that read lists handle the failure.
  */
 async function readHidden(
-  to: Collaborators,
+  deps: Collaborators,
   workspace: string,
   signal: AbortSignal,
 ): Promise<{ id: number; status: string | null }[]> {
-  const selected = (await selectedPigeonholes(to.ledger, syncsOf(to.config, workspace))).filter(
+  const selected = (await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace))).filter(
     (row) => row.workspace === workspace,
   );
   const ids = selected.map(({ pigeonholeId }) => pigeonholeId);
-  const due = await claimHidden(to.ledger, workspace, ids, every);
+  const due = await claimHidden(deps.ledger, workspace, ids, every);
   const seen: { id: number; status: string | null }[] = [];
   for (const id of due) {
-    if (to.stopping.aborted || signal.aborted) break;
+    if (deps.stopping.aborted || signal.aborted) break;
     const name = pigeonholeName(workspace, id);
-    if ((await pausesOf(to.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
+    if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
-      const { status } = await askPigeonhole(to, { workspace, priority: 'idle' }, id, signal);
+      const { status } = await askPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {
       if (error instanceof PermitRefusal) break; // the others would be refused as well: try them in a later cycle
       if (!(error instanceof ApiError)) throw error;
       const { kind, code, requestId } = error;
-      to.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'request for a pigeonhole by its id failed');
+      deps.log.debug({ workspace, pigeonhole: id, kind, code, requestId }, 'request for a pigeonhole by its id failed');
       if (['quota', 'throttled', 'credential', 'aborted'].includes(kind)) break; // the others would fail as well
     }
   }

@@ -21,10 +21,10 @@ const maxItems = 500;
  * that the sweep showed more often than the ledger holds them, because the extra copies may be real.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
-  const { to, place, lease, readLimits } = reading;
+  const { deps, place, lease, readLimits } = reading;
   const list = lease.list as ListName;
-  const missing = await missingItems(to.ledger, lease, maxItems);
-  const doubled = hasIds(list) ? [] : await doubledItems(to.ledger, lease, maxItems);
+  const missing = await missingItems(deps.ledger, lease, maxItems);
+  const doubled = hasIds(list) ? [] : await doubledItems(deps.ledger, lease, maxItems);
   const groups = new Map<string, Group>();
   for (const item of [...missing, ...doubled]) {
     const set = filteredSet(place.pigeonholeId, lease, item);
@@ -35,7 +35,7 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
     groups.set(set.name, group);
   }
   for (const group of [...groups.values()].slice(0, maxSets)) {
-    if (readLimits.halted() || readLimits.signal.aborted || to.stopping.aborted) return;
+    if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
     // oxlint-disable-next-line no-await-in-loop -- few requests, one after the other so that live reads are not delayed
     await look(reading, group);
   }
@@ -61,21 +61,21 @@ async function look(reading: StreamReading, group: Group): Promise<void> {
 
 /** Requests a filtered set and stores its items if the response contains the complete set. */
 async function readSet(reading: StreamReading, { set, missing }: Group): Promise<LookUpResult> {
-  const { to, place, lease, turn } = reading;
+  const { deps, place, lease, turn } = reading;
   const list = lease.list as ListName;
   reading.cursor = null;
   const page = await ask(reading, set);
-  if (page === undefined) return { requested: missing, found: [], gone: [], at: to.ledger.clock.now() };
+  if (page === undefined) return { requested: missing, found: [], gone: [], at: deps.ledger.clock.now() };
   turn.pages += 1;
   const rows = page.items.filter((row) => set.contains(row));
   const drop = place.plan.drop[list] ?? [];
-  const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
+  const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
   // A row outside the set shows that the service ignores the filter; a row without identity may be the missing item.
   const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
   const complete = !page.hasMore && isSet && seen.unidentified === 0;
   if (complete) {
-    const result = await recordPage(to.ledger, lease, {
+    const result = await recordPage(deps.ledger, lease, {
       walk: null,
       end: null,
       swept: null,
@@ -112,10 +112,10 @@ const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
 ]);
 
 /** Requests a filtered set. Returns undefined if the service refuses the filter. */
-async function ask({ to, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
+async function ask({ deps, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
   const permit = { workspace: place.workspace, priority: 'live' } as const;
   try {
-    return await askPage(to, permit, set.ref, { cursor: null, signal: readLimits.signal });
+    return await askPage(deps, permit, set.ref, { cursor: null, signal: readLimits.signal });
   } catch (error) {
     if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
     throw error;
@@ -123,16 +123,16 @@ async function ask({ to, place, readLimits }: StreamReading, set: FilteredSet): 
 }
 
 async function settle(reading: StreamReading, result: LookUpResult): Promise<void> {
-  const { to, lease, turn } = reading;
+  const { deps, lease, turn } = reading;
   const list = lease.list as ListName;
   if (result.requested.length === 0) return;
-  const { deleted, woken } = await to.ledger.db.transaction(async (tx) => {
+  const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
     const count = await storeLookUp(tx, lease, scope, result, deletionLimitsOf(reading));
     return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
   });
   turn.deleted += deleted;
-  if (woken.length > 0) await to.orchestration.wakeSinks(woken);
+  if (woken.length > 0) await deps.orchestration.wakeSinks(woken);
 }
 
 type Row = Readonly<Record<string, unknown>>;

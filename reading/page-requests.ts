@@ -59,12 +59,12 @@ export class PageRequests {
 
   /** Whether the cycle's limits allow the page with this ordinal. */
   hasRoomFor(ordinal: number): boolean {
-    const { readLimits, to } = this.reading;
+    const { readLimits, deps } = this.reading;
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
     const isLate = read > 0 && performance.now() > readLimits.latest;
     const enough =
-      isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || to.stopping.aborted));
+      isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || deps.stopping.aborted));
     return pages < this.budget.maxPages && !enough && !readLimits.halted() && !readLimits.signal.aborted;
   }
 
@@ -93,20 +93,20 @@ export class PageRequests {
     cursor: string | null,
     { onAsked, ...options }: Pick<PageOptions, 'onReceived' | 'parseAfter'> & { onAsked: () => void },
   ): Promise<Page> {
-    const { to, place, lease } = this.reading;
+    const { deps, place, lease } = this.reading;
     if (cursor !== null && this.#usedCursors.has(cursor)) throw repeatedCursor(this.reading);
     if (cursor !== null) this.#usedCursors.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
     const pageOptions = { ...options, cursor, signal: this.#signal };
-    return await askPage(to, permit, listRef(place.pigeonholeId, lease), pageOptions, onAsked);
+    return await askPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions, onAsked);
   }
 
   /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
   takePermitAhead(ordinal: number): void {
     if (this.#permit !== undefined || !this.hasRoomFor(ordinal)) return;
-    const { to, place } = this.reading;
-    this.#permit = to.gate.takeAhead(to, { workspace: place.workspace, priority: this.budget.priority });
+    const { deps, place } = this.reading;
+    this.#permit = deps.gate.takeAhead(deps, { workspace: place.workspace, priority: this.budget.priority });
     this.#permit.catch(() => undefined); // awaited by the request; until then a rejection must not count as unhandled
   }
 
@@ -116,7 +116,7 @@ export class PageRequests {
     for (const read of this.#unread) read();
     try {
       const permit = await this.#permit;
-      if (permit !== undefined) await this.reading.to.gate.giveBack(permit);
+      if (permit !== undefined) await this.reading.deps.gate.giveBack(permit);
     } catch {
       // the store failed: the permit stays spent until the service's next response corrects the count
     }

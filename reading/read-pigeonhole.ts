@@ -33,46 +33,46 @@ const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
  * due. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
-  to: Collaborators,
+  deps: Collaborators,
   name: PigeonholeName,
   signal: AbortSignal,
 ): Promise<ReadingTurn> {
-  await requireCurrentConfiguration(to);
-  const ref = await refOf(to.ledger, name.workspace, name.pigeonholeId);
-  const plan = await planOf(to, name, ref);
+  await requireCurrentConfiguration(deps);
+  const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
+  const plan = await planOf(deps, name, ref);
   if (plan === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
-  const blocked = await whyBlocked(to, name);
+  const blocked = await whyBlocked(deps, name);
   if (blocked !== undefined) return { ...idle, ...blocked };
 
-  const waited = await mayAsk(to.ledger, name.workspace);
+  const waited = await mayAsk(deps.ledger, name.workspace);
   if (waited.kind === 'wait') {
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
   const turn = { ...idle };
-  await ensureLanes(to.ledger, ref, sinkIdsOf(to, plan));
-  const waits = await readDue(to, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, turn);
-  if (!waits && waited.workspaceWait !== null && turn.pages > 0) await answersAgain(to, name.workspace);
-  const derivesMore = await deriveLists(to, { ref, plan }, signal);
-  const { due, nextDueInMs } = await dueStreams(to.ledger, ref);
+  await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
+  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, turn);
+  if (!waits && waited.workspaceWait !== null && turn.pages > 0) await answersAgain(deps, name.workspace);
+  const derivesMore = await deriveLists(deps, { ref, plan }, signal);
+  const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
   const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
   return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
-async function planOf(to: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
-  const ofWorkspace = syncsOf(to.config, name.workspace);
+async function planOf(deps: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
+  const ofWorkspace = syncsOf(deps.config, name.workspace);
   if (name.pigeonholeId === 0) {
-    return ofWorkspace.length === 0 ? undefined : planReading(to.config, ofWorkspace, 'workspace');
+    return ofWorkspace.length === 0 ? undefined : planReading(deps.config, ofWorkspace, 'workspace');
   }
-  const selected = (await selectedPigeonholes(to.ledger, ofWorkspace)).find((row) => row.ref === ref);
-  return selected === undefined ? undefined : planReading(to.config, selected.syncs, 'pigeonhole');
+  const selected = (await selectedPigeonholes(deps.ledger, ofWorkspace)).find((row) => row.ref === ref);
+  return selected === undefined ? undefined : planReading(deps.config, selected.syncs, 'pigeonhole');
 }
 
 async function whyBlocked(
-  to: Collaborators,
+  deps: Collaborators,
   { workspace, pigeonholeId }: PigeonholeName,
 ): Promise<Pick<ReadingTurn, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
-  const pauses = await pausesOf(to.ledger, [
+  const pauses = await pausesOf(deps.ledger, [
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
   ]);
@@ -81,10 +81,10 @@ async function whyBlocked(
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }
 
-async function answersAgain(to: Collaborators, workspace: string): Promise<void> {
-  await workspaceAnswers(to.ledger, workspace);
-  await resume(to.ledger, 'workspace', workspace, 'cause');
-  to.log.info({ workspace }, 'workspace answers again');
+async function answersAgain(deps: Collaborators, workspace: string): Promise<void> {
+  await workspaceAnswers(deps.ledger, workspace);
+  await resume(deps.ledger, 'workspace', workspace, 'cause');
+  deps.log.info({ workspace }, 'workspace answers again');
 }
 
 type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
@@ -95,7 +95,7 @@ type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
  * @returns whether the workspace has to wait
  */
 async function readDue(
-  to: Collaborators,
+  deps: Collaborators,
   place: PigeonholeScope,
   signal: AbortSignal,
   turn: { pages: number; created: number; updated: number; deleted: number },
@@ -104,31 +104,31 @@ async function readDue(
   let reviewsLeft = true; // an earlier attempt may have left some unfinished
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
     // Queried for each stage: sessions that were just read add streams.
-    const full = await describe(to, place, stage === 'sessions' || stage === 'rest');
-    const { due } = await dueStreams(to.ledger, place.ref);
+    const full = await describe(deps, place, stage === 'sessions' || stage === 'rest');
+    const { due } = await dueStreams(deps.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(to, full, streams, { until, minPages: pages, latest, signal }, turn);
+    const result = await readAll(deps, full, streams, { until, minPages: pages, latest, signal }, turn);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
-    if (stage === 'qna-questions' && reviewsLeft) await finishReviews(to, place);
+    if (stage === 'qna-questions' && reviewsLeft) await finishReviews(deps, place);
   }
   return false;
 }
 
-function sinkIdsOf(to: Collaborators, plan: ReadingPlan): number[] {
-  return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => to.sinks.get(name)?.id ?? []);
+function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
+  return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
-async function describe(to: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
-  const schedule = (await readSchedules(to.ledger, [place.ref])).get(place.ref)!;
-  if (ensure) await ensureStreams(to.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
+async function describe(deps: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
+  const schedule = (await readSchedules(deps.ledger, [place.ref])).get(place.ref)!;
+  if (ensure) await ensureStreams(deps.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
   return { ...place, schedule };
 }
 
 async function readAll(
-  to: Collaborators,
+  deps: Collaborators,
   place: StreamPlace,
   streams: readonly DueStream[],
   slice: Omit<CycleLimits, 'halted'>,
@@ -142,8 +142,8 @@ async function readAll(
   const atOnce = place.workspaceWait === null || turn.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if (result.workspaceWaits || to.stopping.aborted || limits.signal.aborted) return;
-      const done = await readStream(to, place, next.id, limits);
+      if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
+      const done = await readStream(deps, place, next.id, limits);
       turn.pages += done.pages;
       turn.created += done.created;
       turn.updated += done.updated;
@@ -156,11 +156,11 @@ async function readAll(
   return result;
 }
 
-async function finishReviews(to: Collaborators, place: PigeonholeScope): Promise<void> {
-  const sinkIds = sinkIdsOf(to, place.plan);
-  for (let more = true; more && !to.stopping.aborted;) {
-    const slice = await continueReview(to.ledger, place.ref, sinkIds);
-    if (slice.woken.length > 0) await to.orchestration.wakeSinks(slice.woken);
+async function finishReviews(deps: Collaborators, place: PigeonholeScope): Promise<void> {
+  const sinkIds = sinkIdsOf(deps, place.plan);
+  for (let more = true; more && !deps.stopping.aborted;) {
+    const slice = await continueReview(deps.ledger, place.ref, sinkIds);
+    if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
     more = slice.more;
   }
 }

@@ -34,16 +34,16 @@ const sweepAgainMs = 3_600_000;
  * due time of the stream or the workspace is stored; the function throws only if the store fails.
  */
 export async function readStream(
-  to: Collaborators,
+  deps: Collaborators,
   place: StreamPlace,
   streamId: number,
   limits: CycleLimits,
 ): Promise<StreamCycle> {
-  const lease = await acquireStream(to.ledger, streamId, to.owner);
+  const lease = await acquireStream(deps.ledger, streamId, deps.owner);
   const turn: StreamCycle = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
-  const stretch = await to.gate.stretchOf(to, place.workspace);
+  const stretch = await deps.gate.stretchOf(deps, place.workspace);
   const reading: StreamReading = {
-    to,
+    deps,
     place,
     readLimits: limits,
     turn,
@@ -58,8 +58,8 @@ export async function readStream(
     try {
       const ending = await pollAndSweep(reading, restarts > 0);
       if (ending !== 'distrusted') {
-        if (isEndWorthALine(lease.failures, to.gate.outages.wasDownLately(place.workspace)))
-          to.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
+        if (isEndWorthALine(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
+          deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
         return turn;
       }
     } catch (error) {
@@ -69,14 +69,14 @@ export async function readStream(
       if (verdict.who !== 'walk') return turn;
       await distrust(reading, reading.lease);
     }
-    to.log.info(streamLogFields(reading), 'walk starts again at the first page');
+    deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
     // The next sweep knows the pages that the abandoned sweep stored, and would see no difference in them.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
 
 async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<'done' | 'distrusted'> {
-  const { to, lease, turn } = reading;
+  const { deps, lease, turn } = reading;
   const cadence = cadenceNow(reading, false);
   const live = isLive(cadence);
   reading.isLive = live;
@@ -104,10 +104,10 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     const ending = await walkStream(reading, walk, { maxPages: pages, priority, planNextReads: next });
     if (ending === 'finished') {
       await examineMissing(reading);
-      await confirmMissing(to.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
+      await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
       const continued = nextReads(reading, { restMs: 0, swept: false });
-      await scheduleStream(to.ledger, reading.lease, continued, foundNews(turn));
+      await scheduleStream(deps.ledger, reading.lease, continued, foundNews(turn));
     }
   } catch (error) {
     if (!polls) throw error;
@@ -116,24 +116,24 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     const { dueInMs } = foundNews(turn) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
     if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
-    await scheduleStream(to.ledger, reading.lease, waiting, foundNews(turn));
-    await postponeStream(to.ledger, reading.lease, reading.nextPollInMs);
+    await scheduleStream(deps.ledger, reading.lease, waiting, foundNews(turn));
+    await postponeStream(deps.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';
 }
 
 /** Returns the current cadence. @param swept computes it as if the sweep in progress had completed */
-function cadenceNow({ to, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
+function cadenceNow({ deps, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
     sessionId: lease.sessionId,
-    changedAt: afterNews ? to.ledger.clock.now() : lease.changedAt,
+    changedAt: afterNews ? deps.ledger.clock.now() : lease.changedAt,
     quietReads: afterNews ? 0 : lease.quietReads,
     pages: lease.pageCount,
     order: lease.order,
-    sweptAt: swept ? to.ledger.clock.now() : lease.sweptAt,
+    sweptAt: swept ? deps.ledger.clock.now() : lease.sweptAt,
   };
-  return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, to.ledger.clock.nowMs());
+  return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, deps.ledger.clock.nowMs());
 }
 
 /** Returns the pages of the rolling sweep in addition to a poll. */
@@ -210,7 +210,7 @@ function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; 
   const next = (cadence: Cadence): NextRead => {
     const pollMs = cadence.pollInMs ?? dormantMs;
     return {
-      dueInMs: Math.max(untilNextRead(pollMs, reading.place.ref, reading.to.ledger.clock.nowMs()), restMs),
+      dueInMs: Math.max(untilNextRead(pollMs, reading.place.ref, reading.deps.ledger.clock.nowMs()), restMs),
       everyMs: Math.round(Math.max(pollMs, restMs)),
       wantedMs: Math.round(cadence.wantedMs ?? dormantMs),
       reason: restMs > pollMs ? 'whole-walk' : cadence.reason,

@@ -18,7 +18,7 @@ export async function settleFailure(
   error: ApiError | PermitRefusal,
   { mayRestart }: { mayRestart: boolean },
 ): Promise<Verdict> {
-  const { to, place, lease, turn } = reading;
+  const { deps, place, lease, turn } = reading;
   const isRefusal = error instanceof PermitRefusal;
   const wait = isRefusal ? 'quota' : error.kind;
   const workspaceWaits = place.workspaceWait?.reason === wait ? place.workspaceWait.count : 0;
@@ -26,7 +26,7 @@ export async function settleFailure(
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
-    { now: to.ledger.clock.nowMs(), random: Math.random() },
+    { now: deps.ledger.clock.nowMs(), random: Math.random() },
   );
   const line = {
     ...streamLogFields(reading),
@@ -34,32 +34,32 @@ export async function settleFailure(
   };
   if (verdict.who === 'workspace') {
     const { reason, waitMs } = verdict;
-    await waitWorkspace(to.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
-    if (verdict.reason === 'credential') await pauseForKey(to, place.workspace, error.message);
-    if (workspaceWaits === 0) to.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
+    await waitWorkspace(deps.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+    if (verdict.reason === 'credential') await pauseForKey(deps, place.workspace, error.message);
+    if (workspaceWaits === 0) deps.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.who === 'request') {
-    await postponeStream(to.ledger, lease, verdict.waitMs);
+    await postponeStream(deps.ledger, lease, verdict.waitMs);
   } else if (verdict.who === 'stream' && !isRefusal) {
     await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
-    if (isWorthALine(error.kind, streamFailures, to.gate.outages.isDown(place.workspace))) {
-      to.log.warn({ ...line, error: error.message }, 'stream cannot be read');
+    if (isWorthALine(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
+      deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }
   }
   return verdict;
 }
 
 async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {
-  const { to, lease } = reading;
+  const { deps, lease } = reading;
   // For example a repeated cursor: continuing from it would fail every time.
-  if (error.kind === 'protocol') await abandonWalks(to.ledger, lease);
+  if (error.kind === 'protocol') await abandonWalks(deps.ledger, lease);
   if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
-    await failStream(to.ledger, lease, { detail: error.message, retryInMs: waitMs });
+    await failStream(deps.ledger, lease, { detail: error.message, retryInMs: waitMs });
     return;
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
-  const gone = await markGone(to.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
+  const gone = await markGone(deps.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
   if (gone)
-    to.log.warn(
+    deps.log.warn(
       { ...streamLogFields(reading), code: error.code },
       `the service no longer has the ${what}; its stored data is kept`,
     );

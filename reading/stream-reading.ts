@@ -41,7 +41,7 @@ export interface CycleLimits {
 
 /** One cycle of one stream: its lease, its limits and its counts so far. */
 export interface StreamReading {
-  readonly to: Collaborators;
+  readonly deps: Collaborators;
   readonly place: StreamPlace;
   readonly readLimits: CycleLimits;
   readonly turn: StreamCycle;
@@ -60,15 +60,15 @@ export interface StreamReading {
 }
 
 /** Returns the sinks for which a page of this list can have changes. */
-export function sinkIdsFor({ to, place }: Pick<StreamReading, 'to' | 'place'>, list: string): number[] {
+export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {
   // Sessions and Q&A questions decide who is anonymous in all lists.
   const speaksForOthers = list === 'sessions' || list === 'qna-questions';
   const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const speaksForDeeds = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
-  for (const name of speaksForDeeds) if (to.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
-  return [...names].flatMap((name) => to.sinks.get(name)?.id ?? []);
+  for (const name of speaksForDeeds) if (deps.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
+  return [...names].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
 export function foundNews({ created, updated, deleted }: StreamCycle): boolean {

@@ -79,7 +79,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   try {
     for (;;) {
       const { arrived, continues, ahead } = await next;
-      reading.to.onPage();
+      reading.deps.onPage();
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.turn.pages += 1;
@@ -109,8 +109,9 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
 }
 
 /** Measures the age of the page's newest item, but only if the page created items. */
-function measureAge({ to, lease }: StreamReading, { summary }: Arrived, created: number): void {
-  if (created > 0 && summary.newestAt !== null) to.meters.found(lease.list, to.ledger.clock.nowMs() - summary.newestAt);
+function measureAge({ deps, lease }: StreamReading, { summary }: Arrived, created: number): void {
+  if (created > 0 && summary.newestAt !== null)
+    deps.meters.found(lease.list, deps.ledger.clock.nowMs() - summary.newestAt);
 }
 
 function changesOf({ created, updated, deleted }: PageResult): number {
@@ -125,10 +126,10 @@ interface Read {
   readonly ahead: PageRequest | undefined;
 }
 
-async function pagesKnown({ to, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
+async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
   if (walk.kind === 'poll') return new Map();
-  if (walk.cursor !== null && (await hasAskedWith(to.ledger, lease, walk))) throw repeatedCursor({ place, lease });
-  return await knownPages(to.ledger, lease, walk.pages, maxKnownPages);
+  if (walk.cursor !== null && (await hasAskedWith(deps.ledger, lease, walk))) throw repeatedCursor({ place, lease });
+  return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 
 function checkDigest(
@@ -140,7 +141,7 @@ function checkDigest(
   if (kind === 'poll') return checkItems(reading, page, null);
   // The cursor is left out of the digest, because it is opaque and may differ on every request.
   const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
-  const digest = reading.to.ledger.hash.content(digestParts.join('\n'));
+  const digest = reading.deps.ledger.hash.content(digestParts.join('\n'));
   if (known?.digest.equals(digest) === true) {
     return { page, summary: known.summary, seen: null, prepared: undefined, digest };
   }
@@ -148,14 +149,14 @@ function checkDigest(
 }
 
 function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
-  const { to, place, lease } = reading;
+  const { deps, place, lease } = reading;
   const list = lease.list as ListName;
   const drop = place.plan.drop[list] ?? [];
-  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: to.ledger.hash });
+  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
   const summary = summarizePage(placed, seen);
   const prepared = compareIds(reading, summary).allNew
-    ? prepareNewItems(to.ledger, { ...place, list }, seen.items, rulesOf(reading))
+    ? prepareNewItems(deps.ledger, { ...place, list }, seen.items, rulesOf(reading))
     : undefined;
   return { page, summary, seen, prepared, digest };
 }
@@ -195,7 +196,7 @@ export async function distrust(
   reading: StreamReading,
   order: Parameters<typeof distrustStream>[2],
 ): Promise<'distrusted'> {
-  await distrustStream(reading.to.ledger, reading.lease, order);
+  await distrustStream(reading.deps.ledger, reading.lease, order);
   const { order: itemOrder, cleanWalks, cleanDirection, promoteAt } = order;
   reading.lease = {
     ...reading.lease,
@@ -219,7 +220,7 @@ async function storePage(
   planNextReads: WalkBudget['planNextReads'] | undefined,
   onWriting: () => void,
 ): Promise<PageResult> {
-  const { to, lease } = reading;
+  const { deps, lease } = reading;
   const { page } = arrived;
   const leaseOrder = {
     order: lease.order,
@@ -247,7 +248,7 @@ async function storePage(
   const { digest } = arrived;
   if (arrived.seen === null && digest !== null) {
     onWriting();
-    const result = await recordSamePage(to.ledger, lease, {
+    const result = await recordSamePage(deps.ledger, lease, {
       ...basics,
       swept: { ordinal, cursor: page.cursor, digest },
     });
@@ -258,7 +259,7 @@ async function storePage(
   const sweptPage: SweptPage | null =
     digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
   const { highestId, allNew } = compareIds(reading, summary);
-  const result = await recordPage(to.ledger, lease, {
+  const result = await recordPage(deps.ledger, lease, {
     ...basics,
     items,
     requestedAt: new Date(page.requestedAt),
@@ -294,15 +295,15 @@ export async function reportPage(
   seen: Pick<PageItems, 'unidentified' | 'foreign'> | null,
   result: PageResult,
 ): Promise<void> {
-  const { to, turn } = reading;
+  const { deps, turn } = reading;
   const { unidentified, foreign } = seen ?? { unidentified: 0, foreign: 0 };
   turn.created += result.created;
   turn.updated += result.updated;
   turn.deleted += result.deleted;
   turn.reviewsLeft ||= result.reviewsLeft;
-  if (result.woken.length > 0) await to.orchestration.wakeSinks(result.woken);
+  if (result.woken.length > 0) await deps.orchestration.wakeSinks(result.woken);
   if (result.created + result.updated + result.deleted + unidentified + foreign + page.irregular.length > 0) {
-    to.log.info(
+    deps.log.info(
       {
         ...streamLogFields(reading),
         requestId: page.requestId,

@@ -7,7 +7,7 @@ import type { Meters, Tracer } from '../base/telemetry.js';
 import type { ServiceGate } from './asking/service-gate.js';
 import type { Clocks } from '../base/stopwatch.js';
 
-/** Dependencies of every step. The process creates them and closes them. */
+/** Dependencies of every step, passed as `deps`. The process creates them and closes them. */
 export interface Collaborators {
   readonly ledger: Ledger;
   readonly config: Config;
@@ -40,7 +40,7 @@ export interface Collaborators {
  * progress keeps the collaborators it started with; they are closed when that work ends.
  */
 export interface InUse {
-  use<T>(work: (to: Collaborators) => Promise<T>): Promise<T>;
+  use<T>(work: (deps: Collaborators) => Promise<T>): Promise<T>;
 }
 
 export interface OpenSink {

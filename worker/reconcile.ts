@@ -47,7 +47,7 @@ async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWo
  * @returns the number of missing workflows
  * @throws {LedgerError} kind `cluster`, before anything is started, if another Temporal cluster answers than before
  */
-export async function reconcile(to: {
+export async function reconcile(deps: {
   config: Config;
   ledger: Ledger;
   client: Client;
@@ -56,16 +56,16 @@ export async function reconcile(to: {
   taskQueue: string;
   log: Log;
 }): Promise<number> {
-  await to.cluster.check();
-  await discardAbandonedImports(to.ledger);
-  await reopenErasures(to.ledger);
+  await deps.cluster.check();
+  await discardAbandonedImports(deps.ledger);
+  await reopenErasures(deps.ledger);
   const running = new Set<string>();
-  const query = `TaskQueue = '${to.taskQueue}' AND ExecutionStatus = 'Running'`;
-  for await (const workflow of to.client.workflow.list({ query })) running.add(workflow.workflowId);
-  const missing = (await wantedWorkflows(to.config, to.ledger)).filter(({ id }) => !running.has(id));
+  const query = `TaskQueue = '${deps.taskQueue}' AND ExecutionStatus = 'Running'`;
+  for await (const workflow of deps.client.workflow.list({ query })) running.add(workflow.workflowId);
+  const missing = (await wantedWorkflows(deps.config, deps.ledger)).filter(({ id }) => !running.has(id));
   // oxlint-disable-next-line no-await-in-loop -- in order, and never a burst at start
-  for (const workflow of missing) await to.starter.start(workflow);
-  if (missing.length > 0) to.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
+  for (const workflow of missing) await deps.starter.start(workflow);
+  if (missing.length > 0) deps.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
   return missing.length;
 }
 

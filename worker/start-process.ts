@@ -193,7 +193,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       log.warn({ workspace, error: messageOf(error) }, 'waking what reads the workspace failed'),
     );
   if (works) {
-    const watchService = (): Promise<void> => editions.use((to) => to.gate.watch(to));
+    const watchService = (): Promise<void> => editions.use((deps) => deps.gate.watch(deps));
     closers.push(repeat(watchEveryMs, watchService, 'checking whether the service answers failed', log));
   }
 

@@ -58,7 +58,7 @@ export function createConfigurationSwitch(
     const before = editions.current.config;
     const next = await openEdition(config, shared, number);
     editions.replace(next);
-    log.info({ configuration: next.to.configuration }, 'configuration taken up');
+    log.info({ configuration: next.deps.configuration }, 'configuration taken up');
     await onSwitch(before, config);
   };
 

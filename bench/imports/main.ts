@@ -58,7 +58,7 @@ async function postBare(task: ImportTask): Promise<number> {
 
 const nothing = (): void => undefined;
 
-async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close: () => Promise<void> }> {
+async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; close: () => Promise<void> }> {
   const file = join(task.folder, 'pigeonpost.yaml');
   writeFileSync(
     file,
@@ -75,7 +75,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
   const document = normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const clients = openClients(config, { log });
-  const to: Collaborators = {
+  const deps: Collaborators = {
     ledger,
     config,
     configuration: await useConfiguration(ledger, document, true),
@@ -92,7 +92,7 @@ async function openProduct(task: ImportTask): Promise<{ to: Collaborators; close
     onTurn: nothing,
   };
   return {
-    to,
+    deps,
     async close() {
       for (const client of clients.values()) await client.close();
       await db.close();
@@ -109,22 +109,22 @@ function* batches(rows: number): Generator<StagedRow[]> {
 }
 
 /** Stages every row, as the API does, then runs cycles, as the workflow does. */
-async function importAll(to: Collaborators, task: ImportTask): Promise<{ stagingSeconds: number; id: string }> {
+async function importAll(deps: Collaborators, task: ImportTask): Promise<{ stagingSeconds: number; id: string }> {
   const startedAt = performance.now();
   const id = randomUUID();
-  const ref = await refOf(to.ledger, 'acme', task.pigeonholeId);
+  const ref = await refOf(deps.ledger, 'acme', task.pigeonholeId);
   const about = { id, ref, file: 'bench.csv', mapping: {}, requestedBy: null, canary: null };
-  const number = await beginImport(to.ledger, about);
-  const rows = await stageAll(to.ledger, number, batches(task.rows));
-  await startImport(to.ledger, number, rows);
+  const number = await beginImport(deps.ledger, about);
+  const rows = await stageAll(deps.ledger, number, batches(task.rows));
+  await startImport(deps.ledger, number, rows);
   const stagingSeconds = (performance.now() - startedAt) / 1000;
   const never = new AbortController().signal;
-  while ((await importRegistrants(to, id, never)).state !== 'finished');
+  while ((await importRegistrants(deps, id, never)).state !== 'finished');
   return { stagingSeconds, id };
 }
 
-async function requestsOf(to: Collaborators, task: ImportTask, id: string): Promise<number> {
-  const { counts, requests } = (await readImport(to.ledger, id))!;
+async function requestsOf(deps: Collaborators, task: ImportTask, id: string): Promise<number> {
+  const { counts, requests } = (await readImport(deps.ledger, id))!;
   if (counts.created !== task.rows) throw new Error(`${counts.created} of ${task.rows} rows were created`);
   return requests;
 }
@@ -133,10 +133,10 @@ async function run(task: ImportTask): Promise<ImportMeasurement> {
   const product = task.contender === 'product' ? await openProduct(task) : undefined;
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  const posted = product === undefined ? await postBare(task) : await importAll(product.to, task);
+  const posted = product === undefined ? await postBare(task) : await importAll(product.deps, task);
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
-  const requests = typeof posted === 'number' ? posted : await requestsOf(product!.to, task, posted.id);
+  const requests = typeof posted === 'number' ? posted : await requestsOf(product!.deps, task, posted.id);
   const stagingSeconds = typeof posted === 'number' ? 0 : posted.stagingSeconds;
   await product?.close();
   const peakRssMb = process.resourceUsage().maxRSS / 1024;

@@ -46,11 +46,15 @@ const told = {
  * Returns what an import of this file would do now. Reads the whole file, writes nothing, sends nothing.
  * @throws {RegistrantFileError} if the file cannot be used
  */
-export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, terms: CheckTerms): Promise<ImportCheck> {
+export async function checkImport(
+  deps: To,
+  source: AsyncIterable<Uint8Array>,
+  terms: CheckTerms,
+): Promise<ImportCheck> {
   const { target } = terms;
   const hashed = hashedBytes(source);
   const opened = await openRegistrants(hashed.bytes, terms);
-  const ref = await findRef(to.ledger.db, target.workspace, target.pigeonholeId);
+  const ref = await findRef(deps.ledger.db, target.workspace, target.pigeonholeId);
   const codeColumn = opened.mapping.columns.find(({ property }) => property === codeProperty)?.column ?? null;
   const counts = { send: 0, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
   const problems = new ProblemTally();
@@ -59,7 +63,7 @@ export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, ter
   for await (const rows of opened.rows) {
     const sendable = rows.filter(isSendable);
     const earlier =
-      ref === undefined ? sendable.map((): Earlier => 'new') : await compareWithEarlier(to.ledger, ref, sendable);
+      ref === undefined ? sendable.map((): Earlier => 'new') : await compareWithEarlier(deps.ledger, ref, sendable);
     const standings = new Map<SendableRow, keyof PlannedCounts>(
       sendable.map((row, index) => [row, meaning[earlier[index]!]]),
     );
@@ -78,7 +82,7 @@ export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, ter
   const toSend = Math.min(counts.send, terms.canary ?? counts.send);
   return {
     target,
-    file: describeFile(opened, terms.file.name, to.ledger.hash.file(await hashed.digest())),
+    file: describeFile(opened, terms.file.name, deps.ledger.hash.file(await hashed.digest())),
     columns: describeColumns(opened, terms.knownFields),
     rows,
     counts,
@@ -89,7 +93,7 @@ export async function checkImport(to: To, source: AsyncIterable<Uint8Array>, ter
     problemGroups: groupsOf(problems.kept, opened).slice(0, maxGroups),
     problemCounts: problems.counts,
     noteCounts: notes.counts,
-    estimate: await readSendingEstimate(to, target.workspace, toSend, Date.now()),
+    estimate: await readSendingEstimate(deps, target.workspace, toSend, Date.now()),
   };
 }
 

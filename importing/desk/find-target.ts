@@ -17,22 +17,22 @@ const askMs = 20_000;
  * @param name ID, or WORKSPACE/ID
  * @throws {ImportRefusal} if it is unknown, or nothing can be imported into it now
  */
-export async function findTarget(to: To, name: string): Promise<ImportTarget> {
+export async function findTarget(deps: To, name: string): Promise<ImportTarget> {
   const [id, named] = name.split('/').toReversed() as [string, string | undefined];
-  const workspaces = Object.keys(to.config.workspaces);
+  const workspaces = Object.keys(deps.config.workspaces);
   if (named !== undefined && !workspaces.includes(named)) {
     throw new ImportRefusal('unknown', `no workspace ${named} is configured; there is ${workspaces.join(', ')}`);
   }
-  if (named === undefined && workspaces.length > 1) return await findAnywhere(to, workspaces, id);
-  return await findIn(to, named ?? workspaces[0]!, Number(id));
+  if (named === undefined && workspaces.length > 1) return await findAnywhere(deps, workspaces, id);
+  return await findIn(deps, named ?? workspaces[0]!, Number(id));
 }
 
-async function findAnywhere(to: To, workspaces: readonly string[], id: string): Promise<ImportTarget> {
+async function findAnywhere(deps: To, workspaces: readonly string[], id: string): Promise<ImportTarget> {
   const found: ImportTarget[] = [];
   for (const workspace of workspaces) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- a handful
-      found.push(await findIn(to, workspace, Number(id)));
+      found.push(await findIn(deps, workspace, Number(id)));
     } catch (error) {
       // A problem in one workspace does not affect the others, but that workspace may be the intended one.
       if (!(error instanceof ImportRefusal)) throw error;
@@ -49,8 +49,8 @@ async function findAnywhere(to: To, workspaces: readonly string[], id: string): 
   return found[0];
 }
 
-async function findIn(to: To, workspace: string, pigeonholeId: number): Promise<ImportTarget> {
-  const [paused] = await pausesOf(to.ledger, [{ scope: 'workspace', name: workspace }]);
+async function findIn(deps: To, workspace: string, pigeonholeId: number): Promise<ImportTarget> {
+  const [paused] = await pausesOf(deps.ledger, [{ scope: 'workspace', name: workspace }]);
   if (paused !== undefined) {
     throw new ImportRefusal(
       'stopped',
@@ -64,20 +64,20 @@ async function findIn(to: To, workspace: string, pigeonholeId: number): Promise<
     const target = toTarget(
       workspace,
       pigeonholeId,
-      await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)),
+      await askPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(askMs)),
     );
     return { ...target, asOf: null };
   } catch (error) {
-    if (error instanceof PermitRefusal) return await asLastSeen(to, workspace, pigeonholeId, error);
-    if (error instanceof ApiError) return await judge(to, workspace, pigeonholeId, error);
+    if (error instanceof PermitRefusal) return await asLastSeen(deps, workspace, pigeonholeId, error);
+    if (error instanceof ApiError) return await judge(deps, workspace, pigeonholeId, error);
     throw error;
   }
 }
 
 const passing: readonly ApiErrorKind[] = ['quota', 'throttled', 'transient', 'aborted'];
 
-async function judge(to: To, workspace: string, pigeonholeId: number, error: ApiError): Promise<ImportTarget> {
-  if (passing.includes(error.kind)) return await asLastSeen(to, workspace, pigeonholeId, error);
+async function judge(deps: To, workspace: string, pigeonholeId: number, error: ApiError): Promise<ImportTarget> {
+  if (passing.includes(error.kind)) return await asLastSeen(deps, workspace, pigeonholeId, error);
   if (error.kind === 'pigeonholeNotFound' || error.kind === 'notFound') {
     throw notKnown(`workspace ${workspace} has no pigeonhole ${pigeonholeId}`, error);
   }
@@ -90,8 +90,8 @@ async function judge(to: To, workspace: string, pigeonholeId: number, error: Api
 }
 
 /** Returns the pigeonhole from the ledger. That is enough to stage a file; sending waits for the service. */
-async function asLastSeen(to: To, workspace: string, pigeonholeId: number, cause: Error): Promise<ImportTarget> {
-  const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
+async function asLastSeen(deps: To, workspace: string, pigeonholeId: number, cause: Error): Promise<ImportTarget> {
+  const seen = await lastSeenPigeonhole(deps.ledger, workspace, pigeonholeId);
   if (seen === undefined) {
     throw new ImportRefusal(
       'unreachable',

@@ -90,20 +90,21 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
     return progress;
   };
   return {
-    target: (pigeonhole) => editions.use((to) => findTarget(to, pigeonhole)),
-    check: (request, bytes) => editions.use(async (to) => await checkImport(to, bytes, await termsOf(to, request))),
+    target: (pigeonhole) => editions.use((deps) => findTarget(deps, pigeonhole)),
+    check: (request, bytes) =>
+      editions.use(async (deps) => await checkImport(deps, bytes, await termsOf(deps, request))),
     async *generatedCodes(request, bytes) {
-      const terms = await editions.use((to) => termsOf(to, request));
+      const terms = await editions.use((deps) => termsOf(deps, request));
       const { mapping, rows } = await openRegistrants(bytes, terms);
       const fields = mapping.columns.flatMap(({ property }) => property ?? []);
       yield* codesCsv(sendableOf(rows), fields);
     },
     async start(request, bytes, token = null) {
       const id = randomUUID();
-      await editions.use(async (to) => {
-        const terms = await termsOf(to, request);
+      await editions.use(async (deps) => {
+        const terms = await termsOf(deps, request);
         refuseEnded(terms.target, request.force === true);
-        await startImport(to, bytes, {
+        await startImport(deps, bytes, {
           ...terms,
           id,
           requestedBy: request.by ?? null,
@@ -183,8 +184,8 @@ export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTar
   );
 }
 
-async function termsOf(to: Collaborators, request: ImportRequest): Promise<CheckTerms> {
-  const target = await findTarget(to, request.pigeonhole);
+async function termsOf(deps: Collaborators, request: ImportRequest): Promise<CheckTerms> {
+  const target = await findTarget(deps, request.pigeonhole);
   const { name, encoding, delimiter, sheet } = request;
   const file = {
     name,
@@ -193,12 +194,12 @@ async function termsOf(to: Collaborators, request: ImportRequest): Promise<Check
     ...(sheet === undefined ? {} : { sheet }),
   };
   const codeKey =
-    request.generateCodes === true ? to.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId) : undefined;
+    request.generateCodes === true ? deps.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId) : undefined;
   return {
     target,
     file,
-    wishes: await columnWishes(to.ledger, target.workspace, request.map ?? []),
-    knownFields: await profileFieldsOf(to, target),
+    wishes: await columnWishes(deps.ledger, target.workspace, request.map ?? []),
+    knownFields: await profileFieldsOf(deps, target),
     codeKey,
     canary: request.canary ?? null,
   };

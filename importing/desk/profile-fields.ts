@@ -17,15 +17,15 @@ const attendeesToAsk = 30;
  * Empty if the pigeonhole has no attendees yet or the service cannot be reached.
  */
 export async function profileFieldsOf(
-  to: Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>,
+  deps: Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>,
   { workspace, pigeonholeId }: Pick<ImportTarget, 'workspace' | 'pigeonholeId'>,
 ): Promise<string[]> {
-  const ref = await findRef(to.ledger.db, workspace, pigeonholeId);
-  const known = ref === undefined ? [] : await knownProfileFields(to.ledger, ref);
+  const ref = await findRef(deps.ledger.db, workspace, pigeonholeId);
+  const known = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
   if (known.length > 0) return known;
   try {
     const page = await askPage(
-      to,
+      deps,
       { workspace, priority: 'import' },
       { list: 'attendees', pigeonholeId },
       { count: attendeesToAsk, signal: AbortSignal.timeout(askMs) },
@@ -33,7 +33,7 @@ export async function profileFieldsOf(
     return fieldsOf(page.items);
   } catch (error) {
     if (!isToBeJudged(error)) throw error;
-    to.log.debug({ workspace, pigeonhole: pigeonholeId }, 'could not read the profile fields of attendees');
+    deps.log.debug({ workspace, pigeonhole: pigeonholeId }, 'could not read the profile fields of attendees');
     return []; // without known fields the import gives no warnings about unknown ones, but can start
   }
 }

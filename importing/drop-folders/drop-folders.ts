@@ -68,24 +68,24 @@ export class DropFolders {
 
   /** Checks the folders once and processes their files one after another. @param nowMs by a clock that never jumps */
   async look(nowMs: number): Promise<void> {
-    await this.parts.editions.use(async (to) => {
-      if (to.config.imports.length === 0) return;
-      const onMissing = (folder: string, code: string): void => this.#noteMissing(to, folder, code);
-      const places = await findDropPlaces(to.config, onMissing);
+    await this.parts.editions.use(async (deps) => {
+      if (deps.config.imports.length === 0) return;
+      const onMissing = (folder: string, code: string): void => this.#noteMissing(deps, folder, code);
+      const places = await findDropPlaces(deps.config, onMissing);
       const found = new Map<string, Found>();
       const looks: FileLook[] = [];
       for (const place of places) {
         // oxlint-disable-next-line no-await-in-loop -- a handful of folders
         const files = await findDroppedFiles(place, onMissing);
         // oxlint-disable-next-line no-await-in-loop
-        const reading = files.length === 0 ? '' : await readingOf(to, place.entry);
+        const reading = files.length === 0 ? '' : await readingOf(deps, place.entry);
         for (const look of files) found.set(look.path, { place, reading });
         looks.push(...files);
       }
       for (const look of this.#settled.whole(looks, nowMs)) {
-        if (to.stopping.aborted) return;
+        if (deps.stopping.aborted) return;
         // oxlint-disable-next-line no-await-in-loop -- one at a time: each reads a whole file
-        await this.#see(to, found.get(look.path)!, look, nowMs);
+        await this.#see(deps, found.get(look.path)!, look, nowMs);
       }
       for (const memory of [this.#known, this.#notBefore, this.#told]) {
         for (const path of memory.keys()) if (!found.has(path)) memory.delete(path);
@@ -93,16 +93,16 @@ export class DropFolders {
     });
   }
 
-  async #see(to: Collaborators, { place, reading }: Found, look: FileLook, nowMs: number): Promise<void> {
+  async #see(deps: Collaborators, { place, reading }: Found, look: FileLook, nowMs: number): Promise<void> {
     const known = this.#known.get(look.path);
     const isKnown = known !== undefined && isSame(known.look, look);
     if (isKnown && known.settledUnder === reading) return;
     if (nowMs < (this.#notBefore.get(look.path) ?? 0) && isKnown) return;
     try {
-      const file = isKnown ? known.file : await this.#identify(to, place, look);
+      const file = isKnown ? known.file : await this.#identify(deps, place, look);
       const now: KnownFile = { look, file, settledUnder: null };
       this.#known.set(look.path, now);
-      if (await this.#carryOn(to, { place, reading }, look, file)) now.settledUnder = reading;
+      if (await this.#carryOn(deps, { place, reading }, look, file)) now.settledUnder = reading;
       this.#notBefore.delete(look.path);
       this.#told.delete(look.path);
     } catch (error) {
@@ -111,23 +111,23 @@ export class DropFolders {
       if (sentence === undefined) throw error;
       if (this.#told.get(look.path) === sentence) return;
       this.#told.set(look.path, sentence);
-      to.log.warn({ place: place.pigeonhole, refused: nameOf(error) }, 'a dropped file has to wait');
+      deps.log.warn({ place: place.pigeonhole, refused: nameOf(error) }, 'a dropped file has to wait');
       await tellProblem(look.path, `${sentence}\npigeonpost will try again automatically.\n`).catch(
         (failure: unknown) =>
-          to.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'cannot write into a drop folder'),
+          deps.log.warn({ folder: place.folder, refused: nameOf(failure) }, 'cannot write into a drop folder'),
       );
     }
   }
 
   /** @returns whether nothing is left to do with the file */
   async #carryOn(
-    to: Collaborators,
+    deps: Collaborators,
     { place, reading }: Found,
     { path }: FileLook,
     file: DroppedFile,
   ): Promise<boolean> {
-    const { ledger } = to;
-    const take = { importId: randomUUID(), termsHash: ledger.hash.file(reading), owner: to.owner };
+    const { ledger } = deps;
+    const take = { importId: randomUUID(), termsHash: ledger.hash.file(reading), owner: deps.owner };
     const standing = await claimDroppedFile(ledger, file, take);
     switch (standing.state) {
       case 'elsewhere':
@@ -136,15 +136,15 @@ export class DropFolders {
         if (!(await standsBeside(path, 'error'))) await tellProblem(path, `${standing.problem}\n`);
         return true;
       case 'claimed':
-        await this.#begin(to, place, { path, file, id: standing.importId });
+        await this.#begin(deps, place, { path, file, id: standing.importId });
         return false;
       case 'reported':
-        if (!(await standsBeside(path, 'report'))) await writeReport(to, path, standing.importId);
+        if (!(await standsBeside(path, 'report'))) await writeReport(deps, path, standing.importId);
         return true;
       case 'importing':
-        if (!(await writeReport(to, path, standing.importId))) return false;
+        if (!(await writeReport(deps, path, standing.importId))) return false;
         await settleDroppedFile(ledger, file, { state: 'reported' });
-        to.log.info(
+        deps.log.info(
           { import: standing.importId, place: place.pigeonhole },
           'the report of a dropped file is beside it',
         );
@@ -153,44 +153,44 @@ export class DropFolders {
   }
 
   async #begin(
-    to: Collaborators,
+    deps: Collaborators,
     place: DropPlace,
     { path, file, id }: { readonly path: string; readonly file: DroppedFile; readonly id: string },
   ): Promise<void> {
-    const { ledger } = to;
+    const { ledger } = deps;
     try {
       const begun = await readImport(ledger, id); // by a process that ended before it recorded it
       if (begun?.state === 'staging') await discardImport(ledger, begun.number);
       if (begun === undefined || begun.state === 'staging')
-        await this.#import(to, place, { path, id, contentHash: file.contentHash });
+        await this.#import(deps, place, { path, id, contentHash: file.contentHash });
       await settleDroppedFile(ledger, file, { state: 'importing' });
       await removeBeside(path, 'error');
       await this.parts.wake(id);
     } catch (error) {
       if (!isUnusable(error)) {
-        await giveBackDroppedFile(ledger, file, to.owner);
+        await giveBackDroppedFile(ledger, file, deps.owner);
         throw error;
       }
       await settleDroppedFile(ledger, file, { state: 'unusable', problem: error.message });
       await tellProblem(path, `${error.message}\n`);
-      to.log.warn({ place: place.pigeonhole, refused: error.name }, 'a dropped file cannot be used');
+      deps.log.warn({ place: place.pigeonhole, refused: error.name }, 'a dropped file cannot be used');
     }
   }
 
   async #import(
-    to: Collaborators,
+    deps: Collaborators,
     { entry, pigeonhole }: DropPlace,
     { path, id, contentHash }: { path: string; id: string; contentHash: Uint8Array },
   ): Promise<void> {
-    const target = await findTarget(to, pigeonhole);
+    const target = await findTarget(deps, pigeonhole);
     refuseOthers(entry, target);
     refuseEnded(target, false);
-    await startImport(to, readDroppedFile(path), {
+    await startImport(deps, readDroppedFile(path), {
       id,
       target,
       file: { name: basename(path) },
-      wishes: await wishesOf(to, entry),
-      knownFields: await profileFieldsOf(to, target),
+      wishes: await wishesOf(deps, entry),
+      knownFields: await profileFieldsOf(deps, target),
       canary: null,
       requestedBy: 'drop folder',
       requestedToken: null,
@@ -207,10 +207,10 @@ export class DropFolders {
     return { ref: await refOf(ledger, workspace, Number(id)), contentHash: ledger.hash.file(hash.digest('hex')) };
   }
 
-  #noteMissing(to: Collaborators, folder: string, code: string): void {
+  #noteMissing(deps: Collaborators, folder: string, code: string): void {
     if (this.#missing.has(folder)) return;
     this.#missing.add(folder);
-    to.log.warn({ folder, code }, 'a drop folder cannot be read: create it, or check its permissions');
+    deps.log.warn({ folder, code }, 'a drop folder cannot be read: create it, or check its permissions');
   }
 }
 

@@ -44,8 +44,8 @@ export interface EventTurn {
 const overtakenMs = 1000;
 
 /** Returns what exists and what would be created. Changes nothing. */
-export async function lookAtEvent(to: Collaborators, event: EventFile, options: PlanOptions): Promise<EventTurn> {
-  const plan = await planOrHindrance(to, event, options);
+export async function lookAtEvent(deps: Collaborators, event: EventFile, options: PlanOptions): Promise<EventTurn> {
+  const plan = await planOrHindrance(deps, event, options);
   if ('kind' in plan) return hinderedTurn(plan);
   return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
 }
@@ -54,19 +54,19 @@ export async function lookAtEvent(to: Collaborators, event: EventFile, options: 
  * Runs one cycle of creating an event: sends missing objects one after another, the pigeonhole first. Safe to run
  * twice, also concurrently, and after a crash. An object blocks only itself; a pigeonhole blocks its sessions.
  */
-export async function applyEvent(to: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventTurn> {
-  const plan = await planOrHindrance(to, event, options);
+export async function applyEvent(deps: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventTurn> {
+  const plan = await planOrHindrance(deps, event, options);
   if ('kind' in plan) return hinderedTurn(plan);
   if (plan.problems.length > 0) return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
   const { workspace } = options;
-  const turn = new Turn(to, event, options, plan);
+  const turn = new Turn(deps, event, options, plan);
   await turn.claim(plan.pigeonhole, 0);
   const { standing } = plan.pigeonhole;
   if (standing.state === 'create') {
-    const { subscriptionField = 'subscriptionId' } = to.config.workspaces[workspace]!;
+    const { subscriptionField = 'subscriptionId' } = deps.config.workspaces[workspace]!;
     const { id } = plan.subscription;
     const body = { ...plan.pigeonhole.object.fields, ...(id === null ? {} : { [subscriptionField]: id }) };
-    await turn.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: to.stopping }));
+    await turn.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: deps.stopping }));
     return turn.end();
   }
   if (standing.state !== 'exists' && standing.state !== 'claim') return turn.end();
@@ -76,7 +76,7 @@ export async function applyEvent(to: Collaborators, event: EventFile, options: A
     if (!turn.shouldContinue) break;
     const { fields } = session.object;
     await turn.create(session, standing.id, (client) =>
-      client.createSession(standing.id, fields, { signal: to.stopping }),
+      client.createSession(standing.id, fields, { signal: deps.stopping }),
     );
   }
   return turn.end();
@@ -89,7 +89,7 @@ class Turn {
   #begun = 0;
 
   constructor(
-    private readonly to: Collaborators,
+    private readonly deps: Collaborators,
     private readonly event: EventFile,
     private readonly options: ApplyOptions,
     private readonly plan: EventPlan,
@@ -98,13 +98,15 @@ class Turn {
   /** True at least once per cycle, so that every cycle makes progress. */
   get shouldContinue(): boolean {
     const { untilMs } = this.options;
-    return this.#hindrance === null && !this.to.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs);
+    return (
+      this.#hindrance === null && !this.deps.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs)
+    );
   }
 
   /** Records an object that was found to exist. */
   async claim({ object, standing, known }: PlannedObject, parentId: number): Promise<void> {
     if (standing.state !== 'claim') return;
-    const settled = await settleCreation(this.to.ledger, this.#nameOf(object.key), {
+    const settled = await settleCreation(this.deps.ledger, this.#nameOf(object.key), {
       parentId,
       remoteId: standing.id,
       attempt: known?.attempt ?? 0,
@@ -139,7 +141,7 @@ class Turn {
       knownBefore: standing.knownBefore,
       by: this.options.by,
     };
-    const creation = await createObject(this.to, this.#nameOf(object.key), wanted, async (client) => {
+    const creation = await createObject(this.deps, this.#nameOf(object.key), wanted, async (client) => {
       const { entity, requestId } = await send(client);
       return { shown: { ...entity }, requestId };
     });
@@ -211,21 +213,22 @@ function hinderedTurn(hindrance: Hindrance): EventTurn {
 }
 
 async function planOrHindrance(
-  to: Collaborators,
+  deps: Collaborators,
   event: EventFile,
   options: PlanOptions,
 ): Promise<EventPlan | Hindrance> {
-  await requireCurrentConfiguration(to);
-  const pauses = await pausesOf(to.ledger, [{ scope: 'workspace', name: options.workspace }]);
+  await requireCurrentConfiguration(deps);
+  const pauses = await pausesOf(deps.ledger, [{ scope: 'workspace', name: options.workspace }]);
   const pause = pauses.find(({ pausedBy }) => pausedBy === 'person');
   if (pause !== undefined) {
     const detail = `workspace ${options.workspace} is paused (${pause.detail}): "pigeonpost resume workspace:${options.workspace}" lets it be asked again`;
     return { kind: 'stop', why: 'paused', detail };
   }
   try {
-    return await planEvent(to, event, options);
+    return await planEvent(deps, event, options);
   } catch (error) {
-    if (error instanceof ApiError || error instanceof PermitRefusal) return judgeAsking(error, to.ledger.clock.nowMs());
+    if (error instanceof ApiError || error instanceof PermitRefusal)
+      return judgeAsking(error, deps.ledger.clock.nowMs());
     throw error;
   }
 }

@@ -40,7 +40,7 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'
  * process that commits it sends. After a crash, the intent remains and is looked up before anything is sent again.
  */
 export async function createObject(
-  to: Dependencies,
+  deps: Dependencies,
   name: ProvisionedName,
   wanted: Wanted,
   send: (client: PigeonholeClient) => Promise<{ readonly shown: Shown; readonly requestId: string | null }>,
@@ -49,9 +49,9 @@ export async function createObject(
   const { workspace, event, object } = name;
   let attempt: number | undefined;
   try {
-    const answer = await to.gate.ask(to, { workspace, priority }, async (client) => {
-      const intended = new Stopwatch(to.clocks);
-      attempt = await intendCreation(to.ledger, name, {
+    const answer = await deps.gate.ask(deps, { workspace, priority }, async (client) => {
+      const intended = new Stopwatch(deps.clocks);
+      attempt = await intendCreation(deps.ledger, name, {
         parentId,
         attempt: wanted.attempt,
         sent: looks,
@@ -61,25 +61,25 @@ export async function createObject(
       if (attempt === undefined) return undefined;
       // After a pause, another process may have considered the intent lost, looked it up and sent it.
       if (intended.elapsedMs() < confirmAfterMs) return await send(client);
-      await dropIntent(to.ledger, name, attempt);
+      await dropIntent(deps.ledger, name, attempt);
       return undefined;
     });
     if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
     const { shown, requestId } = answer;
-    const settled = await settleCreation(to.ledger, name, { parentId, remoteId: shown.id, attempt, by });
-    to.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
+    const settled = await settleCreation(deps.ledger, name, { parentId, remoteId: shown.id, attempt, by });
+    deps.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
     // another process considered the intent lost meanwhile; its look-up will find the object
     return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
   } catch (error) {
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
     if (attempt === undefined || error instanceof PermitRefusal) {
-      return { kind: 'hindered', hindrance: judgeAsking(error, to.ledger.clock.nowMs()) };
+      return { kind: 'hindered', hindrance: judgeAsking(error, deps.ledger.clock.nowMs()) };
     }
     const { kind, code, status, requestId } = error;
-    to.log.warn({ workspace, event, object, kind, code, status, requestId }, 'could not be created');
+    deps.log.warn({ workspace, event, object, kind, code, status, requestId }, 'could not be created');
     if (error.mayHaveTakenEffect) return { kind: 'unknown', requestId };
-    await dropIntent(to.ledger, name, attempt);
-    const hindrance = judgeAsking(error, to.ledger.clock.nowMs());
+    await dropIntent(deps.ledger, name, attempt);
+    const hindrance = judgeAsking(error, deps.ledger.clock.nowMs());
     return hindrance.kind === 'stop' && hindrance.why === 'refused'
       ? { kind: 'refused', error }
       : { kind: 'hindered', hindrance };

@@ -18,7 +18,7 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stoppin
  * @throws {PermitRefusal} or {ApiError} as `askPage`
  */
 export async function askForAll(
-  to: Dependencies,
+  deps: Dependencies,
   workspace: string,
   list: ListRef,
   { twice }: { readonly twice: boolean },
@@ -26,8 +26,8 @@ export async function askForAll(
   const shown = new Map<number, Shown>();
   const walk = async (): Promise<void> => {
     const permit = { workspace, priority } as const;
-    for await (const page of walkPages((ref, options) => askPage(to, permit, ref, options ?? {}), list, {
-      signal: to.stopping,
+    for await (const page of walkPages((ref, options) => askPage(deps, permit, ref, options ?? {}), list, {
+      signal: deps.stopping,
     })) {
       for (const item of page.items) if (isShown(item)) shown.set(item.id, item);
     }
@@ -41,9 +41,13 @@ export async function askForAll(
  * One pigeonhole; undefined where the service itself says that there is none.
  * @throws {PermitRefusal} or {ApiError} as `askPigeonhole`
  */
-export async function askForOne(to: Dependencies, workspace: string, pigeonholeId: number): Promise<Shown | undefined> {
+export async function askForOne(
+  deps: Dependencies,
+  workspace: string,
+  pigeonholeId: number,
+): Promise<Shown | undefined> {
   try {
-    const found = await askPigeonhole(to, { workspace, priority }, pigeonholeId, to.stopping);
+    const found = await askPigeonhole(deps, { workspace, priority }, pigeonholeId, deps.stopping);
     return { ...found };
   } catch (error) {
     const isMissing = error instanceof ApiError && ['pigeonholeNotFound', 'notFound'].includes(error.kind);

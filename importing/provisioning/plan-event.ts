@@ -40,20 +40,20 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'
  * Returns what exists of an event and what has to be created, from the ledger and the service. Changes nothing.
  * @throws {PermitRefusal} or {ApiError} of the first request that fails
  */
-export async function planEvent(to: Dependencies, event: EventFile, options: PlanOptions): Promise<EventPlan> {
+export async function planEvent(deps: Dependencies, event: EventFile, options: PlanOptions): Promise<EventPlan> {
   const { workspace } = options;
-  const known = await provisionedOf(to.ledger, { workspace, event: event.id });
-  const pigeonhole = await planPigeonhole(to, event, options, known.get('pigeonhole'));
+  const known = await provisionedOf(deps.ledger, { workspace, event: event.id });
+  const pigeonhole = await planPigeonhole(deps, event, options, known.get('pigeonhole'));
   const { standing } = pigeonhole;
   const chosen =
     standing.state === 'create'
-      ? await planSubscription(to, event, workspace)
+      ? await planSubscription(deps, event, workspace)
       : { id: null, name: null, problems: [], warnings: [] };
   const parentId = standing.state === 'exists' || standing.state === 'claim' ? standing.id : undefined;
   const sessions =
     parentId === undefined
       ? event.sessions.map((object) => withoutParent(object, standing))
-      : await planSessions(to, event, options, parentId, known);
+      : await planSessions(deps, event, options, parentId, known);
   const subscription = { id: chosen.id, name: chosen.name };
   return {
     pigeonhole,
@@ -69,7 +69,7 @@ export async function planEvent(to: Dependencies, event: EventFile, options: Pla
 }
 
 async function planPigeonhole(
-  to: Dependencies,
+  deps: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
   known: Provisioned | undefined,
@@ -79,12 +79,12 @@ async function planPigeonhole(
   const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
   const shown =
     byId !== undefined
-      ? await askForOne(to, workspace, byId).then((one) => (one === undefined ? [] : [one]))
+      ? await askForOne(deps, workspace, byId).then((one) => (one === undefined ? [] : [one]))
       : isLost
         ? []
-        : await askForAll(to, workspace, { list: 'pigeonholes' }, { twice: true });
+        : await askForAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
-  const claimed = await claimedIds(to.ledger, workspace, 0);
+  const claimed = await claimedIds(deps.ledger, workspace, 0);
   const standing = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
     key,
   )!;
@@ -92,7 +92,7 @@ async function planPigeonhole(
 }
 
 async function planSessions(
-  to: Dependencies,
+  deps: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
   pigeonholeId: number,
@@ -105,8 +105,8 @@ async function planSessions(
     return { key, looks: looksOf('session', fields), known: row?.parentId === pigeonholeId ? row : undefined };
   });
   const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
-  const shown = await askForAll(to, workspace, { list: 'sessions', pigeonholeId }, { twice });
-  const claimed = await claimedIds(to.ledger, workspace, pigeonholeId);
+  const shown = await askForAll(deps, workspace, { list: 'sessions', pigeonholeId }, { twice });
+  const claimed = await claimedIds(deps.ledger, workspace, pigeonholeId);
   const standings = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
   return event.sessions.map((object) => {
     const standing = standings.get(object.key)!;
@@ -121,12 +121,12 @@ function withoutParent(object: EventObject<SessionFields>, { state }: ObjectStat
 }
 
 async function planSubscription(
-  to: Dependencies,
+  deps: Dependencies,
   event: EventFile,
   workspace: string,
 ): Promise<{ id: number | null; name: string | null; problems: string[]; warnings: string[] }> {
-  const wanted = event.subscription ?? to.config.workspaces[workspace]!.subscriptionId ?? null;
-  const chosen = chooseSubscription(wanted, await subscriptionsOf(to, workspace));
+  const wanted = event.subscription ?? deps.config.workspaces[workspace]!.subscriptionId ?? null;
+  const chosen = chooseSubscription(wanted, await subscriptionsOf(deps, workspace));
   const told = (message: string): string => event.pigeonhole.told('subscription', message);
   if ('problem' in chosen) {
     const source =
@@ -142,9 +142,9 @@ async function planSubscription(
 }
 
 /** Returns none if the service does not support them, as in a Personal workspace. */
-async function subscriptionsOf(to: Dependencies, workspace: string): Promise<Subscription[]> {
+async function subscriptionsOf(deps: Dependencies, workspace: string): Promise<Subscription[]> {
   try {
-    const shown = await askForAll(to, workspace, { list: 'subscriptions' }, { twice: false });
+    const shown = await askForAll(deps, workspace, { list: 'subscriptions' }, { twice: false });
     return shown.map(({ id, name, endDate }) => ({ id, name: textOf(name), endDate: textOf(endDate) }));
   } catch (error) {
     if (error instanceof ApiError && ['notFound', 'unsupported'].includes(error.kind)) return [];

@@ -36,7 +36,7 @@ export class ImportSender {
   readonly #watch: LeaseWatch;
 
   constructor(
-    private readonly to: Collaborators,
+    private readonly deps: Collaborators,
     private readonly lease: ImportLease,
     private readonly facts: SenderFacts,
     private readonly signal: AbortSignal,
@@ -44,7 +44,7 @@ export class ImportSender {
     this.#failures = facts.failures;
     this.#indexBase = facts.refusalBehavior.indexBase;
     this.#refusesWhole = facts.refusalBehavior.refusesWhole;
-    this.#watch = new LeaseWatch(() => confirmImport(to.ledger, lease), to.clocks);
+    this.#watch = new LeaseWatch(() => confirmImport(deps.ledger, lease), deps.clocks);
   }
 
   /** Sends one chunk after another until nothing is left, something stops the import, or the time is up. */
@@ -52,7 +52,7 @@ export class ImportSender {
     let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && shouldContinue())) {
       // oxlint-disable-next-line no-await-in-loop -- each chunk is sent after the one before it
-      begun ??= await beginChunk(this.to.ledger, this.lease, countToSend);
+      begun ??= await beginChunk(this.deps.ledger, this.lease, countToSend);
       if ('kind' in begun) {
         if (begun.kind === 'stop') this.halt = begun;
         return;
@@ -64,11 +64,11 @@ export class ImportSender {
 
   /** @returns the next chunk, or why there is none; undefined: settling did not look for one */
   async #send(chunk: StartedChunk, shouldContinue: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
-    const { to, lease } = this;
+    const { deps, lease } = this;
     let requestId: string | null;
     try {
-      ({ requestId } = await to.gate.ask(
-        to,
+      ({ requestId } = await deps.gate.ask(
+        deps,
         { workspace: lease.workspace, priority: 'import' },
         async (client) => {
           await this.#watch.confirm(); // getting the permit may have taken a long time, or the machine may have been suspended
@@ -87,7 +87,7 @@ export class ImportSender {
     }
     this.requests += 1;
     const { id, workspace, pigeonholeId: pigeonhole } = lease;
-    to.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
+    deps.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
     const beginsNext = this.halt === undefined && shouldContinue();
     return await this.#settle(chunk, { kind: 'created' }, { requestId }, beginsNext);
   }
@@ -98,14 +98,14 @@ export class ImportSender {
   }
 
   async #failed(chunk: StartedChunk, error: ApiError | PermitRefusal): Promise<void> {
-    const { to, lease } = this;
+    const { deps, lease } = this;
     const waitReason = error instanceof PermitRefusal ? 'quota' : error.kind;
     const workspaceWaits = this.facts.workspaceWait?.reason === waitReason ? this.facts.workspaceWait.count : 0;
     const verdict = judgeImportFailure(
       error,
       { count: chunk.count, indexBase: this.#indexBase },
       { failures: this.#failures, workspaceWaits },
-      { now: to.ledger.clock.nowMs(), random: Math.random() },
+      { now: deps.ledger.clock.nowMs(), random: Math.random() },
     );
     if (!(error instanceof PermitRefusal)) this.requests += 1;
     const line = {
@@ -126,14 +126,21 @@ export class ImportSender {
       this.halt ??= { kind: 'waits', reason: 'quota', waitMs: verdict.waitMs };
     } else if (verdict.who === 'workspace') {
       const { reason, waitMs } = verdict;
-      await waitWorkspace(to.ledger, lease.workspace, { reason, waitMs, count: workspaceWaits + 1 });
-      if (reason === 'credential') await pauseForKey(to, lease.workspace, error.message);
-      if (this.halt === undefined) to.log.warn({ ...line, waitMs }, `workspace waits: ${reason}`);
+      await waitWorkspace(deps.ledger, lease.workspace, { reason, waitMs, count: workspaceWaits + 1 });
+      if (reason === 'credential') await pauseForKey(deps, lease.workspace, error.message);
+      if (this.halt === undefined) deps.log.warn({ ...line, waitMs }, `workspace waits: ${reason}`);
       this.halt ??= { kind: 'waits', reason, waitMs };
     } else {
       const { cause, detail } = verdict;
-      await pause(to.ledger, { scope: 'import', name: lease.id, pausedBy: 'cause', cause, detail, fingerprint: null });
-      to.log.warn({ ...line, cause }, 'import paused');
+      await pause(deps.ledger, {
+        scope: 'import',
+        name: lease.id,
+        pausedBy: 'cause',
+        cause,
+        detail,
+        fingerprint: null,
+      });
+      deps.log.warn({ ...line, cause }, 'import paused');
       this.halt ??= { kind: 'stop', why: 'paused' };
     }
   }
@@ -149,10 +156,10 @@ export class ImportSender {
     if (indexBase !== null) this.#indexBase = indexBase;
     if (answer.kind === 'refused' || answer.kind === 'tooMany') {
       this.#failures = 0;
-      this.to.log.info(line, 'registrants refused');
+      this.deps.log.info(line, 'registrants refused');
     } else {
       this.#failures += 1;
-      this.to.log.warn({ ...line, error: error.message }, 'no answer for registrants');
+      this.deps.log.warn({ ...line, error: error.message }, 'no answer for registrants');
     }
     const failing = retryInMs === null ? null : { retryInMs, detail: error.message };
     if (answer.kind === 'unknown' && chunk.count === 1 && chunk.piece.unknowns + 1 >= maxUnknowns) {
@@ -163,9 +170,9 @@ export class ImportSender {
 
   /** Whether the service answers other requests, which means that the row is the problem. */
   async #serviceAnswers(): Promise<boolean> {
-    const { to, lease } = this;
+    const { deps, lease } = this;
     try {
-      await askPigeonhole(to, { workspace: lease.workspace, priority: 'import' }, lease.pigeonholeId, this.signal);
+      await askPigeonhole(deps, { workspace: lease.workspace, priority: 'import' }, lease.pigeonholeId, this.signal);
       return true;
     } catch (error) {
       if (isToBeJudged(error)) return false;
@@ -203,7 +210,7 @@ export class ImportSender {
   ): Promise<StartedChunk | NothingStarted | undefined> {
     this.#refusesWhole ||= settlement.refusesWhole;
     const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
-    const begun = await settleChunk(this.to.ledger, this.lease, chunk, all, beginsNext ? countToSend : null);
+    const begun = await settleChunk(this.deps.ledger, this.lease, chunk, all, beginsNext ? countToSend : null);
     const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
     this.rows += created + settlement.rows.length;
     return begun;

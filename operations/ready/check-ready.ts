@@ -44,20 +44,20 @@ const sinkCheckMs = 30_000;
  * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and those of each sink's
  * check; changes nothing. A check that cannot be made is `unknown` in the list and hides no other.
  */
-export async function checkReady(to: Collaborators, place: PigeonholeKey, now: number): Promise<EventChecks> {
-  const { ledger, config } = to;
+export async function checkReady(deps: Collaborators, place: PigeonholeKey, now: number): Promise<EventChecks> {
+  const { ledger, config } = deps;
   const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
   const selected = (await selectedPigeonholes(ledger, Object.keys(config.syncs))).filter((row) => row.ref === ref);
-  const sinks = sinksOf(to, selected);
-  const asked = await ask(to, place);
+  const sinks = sinksOf(deps, selected);
+  const asked = await ask(deps, place);
   const sessions = await sessionItems(ledger, [ref]);
   const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
   const [registrants, fields, quota, destinations, consent] = await Promise.all([
     countRegistrants(ledger, ref),
-    checkFields(to, place, sinks),
-    checkQuota(to, place, asked.item, now),
+    checkFields(deps, place, sinks),
+    checkQuota(deps, place, asked.item, now),
     Promise.all(sinks.map((each) => checkSink(config, each))),
-    checkConsent(to, ref, selected, sinks),
+    checkConsent(deps, ref, selected, sinks),
   ]);
   return {
     pigeonhole: {
@@ -80,22 +80,22 @@ export async function checkReady(to: Collaborators, place: PigeonholeKey, now: n
 }
 
 /** Requests the pigeonhole from the service; if that fails, returns its last known state. */
-async function ask(to: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
+async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
   try {
     const permit = { workspace, priority: 'import' } as const; // a person waits for it
-    return { item: await askPigeonhole(to, permit, pigeonholeId, AbortSignal.timeout(askMs)), failure: null };
+    return { item: await askPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(askMs)), failure: null };
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof PermitRefusal)) throw error;
-    const seen = await lastSeenPigeonhole(to.ledger, workspace, pigeonholeId);
+    const seen = await lastSeenPigeonhole(deps.ledger, workspace, pigeonholeId);
     return { item: seen === undefined ? null : (JSON.parse(seen.payload) as Item), failure: error };
   }
 }
 
-async function checkFields(to: Collaborators, place: PigeonholeKey, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
-  const own = Object.fromEntries(sinks.map(({ name }) => [name, to.config.sinks[name]!]));
-  const config: Config = { ...to.config, sinks: own };
-  const seen = await fieldsSeen(to.ledger, config, (list) => placeOf(list, place));
-  return judgeFields(config, { ...place, profile: await profileFieldsOf(to, place), seen });
+async function checkFields(deps: Collaborators, place: PigeonholeKey, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
+  const own = Object.fromEntries(sinks.map(({ name }) => [name, deps.config.sinks[name]!]));
+  const config: Config = { ...deps.config, sinks: own };
+  const seen = await fieldsSeen(deps.ledger, config, (list) => placeOf(list, place));
+  return judgeFields(config, { ...place, profile: await profileFieldsOf(deps, place), seen });
 }
 
 /** Returns the pigeonhole that holds a list. The list of pigeonholes itself belongs to pigeonhole 0 of the workspace. */

@@ -12,11 +12,11 @@ export function deskIn(
   scene: Scene,
   wake = async (id: string): Promise<void> => void (await finish(scene, id)),
 ): ImportDesk {
-  return createImportDesk({ editions: usedBy(scene), ledger: scene.ledger, wake, log: scene.to.log });
+  return createImportDesk({ editions: usedBy(scene), ledger: scene.ledger, wake, log: scene.deps.log });
 }
 
-function usedBy({ to }: Pick<Scene, 'to'>): InUse {
-  return { use: (work) => work(to) };
+function usedBy({ deps }: Pick<Scene, 'deps'>): InUse {
+  return { use: (work) => work(deps) };
 }
 
 /** A file as it is uploaded: in small pieces. */
@@ -48,7 +48,7 @@ export async function textIn(parts: AsyncIterable<string>): Promise<string> {
 
 /** The drop folders of one process; several can look into the same ones. */
 export function dropFoldersIn(scene: Scene, folder: string, imports: readonly ImportFolder[]): DropFolders {
-  const to = { ...scene.to, config: { ...scene.to.config, folder, imports } };
+  const deps = { ...scene.deps, config: { ...scene.deps.config, folder, imports } };
   const wake = async (id: string): Promise<void> => void (await finish(scene, id));
-  return new DropFolders({ editions: usedBy({ to }), wake });
+  return new DropFolders({ editions: usedBy({ deps }), wake });
 }

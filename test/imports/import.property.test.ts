@@ -48,7 +48,7 @@ async function runToItsEnd(scene: Scene, id: string, deaths: readonly number[]):
     const db = death === undefined ? scene.ledger.db : mortalDatabase(scene.ledger.db, ({ n }) => n === death);
     const ledger: Ledger = { ...scene.ledger, db, hash: scene.ledger.hash };
     try {
-      const last = await importRegistrants({ ...scene.to, ledger }, id, never);
+      const last = await importRegistrants({ ...scene.deps, ledger }, id, never);
       if (last.state === 'finished') return;
       await waitsAreOver(scene, last.nextDueInMs);
       await scene.ledger.db.query('update workspaces set wait_until = now() where wait_until > now()');

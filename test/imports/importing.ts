@@ -46,8 +46,8 @@ export async function stage(
   return id;
 }
 
-export async function turn({ to }: Pick<Scene, 'to'>, id: string): Promise<ImportTurn> {
-  return await importRegistrants(to, id, never);
+export async function turn({ deps }: Pick<Scene, 'deps'>, id: string): Promise<ImportTurn> {
+  return await importRegistrants(deps, id, never);
 }
 
 /** Runs cycles and advances the clock by the waits they return, until the import has ended or needs an operator. */

@@ -18,8 +18,8 @@ export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'wor
 }
 
 /** One turn of the workflow. */
-export async function forgetTurn({ to }: Scene, id: string): Promise<ErasureTurn> {
-  return await forgetAttendee(to, id, never);
+export async function forgetTurn({ deps }: Scene, id: string): Promise<ErasureTurn> {
+  return await forgetAttendee(deps, id, never);
 }
 
 /** Runs cycles of the erasure and of the sinks until the person is forgotten. @returns the results of the cycles */
@@ -30,7 +30,7 @@ export async function forget(stage: Stage, scene: Scene, id: string): Promise<Er
     turns.push(turn);
     if (turn.state === 'finished') return turns;
     await stage.retriesAreDue();
-    for (const sink of scene.to.sinks.keys()) await scene.deliver(sink);
+    for (const sink of scene.deps.sinks.keys()) await scene.deliver(sink);
   }
   throw new Error(`not forgotten after ${turns.length} turns: ${JSON.stringify(turns.at(-1))}`);
 }

@@ -28,7 +28,7 @@ export interface Asked {
 
 export async function look(scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
   const decisions = { use: {}, create: [], ...asked };
-  return await lookAtEvent(scene.to, readEventFile(text, 'event.yaml'), {
+  return await lookAtEvent(scene.deps, readEventFile(text, 'event.yaml'), {
     workspace: 'acme',
     decisions,
     lookUpAfterMs,
@@ -50,7 +50,7 @@ export async function applyOnce(
     skip,
     untilMs: performance.now() + 600_000,
   };
-  return await applyEvent(scene.to, readEventFile(text, 'event.yaml'), options);
+  return await applyEvent(scene.deps, readEventFile(text, 'event.yaml'), options);
 }
 
 /** Runs cycles as the command does until nothing more happens automatically; waits pass immediately for the ledger. */

@@ -98,16 +98,16 @@ async function settle(editions: Editions): Promise<void> {
     let isDue = false;
     let hasMoved = false;
     for (const workspace of Object.keys(config.workspaces)) {
-      const turn = await editions.use((to) => discoverWorkspace(to, workspace, never));
+      const turn = await editions.use((deps) => discoverWorkspace(deps, workspace, never));
       isDue ||= turn.state === 'working' && turn.nextDueInMs === 0;
     }
     for (const place of await selectedPigeonholes(ledger, Object.keys(config.syncs))) {
-      const turn = await editions.use((to) => readPigeonhole(to, place, never));
+      const turn = await editions.use((deps) => readPigeonhole(deps, place, never));
       isDue ||= turn.state === 'working' && turn.nextDueInMs === 0;
       hasMoved ||= turn.created + turn.updated + turn.deleted > 0;
     }
     for (const sink of Object.keys(config.sinks)) {
-      const turn = await editions.use((to) => deliverToSink(to, sink, never));
+      const turn = await editions.use((deps) => deliverToSink(deps, sink, never));
       isDue ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
       hasMoved ||= turn.delivered > 0;
     }

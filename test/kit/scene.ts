@@ -30,7 +30,7 @@ import { settleByRounds } from './settling.js';
  * takes one by one. Several can stand on one ledger, as several processes do.
  */
 export interface Scene {
-  readonly to: Collaborators;
+  readonly deps: Collaborators;
   readonly folder: string;
   readonly ledger: Ledger;
   /** Lines of the log, as one text: what must not stand there can be looked for. */
@@ -93,7 +93,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
         })
       : new Map([['acme', options.client]]);
   const stopping = new AbortController();
-  const to: Collaborators = {
+  const deps: Collaborators = {
     ledger,
     config,
     configuration,
@@ -117,18 +117,18 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     return result;
   };
   const scene: Scene = {
-    to,
+    deps,
     folder,
     ledger,
     logText: () => lines.join('\n'),
     historyText: () => results.join('\n'),
-    read: (pigeonhole, signal = never) => kept(readPigeonhole(to, pigeonhole, signal)),
-    discover: () => kept(discoverWorkspace(to, 'acme', never)),
-    deliver: (sink) => kept(deliverToSink(to, sink, never)),
+    read: (pigeonhole, signal = never) => kept(readPigeonhole(deps, pigeonhole, signal)),
+    discover: () => kept(discoverWorkspace(deps, 'acme', never)),
+    deliver: (sink) => kept(deliverToSink(deps, sink, never)),
     settle: () => settle(scene),
     async close() {
       stopping.abort();
-      for (const { sink } of to.sinks.values()) await sink.close();
+      for (const { sink } of deps.sinks.values()) await sink.close();
       for (const client of clients.values()) await client.close();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -169,7 +169,7 @@ async function settle(scene: Scene): Promise<void> {
       isDue ||= turn.nextDueInMs === 0;
       hasMoved ||= turn.created + turn.updated + turn.deleted > 0;
     }
-    for (const sink of scene.to.sinks.keys()) {
+    for (const sink of scene.deps.sinks.keys()) {
       const turn = await scene.deliver(sink);
       isDue ||= turn.delivered > 0 || (turn.nextDueInMs === 0 && turn.state === 'working');
       hasMoved ||= turn.delivered > 0;

@@ -99,7 +99,7 @@ class Life {
     readonly store: WatchedDatabase,
   ) {
     this.#judge = new Judge(service.world);
-    const { lists } = planReading(scene.to.config, ['events'], 'pigeonhole');
+    const { lists } = planReading(scene.deps.config, ['events'], 'pigeonhole');
     this.#lists = new Set(lists as readonly PigeonholeListName[]);
   }
 
@@ -156,7 +156,7 @@ class Life {
       const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
       if (isHeld) {
         for (const mutation of end.meanwhile) mutate(this.#world, mutation);
-        await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping });
+        await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.deps.stopping });
       }
       gate.open();
     }
@@ -185,10 +185,10 @@ class Life {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<boolean> {
     this.#turns += 1;
-    const { to } = this.scene;
+    const { deps } = this.scene;
     // In one process a request that has to stand alone is waited for: here that may be the one held until we are done.
-    const gate = new ServiceGate(to.ledger, to.log, forecastNeeds);
-    const attempt: Collaborators = { ...to, gate, ledger: { ...to.ledger, db }, owner: randomUUID(), stopping };
+    const gate = new ServiceGate(deps.ledger, deps.log, forecastNeeds);
+    const attempt: Collaborators = { ...deps, gate, ledger: { ...deps.ledger, db }, owner: randomUUID(), stopping };
     try {
       return (await readPigeonhole(attempt, { workspace: 'acme', pigeonholeId }, signal)).nextDueInMs === 0;
     } catch (error) {
@@ -239,7 +239,7 @@ class Life {
       await this.scene.discover();
       for (const pigeonholeId of this.#world.shape.pigeonholeIds) {
         for (let turns = 0; turns < maxTurns; turns += 1) {
-          if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.to.stopping }))) break;
+          if (!(await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.deps.stopping }))) break;
         }
       }
       await this.#hear(from);

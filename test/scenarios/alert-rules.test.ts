@@ -85,7 +85,7 @@ class EventDay {
   }
 
   async #metrics(): Promise<string> {
-    const { ledger, config, configuration } = this.scene.to;
+    const { ledger, config, configuration } = this.scene.deps;
     const quotas = () => viewQuotas(config, ledger, Date.now());
     const app = createApp(apiSources({ ledger, config, configuration, quotas, meters: this.meters }));
     const answer = await app.request('/metrics', { headers: asLocalUser });
@@ -94,7 +94,7 @@ class EventDay {
   }
 
   async tryNow(): Promise<void> {
-    const { ledger, config } = this.scene.to;
+    const { ledger, config } = this.scene.deps;
     const key = ledger.hash.fingerprint(config.workspaces['acme']!.apiKey.reveal());
     expect(await tryNow(ledger, { ...workspace, key })).toBeUndefined();
     expect(await tryNow(ledger, { kind: 'sink', name: 'hooks', key: null })).toBeUndefined();

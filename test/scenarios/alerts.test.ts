@@ -54,8 +54,8 @@ const everything: NonNullable<Config['alerts']>['when'] = {
 };
 
 /** A process that checks on demand; it reports the end of a condition at the second check that finds it over. */
-function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
-  const server = { ...to.config.server, publicUrl: 'https://pigeonpost.example.com' };
+function openDesk({ deps }: Scene, owner: string, when = everything): AlertDesk {
+  const server = { ...deps.config.server, publicUrl: 'https://pigeonpost.example.com' };
   const alerts: Config['alerts'] = {
     to: [
       { type: 'slack', token: new Secret(DEFAULT_TOKEN), channel: DEFAULT_CHANNEL, baseUrl: `${slack.url}/api` },
@@ -64,19 +64,19 @@ function openDesk({ to }: Scene, owner: string, when = everything): AlertDesk {
     ],
     when,
   };
-  const config = { ...to.config, server, alerts };
+  const config = { ...deps.config, server, alerts };
   const desk = new AlertDesk({
     sources: () => ({
-      ledger: to.ledger,
+      ledger: deps.ledger,
       config,
-      configuration: to.configuration,
+      configuration: deps.configuration,
       trouble: () => null,
-      quotas: () => viewQuotas(config, to.ledger, Date.now()),
+      quotas: () => viewQuotas(config, deps.ledger, Date.now()),
     }),
     owner,
     isAlone: false,
     publicUrl: () => server.publicUrl,
-    log: to.log,
+    log: deps.log,
     times: { checkEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 }, pace: defaultRateLimit },
   });
   desks.push(desk);
@@ -197,7 +197,8 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await lookAndSend(openDesk(scene, 'one'));
     expect(told().toSorted()).toEqual(['alert.raised behind hooks', 'alert.raised dead-letters hooks']);
     for (const { data } of hook.taken) expect(data['todo']).toMatch(/\w/);
-    const [sink] = (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).sinks;
+    const [sink] = (await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false))
+      .sinks;
     expect(sink!.dead).toEqual({ 'http:422': 1 });
   });
 
@@ -236,7 +237,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
     const desk = openDesk(scene, 'one');
     const problems = async () =>
-      (await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false)).problems;
+      (await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false)).problems;
     await stage.fault({ kind: 'dropBefore' });
     for (passedMs of [0, 3000]) {
       await stage.pollsAreDue();
@@ -268,9 +269,9 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
-    const { config } = scene.to;
+    const { config } = scene.deps;
     const workspaces = Object.fromEntries(names.map((name) => [name, config.workspaces['acme']!]));
-    const desk = openDesk({ ...scene, to: { ...scene.to, config: { ...config, workspaces } } }, 'one');
+    const desk = openDesk({ ...scene, deps: { ...scene.deps, config: { ...config, workspaces } } }, 'one');
     await stage.db.query(
       `insert into pauses (scope, name, paused_by, cause, detail)
        select 'workspace', name, 'cause', 'credential', 'refused' from unnest($1::text[]) as n (name)`,

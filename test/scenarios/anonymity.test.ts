@@ -210,13 +210,13 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
 
     const woken: string[] = [];
     const orchestration = {
-      ...scene.to.orchestration,
+      ...scene.deps.orchestration,
       wakeSinks: async (names: readonly string[]) => void woken.push(...names),
     };
     await stage.patch('sessions', 1, { anonymousResponses: true });
     await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
     await readPigeonhole(
-      { ...scene.to, orchestration },
+      { ...scene.deps, orchestration },
       { workspace: 'acme', pigeonholeId: pigeonhole },
       new AbortController().signal,
     );
@@ -262,6 +262,6 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
 /** A reading turn whose process dies when the page of the session is stored, and no slice of the reviews is. */
 async function readWithoutReviews(scene: Scene): Promise<unknown> {
   const db = mortalDatabase(scene.ledger.db, ({ sql }) => sql.includes('from visibility_reviews'));
-  const dying = { ...scene.to, ledger: { ...scene.ledger, db } };
+  const dying = { ...scene.deps, ledger: { ...scene.ledger, db } };
   return await readPigeonhole(dying, { workspace: 'acme', pigeonholeId: pigeonhole }, new AbortController().signal);
 }

@@ -41,16 +41,16 @@ async function served(kind: (typeof kinds)[number]): Promise<Served> {
   return { stage, scene, app: appOf(scene) };
 }
 
-function appOf({ to }: Scene): ApiApp {
-  const { ledger, config, configuration } = to;
+function appOf({ deps }: Scene): ApiApp {
+  const { ledger, config, configuration } = deps;
   return createApp(
     apiSources({
       ledger,
       config,
       configuration,
       quotas: () => viewQuotas(config, ledger, Date.now()),
-      preview: (asked) => previewSink(to, asked, environment),
-      checkReady: (place) => checkReady(to, place, Date.now()),
+      preview: (asked) => previewSink(deps, asked, environment),
+      checkReady: (place) => checkReady(deps, place, Date.now()),
       imports: deskOf({ list: async () => [], mappings: async () => [] }),
       liveEveryMs: 5,
     }),

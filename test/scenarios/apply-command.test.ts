@@ -16,14 +16,14 @@ const [kind] = kinds;
 
 /** The command, the HTTP API and what it does, without a network between the first two. */
 async function commandOn(stage: Stage, scene?: Scene) {
-  const { to } = scene ?? (await stage.scene());
-  const editions = new Editions({ to, close: async () => undefined }, () => undefined);
+  const { deps } = scene ?? (await stage.scene());
+  const editions = new Editions({ deps, close: async () => undefined }, () => undefined);
   const signalled: string[] = [];
   const starter = { signal: async (id: string) => signalled.push(id) > 0 };
   const app = createApp(
     apiSources({
-      ledger: to.ledger,
-      config: to.config,
+      ledger: deps.ledger,
+      config: deps.config,
       lookAtEvent: (asked) => planProvisioning(editions, asked),
       applyEvent: (asked) => provisionEvent(editions, starter, asked),
     }),

@@ -295,9 +295,9 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const turn = process.editions.use(async (to) => {
+    const turn = process.editions.use(async (deps) => {
       await held;
-      return to.configuration;
+      return deps.configuration;
     });
     process.write(yaml(stage, { archive: '', fresh: '' }));
     await process.apply();

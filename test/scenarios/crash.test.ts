@@ -88,13 +88,13 @@ async function takeTurn(
   { kind, sink, moments }: { kind: string; sink: string; moments: number },
 ): Promise<void> {
   const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moments);
-  const to = { ...scene.to, ledger: { ...scene.ledger, db } };
+  const deps = { ...scene.deps, ledger: { ...scene.ledger, db } };
   const work =
     kind === 'read'
-      ? readPigeonhole(to, place, never)
+      ? readPigeonhole(deps, place, never)
       : kind === 'discover'
-        ? discoverWorkspace(to, 'acme', never)
-        : deliverToSink(to, sink, never);
+        ? discoverWorkspace(deps, 'acme', never)
+        : deliverToSink(deps, sink, never);
   await work.catch((error: unknown) => {
     if (!(error instanceof ProcessDied)) throw error;
   });

@@ -253,7 +253,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await scene.settle();
     for (const { id } of people(8)) await stage.remove('attendees', id as number);
     await confirmed(stage, scene);
-    const { ledger, config, configuration } = scene.to;
+    const { ledger, config, configuration } = scene.deps;
     const woken: string[] = [];
     const app = createApp(
       apiSources({

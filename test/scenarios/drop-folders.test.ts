@@ -169,13 +169,13 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     const set = await stages.open(kind);
     const { put, scene } = await dropping(set);
     const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
-    const gate = Object.create(scene.to.gate) as typeof scene.to.gate;
+    const gate = Object.create(scene.deps.gate) as typeof scene.deps.gate;
     let asked = 0;
     gate.ask = async (...question) => {
       if ((asked += 1) === 1) put('people.csv', ...other); // known by its content, and not read yet
-      return await scene.to.gate.ask(...question);
+      return await scene.deps.gate.ask(...question);
     };
-    const folders = dropFoldersIn({ ...scene, to: { ...scene.to, gate } }, set.folder, [
+    const folders = dropFoldersIn({ ...scene, deps: { ...scene.deps, gate } }, set.folder, [
       { workspace: 'acme', pigeonhole: 101, folder: 'in' },
     ]);
     const look = lookedAt(folders);

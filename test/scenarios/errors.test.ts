@@ -211,30 +211,30 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
     const stage = await stages.open(kind, { apiKeys: ['sandbox-key', 'other-key'] });
     await stage.put('attendees', attendee(1));
     const scene = await stage.scene();
-    const acme = scene.to.config.workspaces['acme']!;
+    const acme = scene.deps.config.workspaces['acme']!;
     const other = createPigeonholeClient({ baseUrl: stage.sandbox.baseUrl, apiKey: 'other-key' });
     try {
-      const { events } = scene.to.config.syncs;
-      const to = {
-        ...scene.to,
-        clients: new Map([...scene.to.clients, ['other', other]]),
+      const { events } = scene.deps.config.syncs;
+      const deps = {
+        ...scene.deps,
+        clients: new Map([...scene.deps.clients, ['other', other]]),
         config: {
-          ...scene.to.config,
+          ...scene.deps.config,
           workspaces: { acme, other: { ...acme, apiKey: new Secret('other-key') } },
           syncs: { events: events!, more: { ...events!, workspace: 'other' } },
         },
       };
       for (const workspace of ['acme', 'other']) {
-        await discoverWorkspace(to, workspace, never);
-        await readPigeonhole(to, { workspace, pigeonholeId: pigeonhole }, never);
+        await discoverWorkspace(deps, workspace, never);
+        await readPigeonhole(deps, { workspace, pigeonholeId: pigeonhole }, never);
       }
       await stage.control('POST', 'keys', { accepted: ['other-key'] });
       await stage.put('attendees', attendee(2));
       await stage.pollsAreDue();
-      await readPigeonhole(to, place, never);
-      const turn = await readPigeonhole(to, { workspace: 'other', pigeonholeId: pigeonhole }, never);
+      await readPigeonhole(deps, place, never);
+      const turn = await readPigeonhole(deps, { workspace: 'other', pigeonholeId: pigeonhole }, never);
       expect(turn).toMatchObject({ state: 'working', created: 1 });
-      expect(await readPigeonhole(to, place, never)).toMatchObject({ state: 'waiting', reason: 'credential' });
+      expect(await readPigeonhole(deps, place, never)).toMatchObject({ state: 'waiting', reason: 'credential' });
       expect(await allPauses(scene.ledger)).toMatchObject([{ scope: 'workspace', name: 'acme', cause: 'credential' }]);
     } finally {
       await other.close();

@@ -25,13 +25,13 @@ describe.each(kinds)('the example of the whole configuration, on %s', (kind) => 
     const scene = await stage.scene({ sinks: { archive, counts } });
     await scene.settle();
     for (const [name, text] of Object.entries(exampleFiles)) writeFileSync(join(scene.folder, name), text);
-    writeFileSync(scene.to.config.file, example); // what is sent may refer to what the running file refers to
+    writeFileSync(scene.deps.config.file, example); // what is sent may refer to what the running file refers to
 
     const configuration = { file: '/elsewhere/pigeonpost.yaml', text: example };
     const asked = { list: null, pigeonhole: null, key: null, limit: 1000, configuration, changedFrom: null };
     const sent: Record<string, string[]> = {};
     for (const sink of Object.keys((parseDocument(example).toJS() as { sinks: object }).sinks)) {
-      const shown = await previewSink(scene.to, { sink, ...asked }, exampleEnvironment);
+      const shown = await previewSink(scene.deps, { sink, ...asked }, exampleEnvironment);
       if ('unknown' in shown) throw new Error(shown.unknown);
       expect(shown.items.filter(({ now }) => now.kind === 'fail')).toEqual([]);
       const sending = shown.items.filter(({ now }) => now.kind === 'send');

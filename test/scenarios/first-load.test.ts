@@ -33,8 +33,8 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
       const scene = await stage.scene({ store: db, sync: 'lists: [attendees]' });
       const sources = {
         ledger: scene.ledger,
-        config: scene.to.config,
-        configuration: scene.to.configuration,
+        config: scene.deps.config,
+        configuration: scene.deps.configuration,
         trouble: () => null,
         quotas: async () => new Map(),
       };

@@ -36,9 +36,9 @@ async function fill(stage: Stage): Promise<void> {
 }
 const anonymous = { question: { id: 22, content: 'MARK-unsigned', status: 'approved' } };
 
-async function askForReplay({ to, ledger }: Scene): Promise<void> {
+async function askForReplay({ deps, ledger }: Scene): Promise<void> {
   const refs = await ledger.db.query<{ ref: number }>('select ref from pigeonholes where pigeonhole_id = 101');
-  const lanes = [...to.sinks.values()].flatMap(({ id }) => refs.map(({ ref }) => ({ sinkId: id, ref })));
+  const lanes = [...deps.sinks.values()].flatMap(({ id }) => refs.map(({ ref }) => ({ sinkId: id, ref })));
   await requestReplay(ledger, { id: randomUUID(), lanes, lists: null, from: null, by: null, reason: null });
 }
 
@@ -132,9 +132,9 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     const retention = { listsMs: { attendees: 86_400_000, registrants: 86_400_000 }, changesMs: 86_400_000 };
-    const to = { ...scene.to, config: { ...scene.to.config, retention } };
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-    while (await keepRetention(to, 'acme', never));
+    while (await keepRetention(deps, 'acme', never));
     expect(await dumpLedger(stage.db)).not.toContain('MARK-name');
     expect(await dumpLedger(stage.db)).toContain('MARK-unsigned');
 
@@ -146,7 +146,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(receipts['ledger']).toBe('erased');
 
     await stage.db.query('delete from retention_passes');
-    while (await keepRetention(to, 'acme', never));
+    while (await keepRetention(deps, 'acme', never));
     await stage.db.query('update pages set digest = null');
     await stage.sweepsAreDue();
     await scene.settle();
@@ -169,8 +169,8 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 60_000 });
     const woken: string[] = [];
     const signal = async (id: string): Promise<boolean> => woken.push(id) > 0;
-    const starter = { ...scene.to.orchestration, start: async () => undefined, signal };
-    await act({ to: scene.to, starter }, { do: 'resume', kind: 'sink', name: 'archive' });
+    const starter = { ...scene.deps.orchestration, start: async () => undefined, signal };
+    await act({ deps: scene.deps, starter }, { do: 'resume', kind: 'sink', name: 'archive' });
     expect(woken).toEqual([deliverToSinkId('archive'), forgetAttendeeId(erasure)]);
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 1000 });
     await forget(stage, scene, erasure);

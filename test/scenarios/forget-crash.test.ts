@@ -27,8 +27,8 @@ describe.each(kinds)('forgetting a person, on %s', (kind) => {
     for (let deaths = 1, turned = false; !turned && deaths <= 40; deaths += 1) {
       let commits = 0;
       const db = mortalDatabase(stage.db, ({ sql }) => sql === 'commit' && (commits += 1) === deaths);
-      const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-      turned = await forgetAttendee(to, id, never).then(
+      const deps = { ...scene.deps, ledger: { ...scene.ledger, db } };
+      turned = await forgetAttendee(deps, id, never).then(
         () => true,
         () => false,
       );

@@ -35,9 +35,9 @@ async function holding(
   stage: Stage,
   scene: Scene,
   isMoment: Moment,
-): Promise<{ to: Collaborators; held: HeldDatabase }> {
+): Promise<{ deps: Collaborators; held: HeldDatabase }> {
   const held = heldDatabase(stage.db, isMoment);
-  return { to: { ...scene.to, ledger: await openLedger(held.db, testKey) }, held };
+  return { deps: { ...scene.deps, ledger: await openLedger(held.db, testKey) }, held };
 }
 
 /** A delivery to the pigeonhole's lane of a sink has read what it will send. */
@@ -88,11 +88,11 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     await stage.planAnswer({ status: 422, list: 'questions', key: '21', store: true });
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
-    const { to, held } = await holding(stage, scene, await momentOf(stage));
-    const delivering = deliverToSink(to, 'hooks', never);
+    const { deps, held } = await holding(stage, scene, await momentOf(stage));
+    const delivering = deliverToSink(deps, 'hooks', never);
     await until('the delivery is held', () => held.isHeld());
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
-    const erasing = forgetAttendee(scene.to, erasure, never);
+    const erasing = forgetAttendee(scene.deps, erasure, never);
     await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
     held.letGo();
     await Promise.all([delivering, erasing]);
@@ -112,10 +112,10 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
     // The items are erased, and the votes that repeat their words not yet.
     const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
-    const erasing = forgetAttendee(eraser.to, erasure, never);
+    const erasing = forgetAttendee(eraser.deps, erasure, never);
     await until('the erasure is held', () => eraser.held.isHeld());
     const sender = await holding(stage, scene, await beginsBatch(stage));
-    const delivering = deliverToSink(sender.to, 'hooks', never);
+    const delivering = deliverToSink(sender.deps, 'hooks', never);
     await until('the delivery is held', () => sender.held.isHeld());
     eraser.held.letGo();
     await untilOverOrWaiting(stage.db, 'the erasure is done, or waits', erasing);
@@ -136,8 +136,8 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     await alone.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const scene = await stage.webhookScene(everyone);
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
-    const { to, held } = await holding(stage, scene, (sql) => sql.startsWith('insert into changes'));
-    const erasing = forgetAttendee(to, erasure, never);
+    const { deps, held } = await holding(stage, scene, (sql) => sql.startsWith('insert into changes'));
+    const erasing = forgetAttendee(deps, erasure, never);
     await until('the erasure is held', () => held.isHeld());
     const delivering = scene.deliver('hooks');
     await untilOverOrWaiting(stage.db, 'the delivery is done, or waits', delivering);

@@ -13,8 +13,8 @@ const stages = useStages();
 const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 /** Everything that tells people how fresh the data is: status, page, metric. */
-async function told({ to }: Scene) {
-  const { ledger, config, configuration } = to;
+async function told({ deps }: Scene) {
+  const { ledger, config, configuration } = deps;
   const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
   const get = async (path: string): Promise<string> => await (await app.request(path, { headers: asLocalUser })).text();
   const status = JSON.parse(await get('/api/status')) as Status;

@@ -25,16 +25,17 @@ describe.each(kinds)('a disk that is full, on %s', (kind) => {
       });
       await scene.settle();
       const disk = fullDisk(stage.db, needsRoom);
-      const to = { ...scene.to, ledger: { ...scene.ledger, db: disk.db } };
+      const deps = { ...scene.deps, ledger: { ...scene.ledger, db: disk.db } };
 
       await stage.put('attendees', attendee(3), attendee(4));
       await stage.pollsAreDue();
       disk.isFull = true;
-      await expect(readPigeonhole(to, place, never)).rejects.toMatchObject(full);
+      await expect(readPigeonhole(deps, place, never)).rejects.toMatchObject(full);
       await stage.retriesAreDue();
       await stage.pollsAreDue();
       await scene.read(place);
-      for (const sink of ['archive', 'hooks']) await expect(deliverToSink(to, sink, never)).rejects.toMatchObject(full);
+      for (const sink of ['archive', 'hooks'])
+        await expect(deliverToSink(deps, sink, never)).rejects.toMatchObject(full);
 
       await stage.retriesAreDue();
       await scene.settle();

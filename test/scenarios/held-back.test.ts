@@ -20,7 +20,7 @@ const sink = () => `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hub
       { from: attendees, object: marketing-event, event: { name: pigeonhole.name, organizer: '"ACME"' },
         attendance: '"register"', email: item.Email } ] }`;
 
-async function standingOf({ ledger, to: { config } }: Scene) {
+async function standingOf({ ledger, deps: { config } }: Scene) {
   const sources = { ledger, config, configuration: 1, trouble: () => null, quotas: async () => new Map() };
   const [crm] = (await readStatus(sources, false)).sinks;
   const lanes = await laneStates(ledger, { sink: 'crm', workspace: null, after: null, limit: null });

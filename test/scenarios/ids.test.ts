@@ -43,7 +43,7 @@ describe.each(kinds)('ids, on %s', (kind) => {
     };
     const scene = await stage.scene({ sinks });
     await scene.settle();
-    const { ledger, sinks: opened } = scene.to;
+    const { ledger, sinks: opened } = scene.deps;
     const lanes = await stage.db.query<{ sinkId: number; ref: number }>(
       `select sink_id as "sinkId", ref from lanes where sink_id = $1`,
       [opened.get('archive')!.id],

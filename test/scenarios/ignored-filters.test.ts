@@ -34,7 +34,7 @@ async function openEvent(kind: Parameters<typeof stages.open>[0], each: number):
 }
 
 async function problems(scene: Scene): Promise<{ status: Record<string, unknown>; codes: string[]; stream: unknown }> {
-  const { ledger, config, configuration } = scene.to;
+  const { ledger, config, configuration } = scene.deps;
   const app = createApp(apiSources({ ledger, config, configuration }));
   const ask = async (path: string) =>
     (await (await app.request(`http://127.0.0.1/api/${path}`, { headers: asLocalUser })).json()) as Record<

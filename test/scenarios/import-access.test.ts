@@ -18,8 +18,8 @@ afterEach(async () => {
 async function serve(scene: Scene): Promise<string> {
   const api = await startApi({ host: '127.0.0.1', port: 0 });
   open.push(api);
-  const { ledger, to } = scene;
-  api.serve(apiSources({ ledger, config: to.config, imports: deskIn(scene) }));
+  const { ledger, deps } = scene;
+  api.serve(apiSources({ ledger, config: deps.config, imports: deskIn(scene) }));
   return api.url;
 }
 

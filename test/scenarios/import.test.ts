@@ -87,7 +87,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
-    await expect(turn({ to: { ...scene.to, gate: deadlyGate(scene.to.gate, arrives) } }, id)).rejects.toThrow(
+    await expect(turn({ deps: { ...scene.deps, gate: deadlyGate(scene.deps.gate, arrives) } }, id)).rejects.toThrow(
       ProcessDied,
     );
     const [left] = await set.db.query(`select count(*) as chunks from import_chunks where state = 'sending'`);

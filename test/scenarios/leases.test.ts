@@ -29,10 +29,10 @@ function holdable(inner: Sink): { sink: Sink; begun: () => boolean; letGo: () =>
 }
 
 /** The same pigeonpost whose one sink can be held. */
-function withHeldSink(scene: Scene, name: string): { to: Scene['to']; held: ReturnType<typeof holdable> } {
-  const open = scene.to.sinks.get(name)!;
+function withHeldSink(scene: Scene, name: string): { deps: Scene['deps']; held: ReturnType<typeof holdable> } {
+  const open = scene.deps.sinks.get(name)!;
   const held = holdable(open.sink);
-  return { to: { ...scene.to, sinks: new Map([[name, { ...open, sink: held.sink }]]) }, held };
+  return { deps: { ...scene.deps, sinks: new Map([[name, { ...open, sink: held.sink }]]) }, held };
 }
 
 /** A client whose later pages of a list come when the test lets them. */
@@ -90,8 +90,8 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.discover();
     await scene.read(place);
-    const { to, held } = withHeldSink(scene, 'archive');
-    const first = deliverToSink(to, 'archive', new AbortController().signal);
+    const { deps, held } = withHeldSink(scene, 'archive');
+    const first = deliverToSink(deps, 'archive', new AbortController().signal);
     await until('the first sender has written', () => held.begun());
 
     const second = await scene.deliver('archive');
@@ -109,8 +109,8 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.discover();
     await scene.read(place);
-    const { to, held } = withHeldSink(scene, 'archive');
-    const late = deliverToSink(to, 'archive', new AbortController().signal);
+    const { deps, held } = withHeldSink(scene, 'archive');
+    const late = deliverToSink(deps, 'archive', new AbortController().signal);
     await until('the first sender has written', () => held.begun());
     await endLease(stage);
 
@@ -134,8 +134,8 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const scene = await stage.webhookScene();
     await scene.discover();
     await scene.read(place);
-    const { to, held } = withHeldSink(scene, 'hooks');
-    const late = deliverToSink(to, 'hooks', new AbortController().signal).catch((error: unknown) => error);
+    const { deps, held } = withHeldSink(scene, 'hooks');
+    const late = deliverToSink(deps, 'hooks', new AbortController().signal).catch((error: unknown) => error);
     await until('the first sender was answered', () => held.begun());
     await endLease(stage);
     // A copied text moves meanwhile: the question's row follows, its sent change must not.

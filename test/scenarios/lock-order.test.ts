@@ -92,7 +92,7 @@ const pairs: readonly {
     first: async ({ stage, scene }, ledger) => {
       await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
       await stage.sweepsAreDue();
-      await readPigeonhole({ ...scene.to, ledger }, place, never);
+      await readPigeonhole({ ...scene.deps, ledger }, place, never);
     },
     second: ({ scene, ref }) => expireSlice(scene.ledger, { ref, list: 'questions', after_key: '' }, { changesMs: 0 }),
   },
@@ -111,7 +111,7 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     const scene = await stage.webhookScene(everyone);
     await scene.settle();
     const ref = await refOf(scene.ledger, place.workspace, pigeonhole);
-    const pair = { stage, scene, ref, sinkId: scene.to.sinks.get('hooks')!.id };
+    const pair = { stage, scene, ref, sinkId: scene.deps.sinks.get('hooks')!.id };
     await stage.db.query(`update sinks set retry_at = now() + interval '1 hour'`);
     await stage.db.query('update lanes set observed = 0');
     await stage.db.query(`update deliveries set state = 'dead', reason = 'refused' where list = 'questions'`);
@@ -143,25 +143,25 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     await scene.read(place);
     await stage.planAnswer({ status: 422, list: 'votes', count: 5 });
     const ledger = await openLedger(slowed(stage.db, 7), testKey);
-    const to: Collaborators = { ...scene.to, ledger };
+    const deps: Collaborators = { ...scene.deps, ledger };
     const [{ ref }] = (await stage.db.query<{ ref: number }>(
       `select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`,
     )) as [{ ref: number }];
-    const sinks = [...to.sinks.values()];
+    const sinks = [...deps.sinks.values()];
     const erasures: string[] = [];
     const asked = people.slice(0, rounds);
     const beside: (() => Promise<unknown>)[] = [
-      () => deliverToSink(to, 'hooks', never),
-      () => deliverToSink(to, 'archive', never),
+      () => deliverToSink(deps, 'hooks', never),
+      () => deliverToSink(deps, 'archive', never),
       async () => {
         const id = asked.shift();
         if (id !== undefined) erasures.push(await askToForget(scene, { by: 'id', text: String(id) }));
-        for (const erasure of erasures) await forgetAttendee(to, erasure, never);
+        for (const erasure of erasures) await forgetAttendee(deps, erasure, never);
       },
       async () => {
         await stage.patch('sessions', 1, { anonymousResponses: asked.length % 2 === 0 });
         await sweepNow(ledger, ref, null);
-        await readPigeonhole(to, place, never);
+        await readPigeonhole(deps, place, never);
       },
       () => redriveDeadLetters(ledger, {}),
       () => trySinkNow(ledger, 'hooks'),

@@ -53,10 +53,10 @@ function stoppable(inner: Sink): { sink: Sink; isStopped: () => boolean; letGo: 
 
 /** The process that will be paused: `name` stops in the middle, and the clocks can jump. */
 function pausable(scene: Scene, name: string, clocks: JumpingClocks) {
-  const open = scene.to.sinks.get(name)!;
+  const open = scene.deps.sinks.get(name)!;
   const stopped = stoppable(open.sink);
-  const to: Collaborators = { ...scene.to, clocks, sinks: new Map([[name, { ...open, sink: stopped.sink }]]) };
-  return { to, ...stopped };
+  const deps: Collaborators = { ...scene.deps, clocks, sinks: new Map([[name, { ...open, sink: stopped.sink }]]) };
+  return { deps, ...stopped };
 }
 
 /** Everything was sent once, and then a newer revision of it by the successor. */
@@ -78,7 +78,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     await scene.read(place);
     const clocks = new JumpingClocks();
     const late = pausable(scene, 'hooks', clocks);
-    const sending = deliverToSink(late.to, 'hooks', never);
+    const sending = deliverToSink(late.deps, 'hooks', never);
     await until('the old holder is stopped', () => late.isStopped());
     await edit(stage);
     await scene.settle();
@@ -101,7 +101,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     await scene.read(place);
     const clocks = new JumpingClocks();
     const late = pausable(scene, 'archive', clocks);
-    const sending = deliverToSink(late.to, 'archive', never);
+    const sending = deliverToSink(late.deps, 'archive', never);
     await until('the old holder is stopped', () => late.isStopped());
     await edit(stage);
     await scene.settle();
@@ -125,7 +125,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     const held = heldDatabase(stage.db, (sql) => /^\s*(insert into|update) quotas/.test(sql));
     const ledger = await openLedger(held.db, testKey);
     const clocks = new JumpingClocks();
-    const late = { ...scene.to, clocks, ledger, gate: new ServiceGate(ledger, scene.to.log, forecastNeeds) };
+    const late = { ...scene.deps, clocks, ledger, gate: new ServiceGate(ledger, scene.deps.log, forecastNeeds) };
     const sending = importRegistrants(late, id, never).catch((error: unknown) => error);
     await until('the old sender waits for its permit', () => held.isHeld());
     jump(clocks);
@@ -148,7 +148,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
       if (!sql.startsWith('insert into provisioned')) return;
       jump(clocks); // the commit is answered, and the machine sleeps
     });
-    const late = { ...scene, to: { ...scene.to, clocks, ledger: await openLedger(db, testKey) } };
+    const late = { ...scene, deps: { ...scene.deps, clocks, ledger: await openLedger(db, testKey) } };
     await applyOnce(late, onlyPigeonhole);
     expect(await posts(stage)).toEqual([]);
     await passTime(stage.db, lookUpAfterMs);

@@ -36,7 +36,7 @@ function candidateOf(stage: Stage, sink: string): { file: string; text: string }
   return { file: '/elsewhere/pigeonpost.yaml', text };
 }
 
-async function sinkOf({ ledger, to: { config } }: Scene): Promise<SinkView> {
+async function sinkOf({ ledger, deps: { config } }: Scene): Promise<SinkView> {
   const sources = { ledger, config, configuration: 1, trouble: () => null, quotas: async () => new Map() };
   return (await readStatus(sources, false)).sinks[0]!;
 }
@@ -91,14 +91,14 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     const requests = hubspot.requests.length;
     const candidate = (firstname: string) => candidateOf(stage, crm(firstname));
     const shown = await previewSink(
-      scene.to,
+      scene.deps,
       { ...ask, configuration: candidate(mended), changedFrom: candidate(failing) },
       environment,
     );
     if ('unknown' in shown) throw new Error(shown.unknown);
     expect(shown.items.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual([51, 151, 251]);
     for (const { now, before } of shown.items) expect([now.kind, before?.kind]).toEqual(['send', 'fail']);
-    const plan = await planConfiguration(scene.to, candidate(mended), environment);
+    const plan = await planConfiguration(scene.deps, candidate(mended), environment);
     expect(plan.deliveries).toMatchObject([{ sink: 'crm', list: 'attendees', cause: 'redriven', changes: 3 }]);
     expect(hubspot.requests).toHaveLength(requests);
   });
@@ -152,7 +152,7 @@ describe.each(kinds)('a mapping that reads a field by a name that nobody has, on
     expect(sink.withholding).toEqual([{ list: 'attendees', kind: 'all', text: says }]);
     const audited = await before.ledger.db.query('select 1 from audit');
     const ask = { sink: 'crm', list: null, pigeonhole: null, key: null, limit: 1, changedFrom: null };
-    const shown = await previewSink(before.to, { ...ask, configuration: candidateOf(stage, wrong) }, environment);
+    const shown = await previewSink(before.deps, { ...ask, configuration: candidateOf(stage, wrong) }, environment);
     if ('unknown' in shown) throw new Error(shown.unknown);
     expect(shown.counts).toEqual([
       { list: 'attendees', items: 0, withheld: { 'no-match': 300 }, failed: 0, estimated: false },
@@ -161,7 +161,7 @@ describe.each(kinds)('a mapping that reads a field by a name that nobody has, on
     expect(shown.notes).toEqual([expect.stringContaining('reads item.email, never seen on attendees')]);
 
     const right = crm('item.Name');
-    const plan = await planConfiguration(before.to, candidateOf(stage, right), environment);
+    const plan = await planConfiguration(before.deps, candidateOf(stage, right), environment);
     expect(plan.deliveries).toEqual([
       expect.objectContaining({ sink: 'crm', list: 'attendees', cause: 'cured', changes: 300, estimated: false }),
     ]);

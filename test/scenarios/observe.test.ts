@@ -19,7 +19,7 @@ async function filled(stage: Stage): Promise<void> {
 }
 
 async function sinkStatus(scene: Scene) {
-  const { config, configuration } = scene.to;
+  const { config, configuration } = scene.deps;
   const status = await readStatus(
     { ledger: scene.ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
     false,
@@ -28,9 +28,9 @@ async function sinkStatus(scene: Scene) {
 }
 
 async function approve(scene: Scene, name = 'archive'): Promise<ActionResult> {
-  const starter = { ...scene.to.orchestration, start: async () => undefined, signal: async () => true };
+  const starter = { ...scene.deps.orchestration, start: async () => undefined, signal: async () => true };
   const action: Action = { do: 'approve', kind: 'sink', name, by: 'ana', reason: 'looked at' };
-  return await act({ to: scene.to, starter }, action);
+  return await act({ deps: scene.deps, starter }, action);
 }
 
 const watermarks = (stage: Stage) => stage.db.query<{ watermark: number }>('select watermark from lanes order by ref');

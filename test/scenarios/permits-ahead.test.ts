@@ -15,8 +15,8 @@ const used = async (stage: Stage): Promise<number> =>
 const requested = async (stage: Stage): Promise<number> =>
   ((await stage.control('GET', 'state')) as { requests: { total: number } }).requests.total;
 
-const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['to']['gate']['takeAhead']>): Promise<Page> =>
-  scene.to.gate.ask(scene.to, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
+const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['deps']['gate']['takeAhead']>): Promise<Page> =>
+  scene.deps.gate.ask(scene.deps, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
 
 describe.each(kinds)('permits that are taken before their request can be made, on %s', (kind) => {
   const paces = [
@@ -34,7 +34,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     await stage.control('PATCH', 'knobs', { maxPerPage: 1, latencyMs });
     const scene = await stage.scene({ sinks });
     const taken: boolean[] = [];
-    const { gate } = scene.to;
+    const { gate } = scene.deps;
     const takeAhead = gate.takeAhead.bind(gate);
     gate.takeAhead = async (...args) => {
       const ahead = await takeAhead(...args);
@@ -55,13 +55,13 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);
-    const ahead = scene.to.gate.takeAhead(scene.to, permit);
+    const ahead = scene.deps.gate.takeAhead(scene.deps, permit);
     await ahead;
     expect(await used(stage)).toBe(2);
     await subscriptions(scene, ahead);
     expect(await used(stage)).toBe(2);
-    const unused = await scene.to.gate.takeAhead(scene.to, permit);
-    await scene.to.gate.giveBack(unused!);
+    const unused = await scene.deps.gate.takeAhead(scene.deps, permit);
+    await scene.deps.gate.giveBack(unused!);
     expect(await used(stage)).toBe(2);
   });
 
@@ -69,7 +69,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);
-    const ahead = scene.to.gate.takeAhead(scene.to, permit);
+    const ahead = scene.deps.gate.takeAhead(scene.deps, permit);
     await ahead;
     await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 3600, headers: false } });
     const answers = await Promise.allSettled([subscriptions(scene), subscriptions(scene)]);

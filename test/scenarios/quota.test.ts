@@ -71,8 +71,8 @@ async function importing(scene: Scene, times: number, priority: Priority = 'impo
   const outcomes: string[] = [];
   for (let n = 0; n < times; n += 1) {
     try {
-      await scene.to.gate.ask(
-        scene.to,
+      await scene.deps.gate.ask(
+        scene.deps,
         { workspace: 'acme', priority },
         (client) => client.page({ list: 'subscriptions' }),
         ({ quota }) => quota,
@@ -182,9 +182,9 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
     let now = 0;
-    const gate = new ServiceGate(scene.ledger, scene.to.log, forecastNeeds, { now: () => now });
+    const gate = new ServiceGate(scene.ledger, scene.deps.log, forecastNeeds, { now: () => now });
     const asking = async (priority: Priority, times: number): Promise<string[]> =>
-      await importing({ ...scene, to: { ...scene.to, gate } }, times, priority);
+      await importing({ ...scene, deps: { ...scene.deps, gate } }, times, priority);
     expect((await asking('live', 22)).slice(-3)).toEqual(['made', 'kept-for-imports', 'kept-for-imports']);
     now += 60_000;
     expect(await asking('live', 2)).toEqual(['made', 'kept-for-imports']);
@@ -303,7 +303,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     expect(await importing(fresh, 2, 'sweep')).toEqual(['made', 'kept-for-others']);
     expect(await importing(fresh, 2, 'idle')).toEqual(['made', 'kept-for-others']);
     expect(await importing(fresh, 2, 'live')).toEqual(['made', 'made']);
-    const stretch = await fresh.to.gate.stretchOf(fresh.to, 'acme');
+    const stretch = await fresh.deps.gate.stretchOf(fresh.deps, 'acme');
     expect(stretch.live).toBeGreaterThan(1);
   });
 

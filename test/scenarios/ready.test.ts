@@ -14,10 +14,10 @@ const stages = useStages();
 /** Names and addresses of these people. */
 const personal = /Person \d|Guest \d|example\.com|code-\d|P0000/;
 
-async function ask({ to }: Scene, path = '/api/pigeonholes/101/ready'): Promise<{ status: number; text: string }> {
-  const { ledger, config, configuration } = to;
+async function ask({ deps }: Scene, path = '/api/pigeonholes/101/ready'): Promise<{ status: number; text: string }> {
+  const { ledger, config, configuration } = deps;
   const app = createApp(
-    apiSources({ ledger, config, configuration, checkReady: (place) => checkReady(to, place, Date.now()) }),
+    apiSources({ ledger, config, configuration, checkReady: (place) => checkReady(deps, place, Date.now()) }),
   );
   const answer = await app.request(path, { headers: asLocalUser });
   return { status: answer.status, text: await answer.text() };

@@ -39,7 +39,7 @@ async function parked({ db }: Stage): Promise<unknown[]> {
 }
 
 async function problems(scene: Scene): Promise<{ code: string; detail: string | null }[]> {
-  const status = await readStatus({ ...scene.to, trouble: () => null, quotas: async () => new Map() }, false);
+  const status = await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false);
   return status.problems.map(({ code, detail }) => ({ code, detail })).filter(({ code }) => code !== 'sink-behind');
 }
 
@@ -119,8 +119,8 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
     for (let moments = 1; isKilled; moments += 3) {
       isKilled = false;
       const db = mortalDatabase(scene.ledger.db, ({ n }) => (isKilled ||= n >= moments));
-      const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-      await deliverToSink(to, 'hooks', never).catch((error: unknown) => {
+      const deps = { ...scene.deps, ledger: { ...scene.ledger, db } };
+      await deliverToSink(deps, 'hooks', never).catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
       });
       expect(await parked(stage)).toEqual([]);

@@ -175,8 +175,8 @@ describe.each(kinds)('registrants, on %s', (kind) => {
       told.push(...pigeonholes);
       return Promise.resolve();
     };
-    const to = { ...scene.to, orchestration: { ...scene.to.orchestration, startReading } };
-    expect(await takeTurn({ to }, id)).toMatchObject({ state: 'finished' });
+    const deps = { ...scene.deps, orchestration: { ...scene.deps.orchestration, startReading } };
+    expect(await takeTurn({ deps }, id)).toMatchObject({ state: 'finished' });
     expect(told).toEqual(turns);
   });
 

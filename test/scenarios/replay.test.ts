@@ -29,13 +29,13 @@ const countedAnew = `select * from (
 
 type Line = ReturnType<typeof archive>[number] & { readonly replay?: string };
 
-function starterOf(to: Collaborators) {
-  return { ...to.orchestration, start: async () => undefined, signal: async () => true };
+function starterOf(deps: Collaborators) {
+  return { ...deps.orchestration, start: async () => undefined, signal: async () => true };
 }
 
 async function replay(scene: Scene, wanted: Partial<ReplayRequest> = {}): Promise<ReplayResult> {
   const all = { id: randomUUID(), sink: null, lists: null, pigeonhole: null, from: null, dryRun: false };
-  return await startReplay({ to: scene.to, starter: starterOf(scene.to) }, { ...all, ...wanted });
+  return await startReplay({ deps: scene.deps, starter: starterOf(scene.deps) }, { ...all, ...wanted });
 }
 
 function idOf(result: ReplayResult): string {
@@ -148,7 +148,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     const sources = {
       ledger: scene.ledger,
-      config: scene.to.config,
+      config: scene.deps.config,
       configuration: 1,
       trouble: () => null,
       quotas: async () => new Map(),
@@ -289,8 +289,8 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     for (let moments = 1; moments < (kind === 'embedded' ? 60 : 120); moments += 1) {
       for (const sink of ['archive', 'hooks']) {
         const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moments);
-        const to = { ...scene.to, ledger: { ...scene.ledger, db } };
-        await deliverToSink(to, sink, never).catch((error: unknown) => {
+        const deps = { ...scene.deps, ledger: { ...scene.ledger, db } };
+        await deliverToSink(deps, sink, never).catch((error: unknown) => {
           if (!(error instanceof ProcessDied)) throw error;
         });
       }
@@ -316,7 +316,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     const sources = {
       ledger: scene.ledger,
-      config: scene.to.config,
+      config: scene.deps.config,
       configuration: 1,
       trouble: () => null,
       quotas: async () => new Map(),

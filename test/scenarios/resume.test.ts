@@ -30,12 +30,12 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     );
     const woken: string[] = [];
     const starter = {
-      ...scene.to.orchestration,
+      ...scene.deps.orchestration,
       start: async () => undefined,
       signal: async (id: string) => woken.push(id) > 0,
     };
     const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
-    expect(await act({ to: scene.to, starter }, resume)).toBe('done');
+    expect(await act({ deps: scene.deps, starter }, resume)).toBe('done');
     expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`, `import/${importId}`]);
     expect(await allPauses(scene.ledger)).toEqual([]);
     expect((await scene.read(place)).pages).toBeGreaterThan(0);

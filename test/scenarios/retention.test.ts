@@ -19,21 +19,21 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
     );
     const scene = await stage.scene({ sinks });
     const retention = { listsMs: { attendees: 10 * 86_400_000, questions: 3650 * 86_400_000 }, changesMs: 86_400_000 };
-    const to = { ...scene.to, config: { ...scene.to.config, retention } };
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await scene.settle();
     await stage.patch('attendees', 11, { Name: 'MARK-changed' });
     await stage.pollsAreDue();
     await scene.settle();
     const before = archived(scene, 'attendees').length;
 
-    await keepRetention(to, 'acme', never);
+    await keepRetention(deps, 'acme', never);
     expect(await dumpLedger(stage.db)).toContain('MARK-name'); // the event continues
     await stage.db.query(
       `update pigeonholes set ended_at = now() - interval '20 days', created_at = now() - interval '40 days'`,
     );
     await stage.db.query(`update changes set found_at = found_at - interval '25 days'`);
     await stage.db.query('delete from retention_passes');
-    expect(await keepRetention(to, 'acme', never)).toBe(false);
+    expect(await keepRetention(deps, 'acme', never)).toBe(false);
     const dump = await dumpLedger(stage.db);
     expect(dump).not.toContain('MARK-name');
     expect(dump).not.toContain('MARK-changed');
@@ -63,13 +63,13 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
     await stage.patch('attendees', 11, { Name: 'MARK-second' });
     await stage.pollsAreDue();
     await scene.settle();
-    const to = { ...scene.to, config: { ...scene.to.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
-    await keepRetention(to, 'acme', never);
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    await keepRetention(deps, 'acme', never);
     expect(await dumpLedger(stage.db)).toContain('MARK-first');
     await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
     await stage.db.query(`update changes set found_at = found_at - interval '2 days'`);
     await stage.db.query('delete from retention_passes');
-    await keepRetention(to, 'acme', never);
+    await keepRetention(deps, 'acme', never);
     const dump = await dumpLedger(stage.db);
     expect(dump).not.toContain('MARK-first');
     expect(dump).toContain('MARK-second');

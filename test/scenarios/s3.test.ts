@@ -63,7 +63,7 @@ describe('the s3 sink under the delivery engine', () => {
       await stage.retriesAreDue();
       await stage.timePasses(5000); // the window of the changes has ended
       const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moment);
-      const turn = deliverToSink({ ...scene.to, ledger: { ...scene.ledger, db } }, 'lake', never);
+      const turn = deliverToSink({ ...scene.deps, ledger: { ...scene.ledger, db } }, 'lake', never);
       await turn.catch((error: unknown) => {
         if (!(error instanceof ProcessDied)) throw error;
         died = true;

@@ -17,13 +17,13 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
 /** The titles of the problems that the page and `status` show. */
-async function shown({ to }: Scene): Promise<string[]> {
-  const status = await readStatus({ ...to, trouble: () => null, quotas: async () => new Map() }, false);
+async function shown({ deps }: Scene): Promise<string[]> {
+  const status = await readStatus({ ...deps, trouble: () => null, quotas: async () => new Map() }, false);
   return status.problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
 }
 
-async function watchFor({ to }: Scene, seconds: number): Promise<void> {
-  for (let left = (seconds * 1000) / watchEveryMs; left > 0; left -= 1) await to.gate.watch(to);
+async function watchFor({ deps }: Scene, seconds: number): Promise<void> {
+  for (let left = (seconds * 1000) / watchEveryMs; left > 0; left -= 1) await deps.gate.watch(deps);
 }
 
 describe.each(kinds)('a service that stops answering, on %s', (kind) => {
@@ -77,7 +77,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     await stage.put('sessions', session(1));
     const scene = await stage.scene({});
     await scene.settle();
-    const { ledger, log } = scene.to;
+    const { ledger, log } = scene.deps;
     await markUnanswered(ledger, 'acme', { forMs: 60_000, reason: 'no answer' });
     const wait = `update streams set failures = 8, due_at = now() + interval '5 minutes' where list = 'sessions'`;
     await stage.db.query(wait);

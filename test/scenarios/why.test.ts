@@ -60,7 +60,7 @@ describe.each(kinds)('a preview, on %s', (kind) => {
     const received = stage.received().length;
 
     const environment = { SCENE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
-    const shown = await previewSink(scene.to, { ...asked, sink: 'hooks' }, environment);
+    const shown = await previewSink(scene.deps, { ...asked, sink: 'hooks' }, environment);
     if ('unknown' in shown) throw new Error(shown.unknown);
     const of = (list: string, key: string) =>
       shown.items.find((item) => item.list === list && item.key === key && item.pigeonholeId === 101)!.now;
@@ -79,9 +79,9 @@ describe.each(kinds)('a preview, on %s', (kind) => {
     });
     expect(stage.received()).toHaveLength(received);
 
-    const one = await previewSink(scene.to, { ...asked, sink: 'hooks', list: 'attendees', limit: 1 }, environment);
+    const one = await previewSink(scene.deps, { ...asked, sink: 'hooks', list: 'attendees', limit: 1 }, environment);
     expect(one).toMatchObject({ items: [{ list: 'attendees' }], more: true });
-    expect(await previewSink(scene.to, { ...asked, sink: 'crm' }, environment)).toEqual({
+    expect(await previewSink(scene.deps, { ...asked, sink: 'crm' }, environment)).toEqual({
       unknown: 'no sink crm is configured',
     });
   });

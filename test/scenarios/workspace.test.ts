@@ -111,11 +111,11 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.control('POST', 'keys', { accepted: ['another-key'] });
     await stage.pollsAreDue();
     await scene.read(place);
-    await liftRefusedKeys(scene.to.config, scene.ledger);
+    await liftRefusedKeys(scene.deps.config, scene.ledger);
     expect((await scene.read(place)).state).toBe('waiting');
 
     const changed = await stage.scene({ apiKey: 'another-key' });
-    await liftRefusedKeys(changed.to.config, changed.ledger);
+    await liftRefusedKeys(changed.deps.config, changed.ledger);
     await stage.put('attendees', attendee(1));
     await stage.pollsAreDue();
     await changed.settle();
@@ -131,15 +131,15 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
       second: `{ type: file, folder: ./second, ${everyone} }`,
     };
     const scene = await stage.scene({ sinks });
-    const { events } = scene.to.config.syncs;
+    const { events } = scene.deps.config.syncs;
     const syncs = { events: { ...events!, sinks: ['archive'] }, more: { ...events!, sinks: ['second'] } };
-    const to = { ...scene.to, config: { ...scene.to.config, syncs } };
-    await discoverWorkspace(to, 'acme', never);
+    const deps = { ...scene.deps, config: { ...scene.deps.config, syncs } };
+    await discoverWorkspace(deps, 'acme', never);
     await stage.requests();
-    await readPigeonhole(to, place, never);
+    await readPigeonhole(deps, place, never);
     expect((await stage.requests()).filter(({ path }) => path.endsWith('/attendees'))).toHaveLength(1);
-    await deliverToSink(to, 'archive', never);
-    await deliverToSink(to, 'second', never);
+    await deliverToSink(deps, 'archive', never);
+    await deliverToSink(deps, 'second', never);
     const perSink = await stage.db.query(
       `select s.name, l.delivered from lanes l join sinks s on s.id = l.sink_id where l.ref = (select ref from pigeonholes where pigeonhole_id = 101) order by 1`,
     );

@@ -26,7 +26,7 @@ async function turnOf(scene: Scene, aheadMs: number): Promise<void> {
   await withWallClock(aheadMs, async () => {
     await scene.discover();
     await scene.read(place);
-    await deliverToSink(scene.to, 'hooks', new AbortController().signal);
+    await deliverToSink(scene.deps, 'hooks', new AbortController().signal);
   });
 }
 

@@ -13,14 +13,14 @@ export type { Priority } from './quota.js';
  * @throws {ApiError} as `PigeonholeClient.page`
  */
 export async function askPage(
-  to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
+  deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: Permit,
   list: ListRef,
   options: PageOptions,
   onAsked?: () => void,
 ): Promise<Page> {
-  return await to.gate.ask(
-    to,
+  return await deps.gate.ask(
+    deps,
     permit,
     (client) => {
       const page = client.page(list, options);

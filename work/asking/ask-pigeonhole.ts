@@ -8,10 +8,10 @@ import type { Collaborators } from '../collaborators.js';
  * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
  */
 export async function askPigeonhole(
-  to: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
+  deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: { readonly workspace: string; readonly priority: Priority },
   pigeonholeId: number,
   signal: AbortSignal,
 ): Promise<Pigeonhole> {
-  return await to.gate.ask(to, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
+  return await deps.gate.ask(deps, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
 }

@@ -6,17 +6,17 @@ import type { Collaborators } from '../collaborators.js';
  * accepts it again.
  */
 export async function pauseForKey(
-  to: Pick<Collaborators, 'config' | 'ledger'>,
+  deps: Pick<Collaborators, 'config' | 'ledger'>,
   workspace: string,
   detail: string,
 ): Promise<void> {
-  const key = to.config.workspaces[workspace]!.apiKey.reveal();
-  await pause(to.ledger, {
+  const key = deps.config.workspaces[workspace]!.apiKey.reveal();
+  await pause(deps.ledger, {
     scope: 'workspace',
     name: workspace,
     pausedBy: 'cause',
     cause: 'credential',
     detail,
-    fingerprint: to.ledger.hash.fingerprint(key),
+    fingerprint: deps.ledger.hash.fingerprint(key),
   });
 }
