@@ -9,20 +9,24 @@ const hourMs = 3_600_000;
 
 /** Returns the quota of each workspace's key and the requests that reading will need; only for keys in use. */
 export async function viewQuotas(config: Config, ledger: Ledger, now: number): Promise<Map<string, QuotaView>> {
-  const keys = new Map(
-    Object.entries(config.workspaces).map(([name, { apiKey }]) => [name, ledger.hash.fingerprint(apiKey.reveal())]),
-  );
-  const states = await readQuotas(ledger, [...new Set(keys.values())]);
-  const views = new Map<string, QuotaView>();
-  for (const [name, key] of keys) {
-    const state = states.get(key);
-    if (state === undefined) continue;
-    const sharing = [...keys].filter(([, other]) => other === key).map(([other]) => other);
-    // oxlint-disable-next-line no-await-in-loop -- a handful, each some statements on the same store
-    const [needs] = await forecastNeeds({ ledger, config }, sharing, [hourMs], now);
-    views.set(name, viewQuota(state, config.workspaces[name]!.quota.reserve, needs!, now));
+  const sharing = new Map<string, string[]>(); // names of workspaces by the fingerprint of their key
+  for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
+    const key = ledger.hash.fingerprint(apiKey.reveal());
+    sharing.set(key, [...(sharing.get(key) ?? []), name]);
   }
-  return views;
+  // Sent together: on a busy embedded store, each statement waits its turn.
+  const [states, ...needs] = await Promise.all([
+    readQuotas(ledger, [...sharing.keys()]),
+    ...[...sharing.values()].map((names) => forecastNeeds({ ledger, config }, names, [hourMs], now)),
+  ]);
+  return new Map(
+    [...sharing].flatMap(([key, names], index) => {
+      const state = states.get(key);
+      const [need] = needs[index]!;
+      const viewOf = (name: string): QuotaView => viewQuota(state!, config.workspaces[name]!.quota.reserve, need!, now);
+      return state === undefined ? [] : names.map((name) => [name, viewOf(name)] as const);
+    }),
+  );
 }
 
 /** Pure. @param needs within the next hour */

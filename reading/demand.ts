@@ -80,18 +80,16 @@ export async function forecastNeeds(
   spansMs: readonly number[],
   now: number,
 ): Promise<Needs[]> {
-  const syncs = Object.keys(config.syncs).filter((name) => workspaces.includes(config.syncs[name]!.workspace));
-  const intervals = new Map(
-    (await selectedPigeonholes(ledger, syncs)).map((row) => [
-      row.ref,
-      shortest(row.syncs.map((name) => config.syncs[name]!.everyMs)),
-    ]),
-  );
-  for (const workspace of workspaces) {
-    const own = syncs.filter((name) => config.syncs[name]!.workspace === workspace);
-    if (own.length === 0) continue;
-    intervals.set(await refOf(ledger, workspace, 0), shortest(own.map((name) => config.syncs[name]!.everyMs)));
-  }
+  const syncsOf = (workspace: string): string[] =>
+    Object.keys(config.syncs).filter((name) => config.syncs[name]!.workspace === workspace);
+  const intervalsOf = (syncs: readonly string[]): Intervals =>
+    shortest(syncs.map((name) => config.syncs[name]!.everyMs));
+  const used = workspaces.filter((workspace) => syncsOf(workspace).length > 0);
+  const [selected, ...lists] = await Promise.all([
+    selectedPigeonholes(ledger, used.flatMap(syncsOf)),
+    ...used.map(async (workspace) => [await refOf(ledger, workspace, 0), intervalsOf(syncsOf(workspace))] as const),
+  ]);
+  const intervals = new Map([...selected.map((row) => [row.ref, intervalsOf(row.syncs)] as const), ...lists]);
   const refs = [...intervals.keys()];
   const [schedules, streams] = await Promise.all([readSchedules(ledger, refs), streamRecords(ledger, refs)]);
   return spansMs.map((spanMs) =>
