@@ -3,7 +3,7 @@ import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from './
 import { type ImportStatus, readImportStatus } from './read-import.js';
 import { readRefusalBehavior } from './sending/settle-chunk.js';
 import { resume } from '../ledger/pauses.js';
-import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
+import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
@@ -49,7 +49,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
   if (lease === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
   if (standing.isCancelling) return await cancel(deps, lease);
 
-  const waited = await mayAsk(deps.ledger, lease.workspace);
+  const waited = await requestPermission(deps.ledger, lease.workspace);
   if (waited.kind === 'wait') {
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
@@ -65,7 +65,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
 }
 
-/** Returns the cause of a pause that blocks the import. A rejected API key does not: `mayAsk` decides when to retry it. */
+/** Returns the cause of a pause that blocks the import. A rejected API key does not: `requestPermission` decides when to retry it. */
 function whyBlocked({ pauses }: ImportStatus): string | undefined {
   return pauses.find(({ scope, pausedBy }) => scope === 'import' || pausedBy === 'person')?.cause;
 }

@@ -296,7 +296,7 @@ export async function importIdOf(ledger: Ledger, number: number): Promise<string
 }
 
 /** Requests the cancellation of an import; requests in progress are settled first. @returns false if it has ended */
-export async function askToCancel(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
+export async function requestCancellation(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
   const rows = await ledger.db.query(
     `update imports set cancel_asked_at = coalesce(cancel_asked_at, now()), cancel_asked_by = coalesce(cancel_asked_by, $2)
      where id = $1 and state = 'running' returning number`,

@@ -51,7 +51,7 @@ const goneAfter = { times: 3, overMs: 10 * 60_000 };
 export async function markGone(
   ledger: Ledger,
   lease: StreamLease,
-  failure: { detail: string; what: 'pigeonhole' | 'session'; askAgainInMs: number; askGoneInMs: number },
+  failure: { detail: string; what: 'pigeonhole' | 'session'; retryInMs: number; retryGoneInMs: number },
 ): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     await tx.query('select 1 from pigeonholes where ref = $1 for no key update', [lease.ref]); // first, as everywhere
@@ -66,7 +66,7 @@ export async function markGone(
     if (row === undefined) throw stale(lease);
     await tx.query(`update streams set due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`, [
       lease.streamId,
-      row.gone ? failure.askGoneInMs : failure.askAgainInMs,
+      row.gone ? failure.retryGoneInMs : failure.retryInMs,
     ]);
     if (row.gone && failure.what === 'pigeonhole') {
       await tx.query('update pigeonholes set gone_at = coalesce(gone_at, clock_timestamp()) where ref = $1', [

@@ -73,7 +73,7 @@ export async function knownPages(
 
 /**
  * Whether a page is the one that is stored still: then its keys are those that were seen. Its cursor is remembered as
- * this walk had it, so that `hasAskedWith` compares the walk with nothing but itself.
+ * this walk had it, so that `hasRequestedWith` compares the walk with nothing but itself.
  */
 export async function isKnownPage(
   tx: Queryable,
@@ -96,7 +96,7 @@ export async function isKnownPage(
 }
 
 /** Whether the sweep in progress has used that cursor before, which means that it goes round in a circle. */
-export async function hasAskedWith(
+export async function hasRequestedWith(
   ledger: Ledger,
   lease: StreamLease,
   walk: { pages: number; cursor: string | null },

@@ -17,7 +17,7 @@ const probeMs = 30_000;
  * Whether the workspace's service may be called now. After a rejected key only one caller gets permission, the first to
  * claim it: its answer decides for all.
  */
-export async function mayAsk(ledger: Ledger, name: string): Promise<Permission> {
+export async function requestPermission(ledger: Ledger, name: string): Promise<Permission> {
   const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
     `select wait_reason, wait_count, (extract(epoch from wait_until - now()) * 1000)::float8 as remaining_ms
      from workspaces where name = $1 and wait_until is not null`,

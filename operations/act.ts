@@ -16,7 +16,7 @@ import {
 } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume } from '../ledger/pauses.js';
-import { askQuotaAgain } from '../work/asking/quota.js';
+import { allowProbe } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers } from '../ledger/workspaces.js';
 
@@ -147,7 +147,7 @@ export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget):
     return undefined;
   }
   await workspaceAnswers(ledger, name);
-  if (key !== null) await askQuotaAgain(ledger, key);
+  if (key !== null) await allowProbe(ledger, key);
   await retryWorkspace(ledger, name);
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { TimeWindow } from '../reading/cadence.js';
 import { addNeeds, demandBetween, noNeeds, allNeeds } from '../reading/demand.js';
 import { type SessionTimes, factsOf } from '../reading/stream-facts.js';
-import { type Needs, unstretched } from '../work/asking/quota-rules.js';
+import { type Needs, unstretched } from '../work/requests/quota-rules.js';
 import { streamsOf, type ReadingPlan } from '../work/reading-plan.js';
 import type { Intervals } from '../config/config.js';
 

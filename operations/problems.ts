@@ -1,6 +1,6 @@
 import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
 import { counted, formatInstant, grouped } from '../base/words.js';
-import { serviceSilent } from '../work/asking/outages.js';
+import { serviceSilent } from '../work/requests/outages.js';
 import type {
   FoundProblem,
   Problem,

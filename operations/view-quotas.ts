@@ -1,9 +1,9 @@
 import { allNeeds, forecastNeeds } from '../reading/demand.js';
-import { lastsMs, leftForReading, type Needs } from '../work/asking/quota-rules.js';
+import { lastsMs, leftForReading, type Needs } from '../work/requests/quota-rules.js';
 import type { QuotaView } from './status-view.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type QuotaState, readQuotas } from '../work/asking/quota.js';
+import { type QuotaState, readQuotas } from '../work/requests/quota.js';
 
 const hourMs = 3_600_000;
 

@@ -1,6 +1,6 @@
 import type { Intervals } from '../config/config.js';
 import { type ListName, perSessionLists } from '../pigeonhole/lists.js';
-import type { Stretch } from '../work/asking/quota-rules.js';
+import type { Stretch } from '../work/requests/quota-rules.js';
 import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
 
 /** Start and end of an event or a session, epoch ms; null: not known. */

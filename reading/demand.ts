@@ -9,7 +9,7 @@ import {
   slicePagesOf,
   type StreamFacts,
 } from './cadence.js';
-import { type Needs, unstretched } from '../work/asking/quota-rules.js';
+import { type Needs, unstretched } from '../work/requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { streamRecords, factsOf, readSchedules } from './stream-facts.js';

@@ -15,8 +15,8 @@ import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingTurn } from '../work/turns.js';
 import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
 import { ApiError } from '../pigeonhole/api-error.js';
-import { askPigeonhole } from '../work/asking/ask-pigeonhole.js';
-import { PermitRefusal } from '../work/asking/permit-refusal.js';
+import { requestPigeonhole } from '../work/requests/request-pigeonhole.js';
+import { PermitRefusal } from '../work/requests/permit-refusal.js';
 
 /** The fields of a pigeonhole that discovery uses. */
 export interface DiscoveredPigeonhole {
@@ -127,7 +127,7 @@ async function readHidden(
     const name = pigeonholeName(workspace, id);
     if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
-      const { status } = await askPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
+      const { status } = await requestPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {
       if (error instanceof PermitRefusal) break; // the others would be refused as well: try them in a later cycle

@@ -6,7 +6,7 @@ import { wakeSinks } from '../ledger/wake-sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
-import { askPage } from '../work/asking/ask-page.js';
+import { requestPage } from '../work/requests/request-page.js';
 import { reportPage } from './walk-stream.js';
 import { deletionLimitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
@@ -37,7 +37,7 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   for (const group of [...groups.values()].slice(0, maxSets)) {
     if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
     // oxlint-disable-next-line no-await-in-loop -- few requests, one after the other so that live reads are not delayed
-    await look(reading, group);
+    await lookUpGroup(reading, group);
   }
 }
 
@@ -49,14 +49,14 @@ interface Group {
   readonly lackedInPlace: Set<string>;
 }
 
-async function look(reading: StreamReading, group: Group): Promise<void> {
+async function lookUpGroup(reading: StreamReading, group: Group): Promise<void> {
   const first = await readSet(reading, group);
   // A walk that did not show an item's place proves nothing: the item may have moved to a page that was already read.
   // Then the first response is the only one that lacks the item, and one response can be a glitch.
   const needsSecond = first.gone.some((key) => !group.lackedInPlace.has(key));
-  if (!needsSecond) return await settle(reading, first);
+  if (!needsSecond) return await storeResult(reading, first);
   const second = await readSet(reading, group);
-  await settle(reading, { ...second, gone: second.gone.filter((key) => first.gone.includes(key)) });
+  await storeResult(reading, { ...second, gone: second.gone.filter((key) => first.gone.includes(key)) });
 }
 
 /** Requests a filtered set and stores its items if the response contains the complete set. */
@@ -64,7 +64,7 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
   const { deps, place, lease, turn } = reading;
   const list = lease.list as ListName;
   reading.cursor = null;
-  const page = await ask(reading, set);
+  const page = await requestSet(reading, set);
   if (page === undefined) return { requested: missing, found: [], gone: [], at: deps.ledger.clock.now() };
   turn.pages += 1;
   const rows = page.items.filter((row) => set.contains(row));
@@ -112,17 +112,17 @@ const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
 ]);
 
 /** Requests a filtered set. Returns undefined if the service refuses the filter. */
-async function ask({ deps, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
+async function requestSet({ deps, place, readLimits }: StreamReading, set: FilteredSet): Promise<Page | undefined> {
   const permit = { workspace: place.workspace, priority: 'live' } as const;
   try {
-    return await askPage(deps, permit, set.ref, { cursor: null, signal: readLimits.signal });
+    return await requestPage(deps, permit, set.ref, { cursor: null, signal: readLimits.signal });
   } catch (error) {
     if (error instanceof ApiError && aboutTheFilter.has(error.kind)) return undefined;
     throw error;
   }
 }
 
-async function settle(reading: StreamReading, result: LookUpResult): Promise<void> {
+async function storeResult(reading: StreamReading, result: LookUpResult): Promise<void> {
   const { deps, lease, turn } = reading;
   const list = lease.list as ListName;
   if (result.requested.length === 0) return;

@@ -5,9 +5,9 @@ import { ApiError } from '../pigeonhole/api-error.js';
 import type { PageOptions } from '../pigeonhole/client.js';
 import { listPath } from '../pigeonhole/list-request.js';
 import type { Page } from '../pigeonhole/page.js';
-import { askPage, type Priority } from '../work/asking/ask-page.js';
-import { listRef } from '../work/asking/list-ref.js';
-import type { AheadPermit } from '../work/asking/service-gate.js';
+import { requestPage, type Priority } from '../work/requests/request-page.js';
+import { listRef } from '../work/requests/list-ref.js';
+import type { AheadPermit } from '../work/requests/service-gate.js';
 import type { StreamReading } from './stream-reading.js';
 
 export interface WalkBudget {
@@ -73,7 +73,7 @@ export class PageRequests {
     const come = createGate<string | undefined>();
     const reading = createGate();
     this.#unread.add(reading.open);
-    const page = this.#send(cursor, { onAsked: sent.open, onReceived: come.open, parseAfter: reading.opened });
+    const page = this.#send(cursor, { onSent: sent.open, onReceived: come.open, parseAfter: reading.opened });
     const onEnd = (): void => {
       this.#unread.delete(reading.open);
       sent.open();
@@ -91,7 +91,7 @@ export class PageRequests {
 
   async #send(
     cursor: string | null,
-    { onAsked, ...options }: Pick<PageOptions, 'onReceived' | 'parseAfter'> & { onAsked: () => void },
+    { onSent, ...options }: Pick<PageOptions, 'onReceived' | 'parseAfter'> & { onSent: () => void },
   ): Promise<Page> {
     const { deps, place, lease } = this.reading;
     if (cursor !== null && this.#usedCursors.has(cursor)) throw repeatedCursor(this.reading);
@@ -99,14 +99,14 @@ export class PageRequests {
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
     const pageOptions = { ...options, cursor, signal: this.#signal };
-    return await askPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions, onAsked);
+    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions, onSent);
   }
 
   /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
   takePermitAhead(ordinal: number): void {
     if (this.#permit !== undefined || !this.hasRoomFor(ordinal)) return;
     const { deps, place } = this.reading;
-    this.#permit = deps.gate.takeAhead(deps, { workspace: place.workspace, priority: this.budget.priority });
+    this.#permit = deps.gate.takePermitAhead(deps, { workspace: place.workspace, priority: this.budget.priority });
     this.#permit.catch(() => undefined); // awaited by the request; until then a rejection must not count as unhandled
   }
 
@@ -116,7 +116,7 @@ export class PageRequests {
     for (const read of this.#unread) read();
     try {
       const permit = await this.#permit;
-      if (permit !== undefined) await this.reading.deps.gate.giveBack(permit);
+      if (permit !== undefined) await this.reading.deps.gate.returnPermit(permit);
     } catch {
       // the store failed: the permit stays spent until the service's next response corrects the count
     }

@@ -4,7 +4,7 @@ import { pausesOf, pigeonholeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js';
-import { mayAsk, workspaceAnswers } from '../ledger/workspaces.js';
+import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { deriveLists } from './derive-lists.js';
 import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
@@ -44,7 +44,7 @@ export async function readPigeonhole(
   const blocked = await whyBlocked(deps, name);
   if (blocked !== undefined) return { ...idle, ...blocked };
 
-  const waited = await mayAsk(deps.ledger, name.workspace);
+  const waited = await requestPermission(deps.ledger, name.workspace);
   if (waited.kind === 'wait') {
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
@@ -76,7 +76,7 @@ async function whyBlocked(
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
   ]);
-  // `mayAsk` probes a workspace that was paused automatically; an operator's pause lasts until it is lifted.
+  // `requestPermission` probes a workspace that was paused automatically; an operator's pause lasts until it is lifted.
   const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }

@@ -7,7 +7,7 @@ import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './
 import type { Collaborators } from '../work/collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import { isEndWorthALine, isToBeJudged } from '../work/failures.js';
-import { PermitRefusal } from '../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { factsOf } from './stream-facts.js';
 import {
   streamLogFields,

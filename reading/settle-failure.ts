@@ -3,14 +3,14 @@ import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/str
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthALine, judgeFailure, type Verdict } from '../work/failures.js';
-import { pauseForKey } from '../work/asking/pause-for-key.js';
-import { PermitRefusal } from '../work/asking/permit-refusal.js';
+import { pauseForKey } from '../work/requests/pause-for-key.js';
+import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { streamLogFields, type StreamReading } from './stream-reading.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /** Retry interval while the service answers "not found", until that counts as deleted; then the longer one applies. */
-const askAgainInMs = 5 * 60_000;
-const askGoneInMs = 24 * 60 * 60_000;
+const retryInMs = 5 * 60_000;
+const retryGoneInMs = 24 * 60 * 60_000;
 
 /** Stores the consequence of a failed request: when the stream, or the whole workspace, is read again. */
 export async function settleFailure(
@@ -57,7 +57,7 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
     return;
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
-  const gone = await markGone(deps.ledger, lease, { detail: error.message, what, askAgainInMs, askGoneInMs });
+  const gone = await markGone(deps.ledger, lease, { detail: error.message, what, retryInMs, retryGoneInMs });
   if (gone)
     deps.log.warn(
       { ...streamLogFields(reading), code: error.code },

@@ -3,7 +3,7 @@ import type { StreamLease } from '../ledger/streams.js';
 import type { WaitReason } from '../ledger/workspaces.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Collaborators } from '../work/collaborators.js';
-import type { Stretch } from '../work/asking/quota-rules.js';
+import type { Stretch } from '../work/requests/quota-rules.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
 import type { Schedule } from './stream-facts.js';
 

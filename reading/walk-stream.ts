@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
 import { type NewItems, prepareNewItems } from '../ledger/new-items.js';
-import { hasAskedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/pages.js';
+import { hasRequestedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/pages.js';
 import { type PageResult, recordPage, recordSamePage } from './record-page.js';
 import { distrustStream } from '../ledger/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
@@ -128,7 +128,8 @@ interface Read {
 
 async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
   if (walk.kind === 'poll') return new Map();
-  if (walk.cursor !== null && (await hasAskedWith(deps.ledger, lease, walk))) throw repeatedCursor({ place, lease });
+  if (walk.cursor !== null && (await hasRequestedWith(deps.ledger, lease, walk)))
+    throw repeatedCursor({ place, lease });
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 

@@ -4,7 +4,7 @@ import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
 import type { Meters, Tracer } from '../base/telemetry.js';
-import type { ServiceGate } from './asking/service-gate.js';
+import type { ServiceGate } from './requests/service-gate.js';
 import type { Clocks } from '../base/stopwatch.js';
 
 /** Dependencies of every step, passed as `deps`. The process creates them and closes them. */

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
-import { PermitRefusal } from './asking/permit-refusal.js';
+import { PermitRefusal } from './requests/permit-refusal.js';
 
 /** Consequence of a failed request to the service. */
 export type Verdict =

@@ -10,7 +10,7 @@ import { Pool } from 'undici';
 import type { Collaborators } from '../../work/collaborators.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
-import { ServiceGate } from '../../work/asking/service-gate.js';
+import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';

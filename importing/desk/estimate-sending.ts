@@ -1,7 +1,7 @@
 import type { SendingEstimate } from './import-views.js';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { type QuotaState, readQuotas } from '../../work/asking/quota.js';
+import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
 import { firstChunkSize } from '../staging.js';
 
 /** Assumed time per request. The service may be much faster and is rarely slower. */

@@ -1,6 +1,6 @@
-import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
 import { pausesOf } from '../../ledger/pauses.js';
@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 
 type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
 
-const askMs = 20_000;
+const requestTimeoutMs = 20_000;
 
 /**
  * Finds a pigeonhole by its name, as the service has it now, or as last seen if the service cannot be reached. It need
@@ -64,7 +64,7 @@ async function findIn(deps: To, workspace: string, pigeonholeId: number): Promis
     const target = toTarget(
       workspace,
       pigeonholeId,
-      await askPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(askMs)),
+      await requestPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
     );
     return { ...target, asOf: null };
   } catch (error) {

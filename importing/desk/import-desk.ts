@@ -4,7 +4,7 @@ import { ImportRefusal, type ImportAction, type ImportRequest } from './import-r
 import type { ImportTarget, ImportView, ImportCheck, ImportReportRow, SavedMapping } from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { importReport } from '../import-report.js';
-import { importIdOf, type ImportProgress, listImports, readImport, askToCancel } from '../read-import.js';
+import { importIdOf, type ImportProgress, listImports, readImport, requestCancellation } from '../read-import.js';
 import { allMappings, columnWishes } from './saved-mappings.js';
 import { isSendable } from '../files/checked-row.js';
 import { codesCsv, reportCsv } from '../files/report-csv.js';
@@ -221,7 +221,7 @@ export async function actOnImport(
   if (state === 'done' || state === 'cancelled') {
     throw new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
   }
-  if (verb === 'cancel') await askToCancel(ledger, id, by ?? null);
+  if (verb === 'cancel') await requestCancellation(ledger, id, by ?? null);
   else if (verb === 'pause') {
     await pause(ledger, {
       scope: 'import',

@@ -1,4 +1,4 @@
-import { askPage } from '../../work/asking/ask-page.js';
+import { requestPage } from '../../work/requests/request-page.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isToBeJudged } from '../../work/failures.js';
 import type { ImportTarget } from './import-views.js';
@@ -6,11 +6,11 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { readableJson } from '../../ledger/readable-json.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 
-const askMs = 20_000;
+const requestTimeoutMs = 20_000;
 /** Text properties of an attendee that are not profile fields. Source: specification, "Attendee". */
 const attendeeFields = ['attendeeCode', 'signInTime'];
 /** Attendees to request when the ledger knows none. All attendees of a pigeonhole have the same fields, filled in or not. */
-const attendeesToAsk = 30;
+const maxAttendees = 30;
 
 /**
  * Returns the profile fields of a pigeonhole: from the ledger, or else from a page of attendees requested from the service.
@@ -24,11 +24,11 @@ export async function profileFieldsOf(
   const known = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
   if (known.length > 0) return known;
   try {
-    const page = await askPage(
+    const page = await requestPage(
       deps,
       { workspace, priority: 'import' },
       { list: 'attendees', pigeonholeId },
-      { count: attendeesToAsk, signal: AbortSignal.timeout(askMs) },
+      { count: maxAttendees, signal: AbortSignal.timeout(requestTimeoutMs) },
     );
     return fieldsOf(page.items);
   } catch (error) {

@@ -3,7 +3,7 @@ import { pausesOf } from '../../ledger/pauses.js';
 import { settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { requireCurrentConfiguration } from '../../work/require-current-configuration.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
 import { createObject, type Creation, type Hindrance, judgeAsking } from './create-object.js';

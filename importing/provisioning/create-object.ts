@@ -3,7 +3,7 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { confirmAfterMs } from '../../base/lease-watch.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
 import { priority } from './list-objects.js';
 import type { Looks, Shown } from './matching.js';
@@ -49,7 +49,7 @@ export async function createObject(
   const { workspace, event, object } = name;
   let attempt: number | undefined;
   try {
-    const answer = await deps.gate.ask(deps, { workspace, priority }, async (client) => {
+    const answer = await deps.gate.request(deps, { workspace, priority }, async (client) => {
       const intended = new Stopwatch(deps.clocks);
       attempt = await intendCreation(deps.ledger, name, {
         parentId,

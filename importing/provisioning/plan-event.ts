@@ -3,7 +3,7 @@ import { claimedIds, type Provisioned, provisionedOf } from './provisioned-objec
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { askForAll, askForOne } from './list-objects.js';
+import { listAll, findOne } from './list-objects.js';
 import { type Decisions, decideObjectStates, type Sibling, type ObjectState } from './object-states.js';
 import { looksOf, type Shown } from './matching.js';
 
@@ -79,10 +79,10 @@ async function planPigeonhole(
   const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
   const shown =
     byId !== undefined
-      ? await askForOne(deps, workspace, byId).then((one) => (one === undefined ? [] : [one]))
+      ? await findOne(deps, workspace, byId).then((one) => (one === undefined ? [] : [one]))
       : isLost
         ? []
-        : await askForAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
+        : await listAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(deps.ledger, workspace, 0);
   const standing = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
@@ -105,7 +105,7 @@ async function planSessions(
     return { key, looks: looksOf('session', fields), known: row?.parentId === pigeonholeId ? row : undefined };
   });
   const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
-  const shown = await askForAll(deps, workspace, { list: 'sessions', pigeonholeId }, { twice });
+  const shown = await listAll(deps, workspace, { list: 'sessions', pigeonholeId }, { twice });
   const claimed = await claimedIds(deps.ledger, workspace, pigeonholeId);
   const standings = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
   return event.sessions.map((object) => {
@@ -144,7 +144,7 @@ async function planSubscription(
 /** Returns none if the service does not support them, as in a Personal workspace. */
 async function subscriptionsOf(deps: Dependencies, workspace: string): Promise<Subscription[]> {
   try {
-    const shown = await askForAll(deps, workspace, { list: 'subscriptions' }, { twice: false });
+    const shown = await listAll(deps, workspace, { list: 'subscriptions' }, { twice: false });
     return shown.map(({ id, name, endDate }) => ({ id, name: textOf(name), endDate: textOf(endDate) }));
   } catch (error) {
     if (error instanceof ApiError && ['notFound', 'unsupported'].includes(error.kind)) return [];

@@ -5,13 +5,13 @@ import { type ChunkSettlement, type RefusalBehavior, settleChunk } from './settl
 import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
-import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isToBeJudged } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
 import { LeaseWatch } from '../../base/lease-watch.js';
-import { pauseForKey } from '../../work/asking/pause-for-key.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { pauseForKey } from '../../work/requests/pause-for-key.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 
 /** The reason why sending stopped. */
 export type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
@@ -67,7 +67,7 @@ export class ImportSender {
     const { deps, lease } = this;
     let requestId: string | null;
     try {
-      ({ requestId } = await deps.gate.ask(
+      ({ requestId } = await deps.gate.request(
         deps,
         { workspace: lease.workspace, priority: 'import' },
         async (client) => {
@@ -172,7 +172,12 @@ export class ImportSender {
   async #serviceAnswers(): Promise<boolean> {
     const { deps, lease } = this;
     try {
-      await askPigeonhole(deps, { workspace: lease.workspace, priority: 'import' }, lease.pigeonholeId, this.signal);
+      await requestPigeonhole(
+        deps,
+        { workspace: lease.workspace, priority: 'import' },
+        lease.pigeonholeId,
+        this.signal,
+      );
       return true;
     } catch (error) {
       if (isToBeJudged(error)) return false;

@@ -2,7 +2,7 @@ import type { ApiError } from '../../pigeonhole/api-error.js';
 import { readComplaints } from './read-complaints.js';
 import type { Answer } from './settle-answer.js';
 import { fullJitter, judgeFailure } from '../../work/failures.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 
 /** The reaction of an import to a failed request. */
 export type ImportVerdict =

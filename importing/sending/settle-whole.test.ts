@@ -7,7 +7,7 @@ import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { pause } from '../../ledger/pauses.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { askToCancel } from '../read-import.js';
+import { requestCancellation } from '../read-import.js';
 import { beginChunk } from './begin-chunk.js';
 import { beginImport, startImport, stageRows } from '../staging.js';
 import { type StartedChunk, type ImportLease, type NothingStarted, takeImport } from './chunks.js';
@@ -194,7 +194,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
       fingerprint: null,
     });
     expect(await settleWhole(ledger, lease, chunks[1], null, all)).toEqual({ kind: 'stop', why: 'paused' });
-    await askToCancel(ledger, id, 'Ann');
+    await requestCancellation(ledger, id, 'Ann');
     expect(await settleWhole(ledger, lease, chunks[2], null, all)).toEqual({ kind: 'stop', why: 'cancel' });
     expect(await db.query('select distinct state from import_chunks')).toEqual([{ state: 'created' }]);
     expect(await sender(db)).toMatchObject({ position: 31, requests: 3 });

@@ -1,16 +1,16 @@
-import { askPigeonhole } from '../../work/asking/ask-pigeonhole.js';
+import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { eventTimes, sessionItems } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
-import { reserveOf } from '../../work/asking/service-gate.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import { reserveOf } from '../../work/requests/service-gate.js';
 import type { EventChecks, ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants } from '../../importing/count-registrants.js';
 import { lastSeenPigeonhole } from '../../importing/desk/find-target.js';
 import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
-import { readQuotas } from '../../work/asking/quota.js';
+import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
@@ -36,7 +36,7 @@ interface Asked {
   readonly failure: ApiError | PermitRefusal | null;
 }
 
-const askMs = 20_000;
+const requestTimeoutMs = 20_000;
 const sinkCheckMs = 30_000;
 
 /**
@@ -83,7 +83,10 @@ export async function checkReady(deps: Collaborators, place: PigeonholeKey, now:
 async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
   try {
     const permit = { workspace, priority: 'import' } as const; // a person waits for it
-    return { item: await askPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(askMs)), failure: null };
+    return {
+      item: await requestPigeonhole(deps, permit, pigeonholeId, AbortSignal.timeout(requestTimeoutMs)),
+      failure: null,
+    };
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof PermitRefusal)) throw error;
     const seen = await lastSeenPigeonhole(deps.ledger, workspace, pigeonholeId);

@@ -1,7 +1,7 @@
 import { eventTimes, sessionTimes } from '../../reading/stream-facts.js';
 import type { ReadyCheck } from './readiness.js';
 import { counted } from '../../base/words.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 
 type Item = Readonly<Record<string, unknown>>;

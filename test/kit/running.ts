@@ -1,6 +1,6 @@
 import { Accounts } from '../../sinks/network/accounts.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
-import { ServiceGate } from '../../work/asking/service-gate.js';
+import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

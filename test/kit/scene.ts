@@ -8,7 +8,7 @@ import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
-import { type GateOptions, ServiceGate } from '../../work/asking/service-gate.js';
+import { type GateOptions, ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { PigeonholeName } from '../../work/turns.js';
 import type { Config } from '../../config/config.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../work/collaborators.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { planReading } from '../../work/reading-plan.js';
-import { ServiceGate } from '../../work/asking/service-gate.js';
+import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { LedgerError } from '../../ledger/ledger-error.js';

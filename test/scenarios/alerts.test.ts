@@ -1,7 +1,7 @@
 import { readStatus } from '../../operations/read-status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
-import type { GateOptions } from '../../work/asking/service-gate.js';
+import type { GateOptions } from '../../work/requests/service-gate.js';
 import { handleRequest } from '../../operations/handle-request.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';

@@ -171,9 +171,9 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
     const gate = Object.create(scene.deps.gate) as typeof scene.deps.gate;
     let asked = 0;
-    gate.ask = async (...question) => {
+    gate.request = async (...question) => {
       if ((asked += 1) === 1) put('people.csv', ...other); // known by its content, and not read yet
-      return await scene.deps.gate.ask(...question);
+      return await scene.deps.gate.request(...question);
     };
     const folders = dropFoldersIn({ ...scene, deps: { ...scene.deps, gate } }, set.folder, [
       { workspace: 'acme', pigeonhole: 101, folder: 'in' },

@@ -1,9 +1,9 @@
-import type { ServiceGate } from '../../work/asking/service-gate.js';
+import type { ServiceGate } from '../../work/requests/service-gate.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { ProcessDied } from '../kit/mortal-database.js';
 import { useStages } from '../kit/stage.js';
 import { randomUUID } from 'node:crypto';
-import { askToCancel } from '../../importing/read-import.js';
+import { requestCancellation } from '../../importing/read-import.js';
 import {
   beginImport,
   discardAbandonedImports,
@@ -33,8 +33,8 @@ const stages = useStages();
 
 /** A gate whose process dies at each request: before it goes, or when it has arrived. */
 function deadlyGate(gate: ServiceGate, arrives: boolean): ServiceGate {
-  const ask: ServiceGate['ask'] = async (...request) => {
-    if (arrives) await gate.ask(...request);
+  const ask: ServiceGate['request'] = async (...request) => {
+    if (arrives) await gate.request(...request);
     throw new ProcessDied();
   };
   return Object.assign(Object.create(gate) as ServiceGate, { ask });
@@ -147,7 +147,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     await set.db.query('update quotas set wait_until = null');
     expect(await turn(scene, waiting)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
 
-    expect(await askToCancel(scene.ledger, cancelled, 'Ann')).toBe(true);
+    expect(await requestCancellation(scene.ledger, cancelled, 'Ann')).toBe(true);
     expect(await turn(scene, cancelled)).toMatchObject({ state: 'finished' });
     const given = await counts(scene, cancelled);
     expect((given.created ?? 0) + (given.cancelled ?? 0)).toBe(1400);

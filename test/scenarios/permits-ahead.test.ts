@@ -1,4 +1,4 @@
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Page } from '../../pigeonhole/page.js';
 import { attendee } from '../kit/items.js';
@@ -15,8 +15,8 @@ const used = async (stage: Stage): Promise<number> =>
 const requested = async (stage: Stage): Promise<number> =>
   ((await stage.control('GET', 'state')) as { requests: { total: number } }).requests.total;
 
-const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['deps']['gate']['takeAhead']>): Promise<Page> =>
-  scene.deps.gate.ask(scene.deps, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
+const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['deps']['gate']['takePermitAhead']>): Promise<Page> =>
+  scene.deps.gate.request(scene.deps, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
 
 describe.each(kinds)('permits that are taken before their request can be made, on %s', (kind) => {
   const paces = [
@@ -35,9 +35,9 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     const scene = await stage.scene({ sinks });
     const taken: boolean[] = [];
     const { gate } = scene.deps;
-    const takeAhead = gate.takeAhead.bind(gate);
-    gate.takeAhead = async (...args) => {
-      const ahead = await takeAhead(...args);
+    const takePermitAhead = gate.takePermitAhead.bind(gate);
+    gate.takePermitAhead = async (...args) => {
+      const ahead = await takePermitAhead(...args);
       taken.push(ahead !== undefined);
       return ahead;
     };
@@ -55,13 +55,13 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);
-    const ahead = scene.deps.gate.takeAhead(scene.deps, permit);
+    const ahead = scene.deps.gate.takePermitAhead(scene.deps, permit);
     await ahead;
     expect(await used(stage)).toBe(2);
     await subscriptions(scene, ahead);
     expect(await used(stage)).toBe(2);
-    const unused = await scene.deps.gate.takeAhead(scene.deps, permit);
-    await scene.deps.gate.giveBack(unused!);
+    const unused = await scene.deps.gate.takePermitAhead(scene.deps, permit);
+    await scene.deps.gate.returnPermit(unused!);
     expect(await used(stage)).toBe(2);
   });
 
@@ -69,7 +69,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);
-    const ahead = scene.deps.gate.takeAhead(scene.deps, permit);
+    const ahead = scene.deps.gate.takePermitAhead(scene.deps, permit);
     await ahead;
     await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 3600, headers: false } });
     const answers = await Promise.allSettled([subscriptions(scene), subscriptions(scene)]);

@@ -1,8 +1,8 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { ServiceGate } from '../../work/asking/service-gate.js';
+import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import { PermitRefusal } from '../../work/asking/permit-refusal.js';
-import type { Priority } from '../../work/asking/quota.js';
+import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import type { Priority } from '../../work/requests/quota.js';
 import { attendee, rating, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -71,7 +71,7 @@ async function importing(scene: Scene, times: number, priority: Priority = 'impo
   const outcomes: string[] = [];
   for (let n = 0; n < times; n += 1) {
     try {
-      await scene.deps.gate.ask(
+      await scene.deps.gate.request(
         scene.deps,
         { workspace: 'acme', priority },
         (client) => client.page({ list: 'subscriptions' }),

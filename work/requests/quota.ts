@@ -326,7 +326,7 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
  * Allows one request now to find out whether the quota is larger or full again. For an operator who knows that it is.
  * Changes nothing if requests are allowed anyway.
  */
-export async function askQuotaAgain(ledger: Ledger, fingerprint: string): Promise<void> {
+export async function allowProbe(ledger: Ledger, fingerprint: string): Promise<void> {
   await ledger.db.query(
     `update quotas set remaining = null, refusals = greatest(refusals, 1), refused_window = window_number,
        wait_until = null, alone_until = null

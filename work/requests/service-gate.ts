@@ -19,7 +19,7 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import { isNews } from './is-news.js';
+import { updatesQuota } from './updates-quota.js';
 import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
 import { hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
@@ -29,7 +29,7 @@ import {
   minRemaining,
   leftForReading,
   needsUntil,
-  mayTakeAhead,
+  canTakePermitAhead,
   type Forecast,
   type Needs,
   type Refusal,
@@ -59,7 +59,7 @@ export interface GateOptions {
   readonly onBack?: (workspace: string) => void;
 }
 
-/** A permit for a later request: pass it to `ask`, or return it with `giveBack`. */
+/** A permit for a later request: pass it to `request`, or return it with `returnPermit`. */
 export interface AheadPermit {
   readonly key: Key;
   readonly held: Held;
@@ -71,7 +71,7 @@ export interface AheadPermit {
 export interface Permit {
   readonly workspace: string;
   readonly priority: Priority;
-  /** From `takeAhead`, for the same workspace and priority. `ask` uses or returns it. */
+  /** From `takePermitAhead`, for the same workspace and priority. `request` uses or returns it. */
   readonly ahead?: Promise<AheadPermit | undefined> | undefined;
 }
 
@@ -119,7 +119,7 @@ export class ServiceGate {
       if (!access.clients.has(workspace)) return;
       if ((await pausesOf(this.ledger, [{ scope: 'workspace', name: workspace }])).length > 0) return;
       const signal = AbortSignal.timeout(witnessTimeoutMs);
-      await this.ask(access, { workspace, priority: 'live' }, (client) =>
+      await this.request(access, { workspace, priority: 'live' }, (client) =>
         client.page({ list: 'pigeonholes' }, { count: 1, signal }),
       );
     });
@@ -131,7 +131,7 @@ export class ServiceGate {
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
    * @throws {ApiError} as the call
    */
-  async ask<T>(
+  async request<T>(
     access: Access,
     { workspace, priority, ahead }: Permit,
     call: (client: PigeonholeClient) => Promise<T>,
@@ -157,10 +157,10 @@ export class ServiceGate {
 
   /**
    * Takes the permit for the probable next request while the current one is in progress, so that the next request does not
-   * wait for its permit. The permit is spent immediately; return it with `giveBack` if it is not used.
-   * @returns undefined if only one request at a time is allowed, or the quota has no room; `ask` then reports why
+   * wait for its permit. The permit is spent immediately; return it with `returnPermit` if it is not used.
+   * @returns undefined if only one request at a time is allowed, or the quota has no room; `request` then reports why
    */
-  async takeAhead(
+  async takePermitAhead(
     access: Access,
     { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
   ): Promise<AheadPermit | undefined> {
@@ -170,12 +170,12 @@ export class ServiceGate {
     const known = await this.#stateOf(key);
     const needs = await this.#needsOf(access, key, workspace, known);
     const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
-    if (!mayTakeAhead(known, mustRemain)) return undefined;
+    if (!canTakePermitAhead(known, mustRemain)) return undefined;
     try {
       const held = await this.#take(access, key, workspace, priority);
       const permit = { key, held, refused: key.refused };
       if (!held.alone) return permit;
-      await this.giveBack(permit);
+      await this.returnPermit(permit);
     } catch (error) {
       if (!(error instanceof PermitRefusal)) throw error;
     }
@@ -183,7 +183,7 @@ export class ServiceGate {
   }
 
   /** Returns an unused permit to the quota. */
-  async giveBack({ key, held }: AheadPermit): Promise<void> {
+  async returnPermit({ key, held }: AheadPermit): Promise<void> {
     try {
       await notePassed(this.ledger, key.fingerprint, held, false);
     } finally {
@@ -195,7 +195,7 @@ export class ServiceGate {
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
     if (permit.key === key && key.refused === permit.refused && key.unnoted === 0) return permit.held;
-    await this.giveBack(permit);
+    await this.returnPermit(permit);
     return undefined;
   }
 
@@ -294,7 +294,7 @@ export class ServiceGate {
   }
 
   async #answered(key: Key, held: Held, quota: Quota | null): Promise<void> {
-    if (held.alone || held.probe || isNews(key.state, performance.now() - key.stateAt, quota)) {
+    if (held.alone || held.probe || updatesQuota(key.state, performance.now() - key.stateAt, quota)) {
       learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingSaid));
     }
   }

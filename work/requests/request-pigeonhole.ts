@@ -7,11 +7,11 @@ import type { Collaborators } from '../collaborators.js';
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.getPigeonhole`
  */
-export async function askPigeonhole(
+export async function requestPigeonhole(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: { readonly workspace: string; readonly priority: Priority },
   pigeonholeId: number,
   signal: AbortSignal,
 ): Promise<Pigeonhole> {
-  return await deps.gate.ask(deps, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
+  return await deps.gate.request(deps, permit, (client) => client.getPigeonhole(pigeonholeId, { signal }));
 }

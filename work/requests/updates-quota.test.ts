@@ -1,6 +1,6 @@
 import type { QuotaState } from './quota.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
-import { isNews } from './is-news.js';
+import { updatesQuota } from './updates-quota.js';
 
 const known: QuotaState = {
   limit: 1000,
@@ -52,10 +52,10 @@ describe('a quota reported by the service', () => {
     ['is news if no reset was known', { resetTold: false }, said({}), true],
     ['is news if nothing was known', { limit: null, remaining: null }, said({}), true],
   ])('%s', (_, more, quota, expected) => {
-    expect(isNews({ ...known, ...more }, age, quota)).toBe(expected);
+    expect(updatesQuota({ ...known, ...more }, age, quota)).toBe(expected);
   });
 
   it('is news if the ledger was never read', () => {
-    expect(isNews(undefined, 0, said({}))).toBe(true);
+    expect(updatesQuota(undefined, 0, said({}))).toBe(true);
   });
 });

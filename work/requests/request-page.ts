@@ -8,23 +8,23 @@ export type { Priority } from './quota.js';
 
 /**
  * Requests one page under a permit. All requests of reading go through here.
- * @param onAsked called once the request has been sent
+ * @param onSent called once the request has been sent
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`
  */
-export async function askPage(
+export async function requestPage(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: Permit,
   list: ListRef,
   options: PageOptions,
-  onAsked?: () => void,
+  onSent?: () => void,
 ): Promise<Page> {
-  return await deps.gate.ask(
+  return await deps.gate.request(
     deps,
     permit,
     (client) => {
       const page = client.page(list, options);
-      onAsked?.();
+      onSent?.();
       return page;
     },
     ({ quota }) => quota,

@@ -4,7 +4,7 @@ import {
   lastsMs,
   minRemaining,
   leftForReading,
-  mayTakeAhead,
+  canTakePermitAhead,
   type Needs,
   refusalOf,
   needsUntil,
@@ -58,7 +58,7 @@ describe('a permit that is taken ahead of its request', () => {
     ['is not allowed after a refusal', { limit: null, remaining: null, refusals: 1 }, false],
     ['is not allowed if the quota is so small that requests are exclusive', { limit: 20, remaining: 105 }, false],
   ])('%s', (_, more, expected) => {
-    expect(mayTakeAhead(quota(more), 100)).toBe(expected);
+    expect(canTakePermitAhead(quota(more), 100)).toBe(expected);
   });
 });
 

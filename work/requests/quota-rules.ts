@@ -84,7 +84,7 @@ const aheadShare = 0.1;
  * permit as spent, are refused theirs, and wait until the reset. Pure.
  * @param mustRemain from `minRemaining`
  */
-export function mayTakeAhead(
+export function canTakePermitAhead(
   { limit, remaining, refusals }: Pick<QuotaState, 'limit' | 'remaining' | 'refusals'>,
   mustRemain: number,
 ): boolean {
