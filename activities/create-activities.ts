@@ -6,7 +6,14 @@ import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendee } from '../delivering/forget-attendee.js';
 import { readPigeonhole } from '../reading/read-pigeonhole.js';
 import { importRegistrants } from '../importing/import-registrants.js';
-import type { DeliveryTurn, ErasureTurn, ImportTurn, PigeonholeName, ReadingTurn, WorkRequest } from '../work/turns.js';
+import type {
+  DeliveryResult,
+  ErasureResult,
+  ImportResult,
+  PigeonholeName,
+  ReadingResult,
+  WorkRequest,
+} from '../work/cycle-results.js';
 import type { SpanAttributes } from '../base/telemetry.js';
 
 /** Much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
@@ -19,28 +26,28 @@ export type Activities = ReturnType<typeof createActivities>;
  * configuration that was current when it started until it ends. Recorded histories contain their names.
  */
 export const createActivities = (current: InUse) => ({
-  async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingTurn> {
+  async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingResult> {
     const { workspace, pigeonholeId } = pigeonhole;
     const cycle = { name: 'read', attributes: { workspace, pigeonhole: pigeonholeId } };
     return await runCycle(current, cycle, (deps, signal) => readPigeonhole(deps, pigeonhole, signal));
   },
 
-  async discoverTurn(workspace: string): Promise<ReadingTurn> {
+  async discoverTurn(workspace: string): Promise<ReadingResult> {
     const cycle = { name: 'discover', attributes: { workspace } };
     return await runCycle(current, cycle, (deps, signal) => discoverWorkspace(deps, workspace, signal));
   },
 
-  async deliverTurn(sink: string): Promise<DeliveryTurn> {
+  async deliverTurn(sink: string): Promise<DeliveryResult> {
     const cycle = { name: 'deliver', attributes: { sink } };
     return await runCycle(current, cycle, (deps, signal) => deliverToSink(deps, sink, signal));
   },
 
-  async importTurn(id: string): Promise<ImportTurn> {
+  async importTurn(id: string): Promise<ImportResult> {
     const cycle = { name: 'import', attributes: { import: id } };
     return await runCycle(current, cycle, (deps, signal) => importRegistrants(deps, id, signal));
   },
 
-  async forgetTurn(id: string): Promise<ErasureTurn> {
+  async forgetTurn(id: string): Promise<ErasureResult> {
     const cycle = { name: 'forget', attributes: { erasure: id } };
     return await runCycle(current, cycle, (deps, signal) => forgetAttendee(deps, id, signal));
   },
@@ -71,9 +78,9 @@ async function runCycle<T>(
   try {
     return await current.use(async (deps) => {
       // Reported only when `use` gives up: it repeats a cycle that failed because the configuration had changed.
-      reportFailure = (error) => deps.onTurn(cycleName, error instanceof Error ? error.message : String(error));
+      reportFailure = (error) => deps.onCycle(cycleName, error instanceof Error ? error.message : String(error));
       const result = await deps.tracer.span(name, attributes, () => work(deps, cancellationSignal()));
-      deps.onTurn(cycleName, null);
+      deps.onCycle(cycleName, null);
       return result;
     });
   } catch (error) {

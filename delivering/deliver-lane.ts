@@ -27,7 +27,7 @@ import { LaneHold } from './lane-hold.js';
 import { recoverSent, type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 import type { SinkBreaker } from './sink-breaker.js';
 import { fewRecords, isOnlyHeldBack, blameRecordsAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
-import type { PigeonholeName } from '../work/turns.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 
 export interface LaneResult {
   delivered: number;

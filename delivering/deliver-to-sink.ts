@@ -13,7 +13,7 @@ import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
-import type { DeliveryTurn } from '../work/turns.js';
+import type { DeliveryResult } from '../work/cycle-results.js';
 
 /** Maximum length of a cycle, so that every lane gets its share. */
 const cycleMs = 10_000;
@@ -29,7 +29,11 @@ const idle = { delivered: 0, withheld: 0, failed: 0 };
  * Runs one delivery cycle of a sink: sends the changes in its lanes, the longest-waiting lane first. A sink in observe
  * mode that is not approved only counts what it would send. Safe to run twice, even concurrently.
  */
-export async function deliverToSink(deps: Collaborators, sinkName: string, signal: AbortSignal): Promise<DeliveryTurn> {
+export async function deliverToSink(
+  deps: Collaborators,
+  sinkName: string,
+  signal: AbortSignal,
+): Promise<DeliveryResult> {
   await requireCurrentConfiguration(deps);
   const sink = deps.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };

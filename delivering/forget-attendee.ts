@@ -4,7 +4,7 @@ import { endErasure, keepReceipts } from '../people/erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { eraseFromSinks } from './erase-from-lane.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
-import type { ErasureTurn } from '../work/turns.js';
+import type { ErasureResult } from '../work/cycle-results.js';
 import { eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
 
 /** Wait between cycles while something changes: a healthy sink answers within seconds. */
@@ -18,7 +18,7 @@ const longestSleepMs = 60_000;
  * the removals. Then it erases the person from the files that sinks keep. Each place gets a receipt. Safe to repeat, also
  * after a crash: each step finds what is left. The deletion limits do not apply, because an operator requested the erasure.
  */
-export async function forgetAttendee(deps: Collaborators, id: string, signal: AbortSignal): Promise<ErasureTurn> {
+export async function forgetAttendee(deps: Collaborators, id: string, signal: AbortSignal): Promise<ErasureResult> {
   await requireCurrentConfiguration(deps);
   const erasure = await readErasure(deps.ledger, id);
   if (erasure === undefined || erasure.endedAt !== null) {

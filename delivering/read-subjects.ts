@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { readableJson } from '../ledger/readable-json.js';
 import type { Sink, Subject } from '../sinks/sink.js';
-import type { PigeonholeName } from '../work/turns.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import { readRelatedItems } from './related-items.js';

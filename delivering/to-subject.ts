@@ -3,7 +3,7 @@ import { ownRecords } from '../ledger/visibility.js';
 import type { Candidate } from './candidates.js';
 import type { RelatedItems } from './related-items.js';
 import type { Fields, Subject } from '../sinks/sink.js';
-import type { PigeonholeName } from '../work/turns.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 

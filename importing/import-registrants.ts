@@ -7,7 +7,7 @@ import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { ImportSender } from './sending/import-sender.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
-import type { ImportTurn } from '../work/turns.js';
+import type { ImportResult } from '../work/cycle-results.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { registrantsList } from '../ledger/registrant-item.js';
 import { sinksWanting, syncsOf } from '../work/reading-plan.js';
@@ -32,7 +32,7 @@ const noneWaits = { claimed: 0, waiting: 0 };
  * run twice, even concurrently: a chunk is marked before it is sent, an attempt that lost its lease cannot commit, and the
  * next attempt sends marked chunks again.
  */
-export async function importRegistrants(deps: Collaborators, id: string, signal: AbortSignal): Promise<ImportTurn> {
+export async function importRegistrants(deps: Collaborators, id: string, signal: AbortSignal): Promise<ImportResult> {
   await requireCurrentConfiguration(deps);
   const standing = await readImportStatus(deps.ledger, id);
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
@@ -75,7 +75,7 @@ async function sendRest(
   lease: ImportLease,
   sender: ImportSender,
   { probes, isCanary, signal }: { probes: boolean; isCanary: boolean; signal: AbortSignal },
-): Promise<ImportTurn> {
+): Promise<ImportResult> {
   const until = performance.now() + cycleMs;
   const hasTime = (): boolean => performance.now() < until && !signal.aborted && !deps.stopping.aborted;
   // After a wait, one request goes out alone: its response shows whether the others may follow.
@@ -109,7 +109,7 @@ async function sendRest(
 }
 
 /** Ends a cancelled import. Rows that an earlier attempt was sending get the outcome `unknown`. */
-async function cancel(deps: Collaborators, lease: ImportLease): Promise<ImportTurn> {
+async function cancel(deps: Collaborators, lease: ImportLease): Promise<ImportResult> {
   await endCancelledImport(deps.ledger, lease);
   deps.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
   await startReader(deps, lease);

@@ -5,7 +5,7 @@ import { refOf } from '../ledger/pigeonholes.js';
 import { pollNow, sweepNow } from '../ledger/streams.js';
 import { endRehearsal, startRehearsal } from './rehearsal.js';
 import { forgetRefusedKey, pollWorkspaceNow, sweepWorkspaceNow } from '../ledger/workspaces.js';
-import type { PigeonholeName, WorkRequest } from '../work/turns.js';
+import type { PigeonholeName, WorkRequest } from '../work/cycle-results.js';
 
 export type WorkScope =
   | { readonly kind: 'workspace' | 'sink'; readonly name: string }

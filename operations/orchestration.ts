@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../work/collaborators.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { PigeonholeName } from '../work/turns.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import {
   deliverToSinkId,
   discoverPigeonholesId,

@@ -1,7 +1,7 @@
 import {
   type AppliedObject,
   applyEvent,
-  type EventTurn,
+  type EventResult,
   lookAtEvent,
   type Outcome,
 } from '../importing/provisioning/apply-event.js';
@@ -158,7 +158,7 @@ async function readWhatIsNew(
   { ledger }: Collaborators,
   starter: Pick<WorkflowStarter, 'signal'>,
   workspace: string,
-  { objects }: EventTurn,
+  { objects }: EventResult,
 ): Promise<void> {
   const made = objects.filter(({ outcome }) => outcome.state === 'created');
   if (made.length === 0) return;
@@ -174,7 +174,7 @@ async function readWhatIsNew(
   }
 }
 
-function viewOf(workspace: string, event: EventFile, { plan, objects, hindrance, nextInMs }: EventTurn): EventView {
+function viewOf(workspace: string, event: EventFile, { plan, objects, hindrance, nextInMs }: EventResult): EventView {
   const { id, name } = plan?.subscription ?? { id: null, name: null };
   return {
     workspace,

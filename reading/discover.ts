@@ -12,7 +12,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
 import { syncsOf } from '../work/reading-plan.js';
-import type { ReadingTurn } from '../work/turns.js';
+import type { ReadingResult } from '../work/cycle-results.js';
 import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import { requestPigeonhole } from '../work/requests/request-pigeonhole.js';
@@ -36,9 +36,9 @@ export async function discoverWorkspace(
   deps: Collaborators,
   workspace: string,
   signal: AbortSignal,
-): Promise<ReadingTurn> {
-  const turn = await readPigeonhole(deps, { workspace, pigeonholeId: 0 }, signal);
-  if (turn.state !== 'working') return turn;
+): Promise<ReadingResult> {
+  const cycle = await readPigeonhole(deps, { workspace, pigeonholeId: 0 }, signal);
+  if (cycle.state !== 'working') return cycle;
   const ref = await refOf(deps.ledger, workspace, 0);
   const known = (await storedItems(deps.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
   const started = new Set<number>();
@@ -56,7 +56,7 @@ export async function discoverWorkspace(
   if (started.size > 0) await deps.orchestration.wakeSinks(sinksOf(deps, workspace));
   await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(deps, workspace, signal);
-  return isLeft ? { ...turn, nextDueInMs: 0 } : turn;
+  return isLeft ? { ...cycle, nextDueInMs: 0 } : cycle;
 }
 
 function sinksOf(deps: Collaborators, workspace: string): string[] {

@@ -61,12 +61,12 @@ async function lookUpGroup(reading: StreamReading, group: Group): Promise<void> 
 
 /** Requests a filtered set and stores its items if the response contains the complete set. */
 async function readSet(reading: StreamReading, { set, missing }: Group): Promise<LookUpResult> {
-  const { deps, place, lease, turn } = reading;
+  const { deps, place, lease, cycle } = reading;
   const list = lease.list as ListName;
   reading.cursor = null;
   const page = await requestSet(reading, set);
   if (page === undefined) return { requested: missing, found: [], gone: [], at: deps.ledger.clock.now() };
-  turn.pages += 1;
+  cycle.pages += 1;
   const rows = page.items.filter((row) => set.contains(row));
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
@@ -123,7 +123,7 @@ async function requestSet({ deps, place, readLimits }: StreamReading, set: Filte
 }
 
 async function storeResult(reading: StreamReading, result: LookUpResult): Promise<void> {
-  const { deps, lease, turn } = reading;
+  const { deps, lease, cycle } = reading;
   const list = lease.list as ListName;
   if (result.requested.length === 0) return;
   const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
@@ -131,7 +131,7 @@ async function storeResult(reading: StreamReading, result: LookUpResult): Promis
     const count = await storeLookUp(tx, lease, scope, result, deletionLimitsOf(reading));
     return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
   });
-  turn.deleted += deleted;
+  cycle.deleted += deleted;
   if (woken.length > 0) await deps.orchestration.wakeSinks(woken);
 }
 

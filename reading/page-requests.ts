@@ -54,7 +54,7 @@ export class PageRequests {
     private readonly budget: WalkBudget,
   ) {
     this.#signal = AbortSignal.any([reading.readLimits.signal, this.#stop.signal]);
-    this.#pagesBefore = reading.turn.pages;
+    this.#pagesBefore = reading.cycle.pages;
   }
 
   /** Whether the cycle's limits allow the page with this ordinal. */

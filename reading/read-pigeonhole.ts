@@ -12,7 +12,7 @@ import { readStream } from './read-stream.js';
 import type { StreamPlace, CycleLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
 import { readSchedules } from './stream-facts.js';
-import type { PigeonholeName, ReadingTurn } from '../work/turns.js';
+import type { PigeonholeName, ReadingResult } from '../work/cycle-results.js';
 
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
@@ -36,7 +36,7 @@ export async function readPigeonhole(
   deps: Collaborators,
   name: PigeonholeName,
   signal: AbortSignal,
-): Promise<ReadingTurn> {
+): Promise<ReadingResult> {
   await requireCurrentConfiguration(deps);
   const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
   const plan = await planOf(deps, name, ref);
@@ -48,14 +48,14 @@ export async function readPigeonhole(
   if (waited.kind === 'wait') {
     return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
   }
-  const turn = { ...idle };
+  const cycle = { ...idle };
   await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
-  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, turn);
-  if (!waits && waited.workspaceWait !== null && turn.pages > 0) await answersAgain(deps, name.workspace);
+  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, cycle);
+  if (!waits && waited.workspaceWait !== null && cycle.pages > 0) await answersAgain(deps, name.workspace);
   const derivesMore = await deriveLists(deps, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
   const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
-  return { ...turn, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
+  return { ...cycle, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
@@ -71,7 +71,7 @@ async function planOf(deps: Collaborators, name: PigeonholeName, ref: number): P
 async function whyBlocked(
   deps: Collaborators,
   { workspace, pigeonholeId }: PigeonholeName,
-): Promise<Pick<ReadingTurn, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
+): Promise<Pick<ReadingResult, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
   const pauses = await pausesOf(deps.ledger, [
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
@@ -98,7 +98,7 @@ async function readDue(
   deps: Collaborators,
   place: PigeonholeScope,
   signal: AbortSignal,
-  turn: { pages: number; created: number; updated: number; deleted: number },
+  cycle: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier attempt may have left some unfinished
@@ -109,7 +109,7 @@ async function readDue(
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(deps, full, streams, { until, minPages: pages, latest, signal }, turn);
+    const result = await readAll(deps, full, streams, { until, minPages: pages, latest, signal }, cycle);
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(deps, place);
@@ -132,22 +132,22 @@ async function readAll(
   place: StreamPlace,
   streams: readonly DueStream[],
   slice: Omit<CycleLimits, 'halted'>,
-  turn: { pages: number; created: number; updated: number; deleted: number },
+  cycle: { pages: number; created: number; updated: number; deleted: number },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
   // Short reads first: a long walk must not delay live streams.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
   const limits = { ...slice, halted: () => result.workspaceWaits };
   // After a wait, the first response decides for all streams: until then, one request at a time.
-  const atOnce = place.workspaceWait === null || turn.pages > 0 ? streamsAtOnce : 1;
+  const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
       const done = await readStream(deps, place, next.id, limits);
-      turn.pages += done.pages;
-      turn.created += done.created;
-      turn.updated += done.updated;
-      turn.deleted += done.deleted;
+      cycle.pages += done.pages;
+      cycle.created += done.created;
+      cycle.updated += done.updated;
+      cycle.deleted += done.deleted;
       result.reviewsLeft ||= done.reviewsLeft;
       result.workspaceWaits ||= done.workspaceWaits;
     }

@@ -40,13 +40,20 @@ export async function readStream(
   limits: CycleLimits,
 ): Promise<StreamCycle> {
   const lease = await acquireStream(deps.ledger, streamId, deps.owner);
-  const turn: StreamCycle = { pages: 0, created: 0, updated: 0, deleted: 0, reviewsLeft: false, workspaceWaits: false };
+  const cycle: StreamCycle = {
+    pages: 0,
+    created: 0,
+    updated: 0,
+    deleted: 0,
+    reviewsLeft: false,
+    workspaceWaits: false,
+  };
   const stretch = await deps.gate.stretchOf(deps, place.workspace);
   const reading: StreamReading = {
     deps,
     place,
     readLimits: limits,
-    turn,
+    cycle,
     lease,
     stretch,
     isLive: false,
@@ -60,13 +67,13 @@ export async function readStream(
       if (ending !== 'distrusted') {
         if (isEndWorthALine(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
           deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
-        return turn;
+        return cycle;
       }
     } catch (error) {
       if (!isToBeJudged(error)) throw error;
       const verdict = await settleFailure(reading, error, { mayRestart: restarts === 0 });
-      turn.workspaceWaits = verdict.who === 'workspace';
-      if (verdict.who !== 'walk') return turn;
+      cycle.workspaceWaits = verdict.who === 'workspace';
+      if (verdict.who !== 'walk') return cycle;
       await distrust(reading, reading.lease);
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
@@ -76,7 +83,7 @@ export async function readStream(
 }
 
 async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<'done' | 'distrusted'> {
-  const { deps, lease, turn } = reading;
+  const { deps, lease, cycle } = reading;
   const cadence = cadenceNow(reading, false);
   const live = isLive(cadence);
   reading.isLive = live;
@@ -92,10 +99,10 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
     // An item that the poll stored may be deleted before the sweep reaches its page, which then shows no difference.
-    if (foundNews(turn)) reading.lease = { ...reading.lease, differs: true };
+    if (foundNews(cycle)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
-  const begin = { at: performance.now(), pages: turn.pages };
+  const begin = { at: performance.now(), pages: cycle.pages };
   const next = (ended: WalkEnd): NextReads =>
     nextReads(reading, { restMs: restAfter(reading, walk, { ...ended, begin }), swept: true });
   // A sweep has low priority, except if no poll can read the stream.
@@ -107,16 +114,16 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
       await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
       const continued = nextReads(reading, { restMs: 0, swept: false });
-      await scheduleStream(deps.ledger, reading.lease, continued, foundNews(turn));
+      await scheduleStream(deps.ledger, reading.lease, continued, foundNews(cycle));
     }
   } catch (error) {
     if (!polls) throw error;
     // Only the sweep waits: the next poll is neither delayed by it nor moved forward.
     const waiting = nextReads(reading, { restMs: 0, swept: true });
-    const { dueInMs } = foundNews(turn) ? waiting.afterNews : waiting.afterNothing;
+    const { dueInMs } = foundNews(cycle) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
     if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
-    await scheduleStream(deps.ledger, reading.lease, waiting, foundNews(turn));
+    await scheduleStream(deps.ledger, reading.lease, waiting, foundNews(cycle));
     await postponeStream(deps.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';
@@ -195,13 +202,13 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
  * after a cold load on a small quota was postponed for half an hour. A rolling sweep needs no rest either.
  */
 function restAfter(
-  { place, turn, lease }: StreamReading,
+  { place, cycle, lease }: StreamReading,
   walk: OpenWalk,
   { order, checkpoint, pages, begin }: WalkEnd & { readonly begin: { readonly at: number; readonly pages: number } },
 ): number {
   const willPoll = order === 'ascending' ? checkpoint !== null : order === 'descending';
   if (canPoll(lease) || willPoll || walk.pages === 0 || !walk.through) return 0;
-  const pageMs = (performance.now() - begin.at) / (turn.pages - begin.pages);
+  const pageMs = (performance.now() - begin.at) / (cycle.pages - begin.pages);
   return Math.min(4 * pageMs * pages, place.plan.everyMs.sweep);
 }
 

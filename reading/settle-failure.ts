@@ -18,11 +18,11 @@ export async function settleFailure(
   error: ApiError | PermitRefusal,
   { mayRestart }: { mayRestart: boolean },
 ): Promise<Verdict> {
-  const { deps, place, lease, turn } = reading;
+  const { deps, place, lease, cycle } = reading;
   const isRefusal = error instanceof PermitRefusal;
   const wait = isRefusal ? 'quota' : error.kind;
   const workspaceWaits = place.workspaceWait?.reason === wait ? place.workspaceWait.count : 0;
-  const streamFailures = turn.pages > 0 ? 0 : lease.failures; // consecutive failures: a stored page resets them
+  const streamFailures = cycle.pages > 0 ? 0 : lease.failures; // consecutive failures: a stored page resets them
   const verdict = judgeFailure(
     error,
     { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },

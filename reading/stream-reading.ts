@@ -44,7 +44,7 @@ export interface StreamReading {
   readonly deps: Collaborators;
   readonly place: StreamPlace;
   readonly readLimits: CycleLimits;
-  readonly turn: StreamCycle;
+  readonly cycle: StreamCycle;
   /** Replaced when the stream's order is distrusted. */
   lease: StreamLease;
   /** The factors by which intervals are lengthened so that the quota lasts until its reset. */

@@ -82,7 +82,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       reading.deps.onPage();
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
-      reading.turn.pages += 1;
+      reading.cycle.pages += 1;
       const ends = !arrived.page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, arrived.summary));
       // The next page is parsed while the store writes this one; parsing it earlier would delay the store.
       const writing = createGate();
@@ -239,7 +239,7 @@ async function storePage(
         : {
             order,
             next: planNextReads?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
-            foundNews: foundNews(reading.turn),
+            foundNews: foundNews(reading.cycle),
             limits: deletionLimitsOf(reading),
           },
     perPage: page.perPage,
@@ -296,12 +296,12 @@ export async function reportPage(
   seen: Pick<PageItems, 'unidentified' | 'foreign'> | null,
   result: PageResult,
 ): Promise<void> {
-  const { deps, turn } = reading;
+  const { deps, cycle } = reading;
   const { unidentified, foreign } = seen ?? { unidentified: 0, foreign: 0 };
-  turn.created += result.created;
-  turn.updated += result.updated;
-  turn.deleted += result.deleted;
-  turn.reviewsLeft ||= result.reviewsLeft;
+  cycle.created += result.created;
+  cycle.updated += result.updated;
+  cycle.deleted += result.deleted;
+  cycle.reviewsLeft ||= result.reviewsLeft;
   if (result.woken.length > 0) await deps.orchestration.wakeSinks(result.woken);
   if (result.created + result.updated + result.deleted + unidentified + foreign + page.irregular.length > 0) {
     deps.log.info(

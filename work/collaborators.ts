@@ -32,7 +32,7 @@ export interface Collaborators {
   /** Called after each page that the service returned. */
   readonly onPage: () => void;
   /** Called after each cycle with its unique name, and with the error if the whole cycle failed (the store, the process). */
-  readonly onTurn: (turn: string, failure: string | null) => void;
+  readonly onCycle: (cycle: string, failure: string | null) => void;
 }
 
 /**

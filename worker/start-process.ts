@@ -178,7 +178,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       const attributes = { workspace, 'http.response.status_code': status, code, 'request.id': requestId };
       tracer.ended(`service ${method}`, attributes, { durationMs, failure: kind });
     },
-    onTurn: (turn, failure) => cycleFailures.note(turn, failure),
+    onCycle: (cycle, failure) => cycleFailures.note(cycle, failure),
     onPage: () => firstPage.note(),
   };
   // The folder's lock proves that no other process runs a newer configuration, so an older file is accepted.

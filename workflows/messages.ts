@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { Turn } from '../work/turns.js';
+import type { CycleResult } from '../work/cycle-results.js';
 
 /** Ends the current sleep. Has no payload: the work to do is in the ledger. */
 export const wakeSignal = defineSignal('wake');
@@ -12,7 +12,7 @@ export const sweepSignal = defineSignal('sweep');
 export interface WorkState {
   readonly turns: number;
   /** Null until the first cycle of this run has finished. */
-  readonly last: Turn | null;
+  readonly last: CycleResult | null;
 }
 
 /** Returns the number of cycles of this run and the result of the last one. */

@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Turn, WorkRequest } from '../work/turns.js';
+import type { CycleResult, WorkRequest } from '../work/cycle-results.js';
 import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wakeSignal } from './messages.js';
 
 /**
@@ -9,12 +9,12 @@ import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wake
  * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as new
  */
 export async function runTurns(
-  takeTurn: () => Promise<Turn>,
+  takeTurn: () => Promise<CycleResult>,
   handleRequest: (request: WorkRequest) => Promise<void>,
 ): Promise<'finished' | 'renew'> {
   let woken = false;
   let turns = 0;
-  let last: Turn | null = null;
+  let last: CycleResult | null = null;
   const requests: WorkRequest[] = [];
   setHandler(wakeSignal, () => {
     woken = true;

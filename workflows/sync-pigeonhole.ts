@@ -1,5 +1,5 @@
 import { continueAsNew } from '@temporalio/workflow';
-import type { PigeonholeName } from '../work/turns.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { runTurns } from './run-turns.js';
 import { steps } from './steps.js';
 

@@ -89,7 +89,7 @@ async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; clo
     meters: noMeters,
     tracer: noTracer,
     onPage: nothing,
-    onTurn: nothing,
+    onCycle: nothing,
   };
   return {
     deps,

@@ -31,7 +31,7 @@ export interface AppliedObject extends PlannedObject {
 }
 
 /** The result of a cycle. */
-export interface EventTurn {
+export interface EventResult {
   /** Null if planning failed: `hindrance` says why. */
   readonly plan: EventPlan | null;
   readonly objects: readonly AppliedObject[];
@@ -44,9 +44,9 @@ export interface EventTurn {
 const overtakenMs = 1000;
 
 /** Returns what exists and what would be created. Changes nothing. */
-export async function lookAtEvent(deps: Collaborators, event: EventFile, options: PlanOptions): Promise<EventTurn> {
+export async function lookAtEvent(deps: Collaborators, event: EventFile, options: PlanOptions): Promise<EventResult> {
   const plan = await planOrHindrance(deps, event, options);
-  if ('kind' in plan) return hinderedTurn(plan);
+  if ('kind' in plan) return hinderedResult(plan);
   return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
 }
 
@@ -54,36 +54,36 @@ export async function lookAtEvent(deps: Collaborators, event: EventFile, options
  * Runs one cycle of creating an event: sends missing objects one after another, the pigeonhole first. Safe to run
  * twice, also concurrently, and after a crash. An object blocks only itself; a pigeonhole blocks its sessions.
  */
-export async function applyEvent(deps: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventTurn> {
+export async function applyEvent(deps: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventResult> {
   const plan = await planOrHindrance(deps, event, options);
-  if ('kind' in plan) return hinderedTurn(plan);
+  if ('kind' in plan) return hinderedResult(plan);
   if (plan.problems.length > 0) return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
   const { workspace } = options;
-  const turn = new Turn(deps, event, options, plan);
-  await turn.claim(plan.pigeonhole, 0);
+  const cycle = new ApplyCycle(deps, event, options, plan);
+  await cycle.claim(plan.pigeonhole, 0);
   const { standing } = plan.pigeonhole;
   if (standing.state === 'create') {
     const { subscriptionField = 'subscriptionId' } = deps.config.workspaces[workspace]!;
     const { id } = plan.subscription;
     const body = { ...plan.pigeonhole.object.fields, ...(id === null ? {} : { [subscriptionField]: id }) };
-    await turn.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: deps.stopping }));
-    return turn.end();
+    await cycle.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: deps.stopping }));
+    return cycle.end();
   }
-  if (standing.state !== 'exists' && standing.state !== 'claim') return turn.end();
-  for (const session of plan.sessions) await turn.claim(session, standing.id);
+  if (standing.state !== 'exists' && standing.state !== 'claim') return cycle.end();
+  for (const session of plan.sessions) await cycle.claim(session, standing.id);
   for (const session of plan.sessions) {
     if (session.standing.state !== 'create') continue;
-    if (!turn.shouldContinue) break;
+    if (!cycle.shouldContinue) break;
     const { fields } = session.object;
-    await turn.create(session, standing.id, (client) =>
+    await cycle.create(session, standing.id, (client) =>
       client.createSession(standing.id, fields, { signal: deps.stopping }),
     );
   }
-  return turn.end();
+  return cycle.end();
 }
 
 /** A cycle in progress, with the outcome of each object. */
-class Turn {
+class ApplyCycle {
   readonly #outcomes = new Map<string, Outcome>();
   #hindrance: Hindrance | null = null;
   #begun = 0;
@@ -149,7 +149,7 @@ class Turn {
     else this.#outcomes.set(object.key, outcomeOf(planned, creation, lookUpAfterMs));
   }
 
-  end(): EventTurn {
+  end(): EventResult {
     const { pigeonhole, sessions } = this.plan;
     const parent = this.#outcomes.get('pigeonhole')?.state;
     const isHeld = parent === 'unknown' || parent === 'refused';
@@ -208,7 +208,7 @@ function asPlanned({ pigeonhole, sessions }: EventPlan): AppliedObject[] {
   return [pigeonhole, ...sessions].map((planned) => ({ ...planned, outcome: planned.standing }));
 }
 
-function hinderedTurn(hindrance: Hindrance): EventTurn {
+function hinderedResult(hindrance: Hindrance): EventResult {
   return { plan: null, objects: [], hindrance, nextInMs: hindrance.kind === 'wait' ? hindrance.waitMs : null };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { importRegistrants } from '../../importing/import-registrants.js';
-import type { ImportTurn } from '../../work/turns.js';
+import type { ImportResult } from '../../work/cycle-results.js';
 import { beginImport, startImport, stageRows, type StagedRow } from '../../importing/staging.js';
 import { importReport, type StoredReportRow } from '../../importing/import-report.js';
 import type { RowOutcome } from '../../importing/row-states.js';
@@ -46,12 +46,12 @@ export async function stage(
   return id;
 }
 
-export async function turn({ deps }: Pick<Scene, 'deps'>, id: string): Promise<ImportTurn> {
+export async function turn({ deps }: Pick<Scene, 'deps'>, id: string): Promise<ImportResult> {
   return await importRegistrants(deps, id, never);
 }
 
 /** Runs cycles and advances the clock by the waits they return, until the import has ended or needs an operator. */
-export async function finish(scene: Scene, id: string, maxTurns = 500): Promise<ImportTurn> {
+export async function finish(scene: Scene, id: string, maxTurns = 500): Promise<ImportResult> {
   for (let turns = 0; turns < maxTurns; turns += 1) {
     const last = await turn(scene, id);
     if (last.state === 'finished' || last.state === 'paused') return last;

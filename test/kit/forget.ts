@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { forgetAttendee } from '../../delivering/forget-attendee.js';
-import type { ErasureTurn } from '../../work/turns.js';
+import type { ErasureResult } from '../../work/cycle-results.js';
 import { countSharing, findPerson, type PersonName } from '../../people/find-person.js';
 import { requestErasure } from '../../people/erasure-states.js';
 import type { Scene } from './scene.js';
@@ -18,13 +18,13 @@ export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'wor
 }
 
 /** One turn of the workflow. */
-export async function forgetTurn({ deps }: Scene, id: string): Promise<ErasureTurn> {
+export async function forgetTurn({ deps }: Scene, id: string): Promise<ErasureResult> {
   return await forgetAttendee(deps, id, never);
 }
 
 /** Runs cycles of the erasure and of the sinks until the person is forgotten. @returns the results of the cycles */
-export async function forget(stage: Stage, scene: Scene, id: string): Promise<ErasureTurn[]> {
-  const turns: ErasureTurn[] = [];
+export async function forget(stage: Stage, scene: Scene, id: string): Promise<ErasureResult[]> {
+  const turns: ErasureResult[] = [];
   for (let round = 0; round < 10; round += 1) {
     const turn = await forgetTurn(scene, id);
     turns.push(turn);

@@ -1,4 +1,4 @@
-import { applyEvent, type EventTurn, lookAtEvent } from '../../importing/provisioning/apply-event.js';
+import { applyEvent, type EventResult, lookAtEvent } from '../../importing/provisioning/apply-event.js';
 import type { Decisions } from '../../importing/provisioning/object-states.js';
 import { readEventFile } from '../../config/event-file.js';
 import { passTime } from './pass-time.js';
@@ -26,7 +26,7 @@ export interface Asked {
   readonly create?: readonly string[];
 }
 
-export async function look(scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
+export async function look(scene: Scene, text: string, asked: Asked = {}): Promise<EventResult> {
   const decisions = { use: {}, create: [], ...asked };
   return await lookAtEvent(scene.deps, readEventFile(text, 'event.yaml'), {
     workspace: 'acme',
@@ -40,7 +40,7 @@ export async function applyOnce(
   text: string,
   asked: Asked = {},
   skip: readonly string[] = [],
-): Promise<EventTurn> {
+): Promise<EventResult> {
   const decisions = { use: {}, create: [], ...asked };
   const options = {
     workspace: 'acme',
@@ -54,7 +54,7 @@ export async function applyOnce(
 }
 
 /** Runs cycles as the command does until nothing more happens automatically; waits pass immediately for the ledger. */
-export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventTurn> {
+export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventResult> {
   const skip: string[] = [];
   let turn = await applyOnce(scene, text, asked, skip);
   // What is waited for may be the network, which no clock of the ledger hurries: turns are counted by no limit but time.
@@ -69,7 +69,7 @@ export async function applyAll(stage: Stage, scene: Scene, text: string, asked: 
 }
 
 /** `key: state` of each object. */
-export function states(turn: EventTurn): string[] {
+export function states(turn: EventResult): string[] {
   return turn.objects.map(({ object, outcome }) => `${object.key}: ${outcome.state}`);
 }
 

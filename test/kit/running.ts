@@ -66,7 +66,7 @@ export async function openRunning(
     meters: noMeters,
     tracer: noTracer,
     onPage: nothing,
-    onTurn: nothing,
+    onCycle: nothing,
   };
   const load = () => loadProcessConfig(file, environment);
   const first = await openEdition(await load(), shared, (document) => useConfiguration(ledger, document, false));

@@ -10,7 +10,7 @@ import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
 import { type GateOptions, ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import type { PigeonholeName } from '../../work/turns.js';
+import type { PigeonholeName } from '../../work/cycle-results.js';
 import type { Config } from '../../config/config.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import type { Database } from '../../ledger/drivers/database.js';
@@ -107,7 +107,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     meters: options.meters ?? noMeters,
     tracer: noTracer,
     onPage: () => undefined,
-    onTurn: () => undefined,
+    onCycle: () => undefined,
   };
   const never = new AbortController().signal;
   const results: string[] = [];

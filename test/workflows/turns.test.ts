@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.js';
-import type { ReadingTurn, WorkRequest } from '../../work/turns.js';
+import type { ReadingResult, WorkRequest } from '../../work/cycle-results.js';
 import type { syncPigeonhole } from '../../workflows/sync-pigeonhole.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-function turn(fields: Partial<ReadingTurn>): ReadingTurn {
+function turn(fields: Partial<ReadingResult>): ReadingResult {
   return { pages: 1, created: 0, updated: 0, deleted: 0, nextDueInMs: hour, state: 'working', ...fields };
 }
 
@@ -42,7 +42,7 @@ interface Running {
 
 /** Runs `syncPigeonhole` with turns by a script, for as long as `work` takes. */
 async function running(
-  script: (call: number) => ReadingTurn,
+  script: (call: number) => ReadingResult,
   work: (workflow: Running) => Promise<void>,
 ): Promise<void> {
   let calls = 0;

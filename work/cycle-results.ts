@@ -8,7 +8,7 @@ export interface PigeonholeName {
 }
 
 /** Result of one cycle: the work done, and when the next cycle is due. */
-export interface Turn {
+export interface CycleResult {
   /** 0: immediately, because there is more to do. */
   readonly nextDueInMs: number;
   /** `waiting`: the workspace waits; `finished`: the configuration no longer names this work, so its workflow ends. */
@@ -17,26 +17,26 @@ export interface Turn {
   readonly reason?: string;
 }
 
-export interface ReadingTurn extends Turn {
+export interface ReadingResult extends CycleResult {
   readonly pages: number;
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
 }
 
-export interface DeliveryTurn extends Turn {
+export interface DeliveryResult extends CycleResult {
   readonly delivered: number;
   readonly withheld: number;
   readonly failed: number;
 }
 
-export interface ImportTurn extends Turn {
+export interface ImportResult extends CycleResult {
   /** Rows that reached a final state in this cycle, created or not. */
   readonly rows: number;
   readonly requests: number;
 }
 
-export interface ErasureTurn extends Turn {
+export interface ErasureResult extends CycleResult {
   /** Items erased in this cycle. */
   readonly items: number;
   /** Destinations that have not confirmed the erasure yet. */
