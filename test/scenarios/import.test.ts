@@ -33,11 +33,11 @@ const stages = useStages();
 
 /** A gate whose process dies at each request: before it goes, or when it has arrived. */
 function deadlyGate(gate: ServiceGate, arrives: boolean): ServiceGate {
-  const ask: ServiceGate['request'] = async (...request) => {
-    if (arrives) await gate.request(...request);
+  const request: ServiceGate['request'] = async (...args) => {
+    if (arrives) await gate.request(...args);
     throw new ProcessDied();
   };
-  return Object.assign(Object.create(gate) as ServiceGate, { ask });
+  return Object.assign(Object.create(gate) as ServiceGate, { request });
 }
 
 describe.each(kinds)('an import on %s', (kind) => {
