@@ -318,14 +318,14 @@ class LaneSender {
   /**
    * Returns true if the sink has accepted changes before and few deliveries are open across all its lanes. Reads the
    * ledger only if the batch had a rejection and no success.
-   * @param inFlight the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
+   * @param batch the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
    */
-  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], inFlight: Batch['begun']): Promise<boolean> {
+  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['begun']): Promise<boolean> {
     const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
     if (!this.#work.hasPassed && this.#result.delivered === 0) return false;
     const { sinkId } = this.#lease;
-    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: null }, fewRecords - (inFlight?.sent.length ?? 0));
+    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
   }
 
   /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
