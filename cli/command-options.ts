@@ -6,7 +6,7 @@ import type { ExitCode } from './exit-code.js';
 export type Run = (command: (context: Context) => Promise<ExitCode>) => Promise<void>;
 
 export const reasonHelp = 'reason that status and the audit log show, without personal data';
-export const personalHelp = 'names and texts of people as well; needs the role privacy or admin, and is audited';
+export const personalHelp = 'also show the names and texts of people; needs the role privacy or admin, and is audited';
 
 /** Formats the examples below a command's help. */
 export function exampleText(...lines: readonly string[]): string {

@@ -100,11 +100,11 @@ interface GlobalOptions {
  */
 export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
   const program = new Command('pigeonpost')
-    .description('Delivers what an audience does at an event to the systems where people already work.')
+    .description('Delivers the activity of an event audience to CRM, chat, learning and data systems.')
     .version(packageVersion(), '-V, --version', 'version number')
     .helpOption('-h, --help', 'help for a command')
     .option('--config <file>', 'configuration file', './pigeonpost.yaml')
-    .option('--url <address>', 'address of a running pigeonpost, instead of the one of the configuration')
+    .option('--url <address>', 'address of a running pigeonpost, instead of the address in the configuration')
     .option('--token <token>', 'API token for --url; prefer PIGEONPOST_TOKEN, which other accounts cannot read')
     .option('--debug', 'show the stack trace of an unexpected error')
     .showHelpAfterError('(run pigeonpost --help for a list of commands)')

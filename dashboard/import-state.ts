@@ -20,7 +20,7 @@ export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
 /** Name of each outcome, and what to do about it. */
 export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
-  confirmed: { name: 'created, confirmed after a lost answer', todo: null },
+  confirmed: { name: 'created, confirmed after a lost response', todo: null },
   existing: { name: 'already registered', todo: null },
   conflict: {
     name: 'exists with other data',
@@ -28,7 +28,7 @@ export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: strin
   },
   rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },
   invalid: { name: 'not sent', todo: 'correct the rows and import the file again' },
-  unknown: { name: 'unknown', todo: 'search for them in the dashboard of the service' },
+  unknown: { name: 'unknown', todo: "search for these registrants in the service's dashboard" },
   waiting: { name: 'waiting', todo: null },
   cancelled: { name: 'cancelled', todo: null },
 };

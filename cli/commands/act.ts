@@ -31,7 +31,7 @@ export function addTryNow(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'try-now',
     description:
-      'End every wait (backoff, Retry-After, a used-up quota, a refused key) and try again: workspace:NAME or sink:NAME',
+      'Retry immediately instead of waiting for backoff, Retry-After, the quota or a new key: workspace:NAME or sink:NAME',
     example: 'try-now sink:crm',
   });
 }
@@ -47,7 +47,7 @@ export function addPollNow(program: Command, run: Run): void {
       '--for <duration>',
       'length of a rehearsal in which every list of the pigeonhole is read at the live interval: 30m, 2h, up to 24h',
     )
-    .option('--end', 'end of the rehearsal that --for started');
+    .option('--end', 'end the rehearsal that --for started');
 }
 
 /** Adds `pigeonpost sweep`. */
@@ -65,17 +65,17 @@ export function addSink(program: Command, run: Run): void {
   const sink = program.command('sink').description('Approve a sink that only observes, or send a test message');
   sink
     .command('approve <name>')
-    .description('Let a sink with "mode: observe" send from its watermark, until its mode or its destination changes')
+    .description('Make a sink with "mode: observe" send from its watermark on, until its mode or destination changes')
     .option('--reason <text>', reasonHelp)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))
     .action((name: string, options: ActionOptions) =>
       run((context) => act(context, { verb: 'approve', what: `sink:${sinkNamed(name)}`, ...options })),
     );
   sink
     .command('test <name>')
-    .description('Send one message that says that it is a test through a sink of type webhook or slack')
-    .option('--json', 'one JSON document', false)
+    .description('Send a message marked as a test through a sink of type webhook or slack')
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('sink test hooks'))
     .action((name: string, options: { json: boolean }) =>
       run((context) => testSink(context, { name: sinkNamed(name), ...options })),
@@ -120,7 +120,7 @@ function addAction(
   return program
     .command(`${verb} <what>`)
     .description(description)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText(example))
     .action((what: string, options: ActionOptions) => run((context) => act(context, { verb, what, ...options })));
 }

@@ -11,13 +11,13 @@ export function addAlerts(program: Command, run: Run): void {
   alerts
     .command('list')
     .description('List open alerts, and whether each receiver accepts them')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('alerts list'))
     .action((options: { json: boolean }) => run((context) => listAlerts(context, options)));
   alerts
     .command('test')
-    .description('Send a test alert to every receiver; works before the first start, too')
-    .option('--json', 'one JSON document', false)
+    .description('Send a test alert to every receiver; also works before the first start')
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('alerts test'))
     .action((options: { json: boolean }) => run((context) => testAlerts(context, options)));
 }

@@ -19,12 +19,12 @@ interface ApplyArguments extends Omit<ApplyOptions, 'file' | 'use' | 'create'> {
 export function addApply(program: Command, run: Run): void {
   program
     .command('apply <file>')
-    .description('Create the pigeonhole of an event file and its sessions, each once, after showing the plan')
-    .option('--dry-run', 'only the plan; nothing is created', false)
-    .option('--yes', 'no confirmation', false)
+    .description('Create the pigeonhole and sessions of an event file, each once, after showing the plan')
+    .option('--dry-run', 'show the plan without creating anything', false)
+    .option('--yes', 'skip the confirmation', false)
     .option('--use <key=id>', 'existing pigeonhole or session to use for this key of the file', toUse)
-    .option('--new <key>', 'key to create although a similar object exists or it was deleted', collect)
-    .option('--json', 'one JSON document', false)
+    .option('--new <key>', 'key to create even if a similar object exists or the object was deleted', collect)
+    .option('--json', 'print one JSON document', false)
     .addHelpText(
       'after',
       `${exampleText('apply event.yaml --dry-run')}\n\ndocs/provisioning.md has a complete event file.`,

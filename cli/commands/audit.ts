@@ -16,7 +16,7 @@ export function addAudit(program: Command, run: Run): void {
     .option('--action <name>', 'such as pause, redrive-dead-letters or show-personal')
     .option('--target <name>', 'such as sink:hooks or pigeonhole:acme/101')
     .option('--limit <n>', 'number of entries', wholeNumber(100_000), 100)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('audit --action show-personal --limit 20'))
     .action((options: AuditArguments) => run((context) => audit(context, options)));
 }

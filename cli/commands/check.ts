@@ -16,9 +16,9 @@ export function addCheck(program: Command, run: Run): void {
   program
     .command('check')
     .description('Check the configuration, each key, each sink, the store and Temporal; changes nothing')
-    .option('--estimate', 'also the requests that reading will need, by day of the calendar', false)
+    .option('--estimate', 'also estimate the number of requests per calendar day', false)
     .option('--quota <n>', 'requests a day for --estimate, if the service does not report them', toRequests)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('check', 'check --estimate --quota 10000'))
     .action(({ quota, ...options }: { json: boolean; estimate: boolean; quota?: number }) =>
       run((context) => check(context, { ...options, quota: quota ?? null })),

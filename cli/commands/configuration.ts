@@ -24,14 +24,14 @@ export function addConfig(program: Command, run: Run): void {
   config
     .command('plan')
     .description('Show how the file differs from the running configuration, and the deliveries this would cause')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('config plan --config changed.yaml'))
     .action((options: { json: boolean }) => run((context) => planConfig(context, options)));
   config
     .command('apply')
     .description('Apply the configuration file that "start" was given, without a restart')
-    .option('--yes', 'no confirmation, even if changes are sent to sinks', false)
-    .option('--json', 'one JSON document', false)
+    .option('--yes', 'skip the confirmation, even if changes are sent to sinks', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('config apply'))
     .action((options: ApplyConfigOptions) => run((context) => applyConfig(context, options)));
 }

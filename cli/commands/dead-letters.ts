@@ -19,7 +19,7 @@ export function addDeadLetters(program: Command, run: Run): void {
       .option('--sink <name>', 'only this sink')
       .option('--cause <cause>', 'only this cause, as "list" shows it')
       .option('--item <list:key>', 'only this item')
-      .option('--json', 'one JSON document', false);
+      .option('--json', 'print one JSON document', false);
   filtered(letters.command('list').description('Count dead letters by sink, cause and list'))
     .addHelpText('after', exampleText('dead-letters list --sink crm'))
     .action((options: DeadLetterArguments) => run((context) => listDeadLetters(context, options)));
@@ -27,7 +27,7 @@ export function addDeadLetters(program: Command, run: Run): void {
     .addHelpText('after', exampleText('dead-letters show --cause "http:422"'))
     .action((options: DeadLetterArguments) => run((context) => showDeadLetters(context, options)));
   filtered(letters.command('redrive').description('Send dead letters again after the cause is fixed'))
-    .option('--yes', 'no confirmation', false)
+    .option('--yes', 'skip the confirmation', false)
     .addHelpText('after', exampleText('dead-letters redrive --sink crm --cause "http:422"'))
     .action((options: DeadLetterArguments & { readonly yes: boolean }) =>
       run((context) => redriveDeadLetters(context, options)),

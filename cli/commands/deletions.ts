@@ -15,13 +15,13 @@ export function addDeletions(program: Command, run: Run): void {
   deletions
     .command('list')
     .description('List held deletions')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('deletions list'))
     .action((options: { json: boolean }) => run((context) => listDeletions(context, options)));
   deletions
     .command('show <id>')
     .description('Show the exact items of a held deletion')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('deletions show 3'))
     .action((id: string, options: { json: boolean }) => run((context) => showDeletions(context, { id, ...options })));
   const decisions = [
@@ -32,8 +32,8 @@ export function addDeletions(program: Command, run: Run): void {
     deletions
       .command(`${verb} <id>`)
       .description(description)
-      .option('--yes', 'no confirmation', false)
-      .option('--json', 'one JSON document', false)
+      .option('--yes', 'skip the confirmation', false)
+      .option('--json', 'print one JSON document', false)
       .addHelpText('after', exampleText(`deletions ${verb} 3`))
       .action((id: string, options: { yes: boolean; json: boolean }) =>
         run((context) => decideDeletions(context, { id, decision, ...options })),

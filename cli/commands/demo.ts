@@ -18,12 +18,22 @@ import { untilStopped } from '../until-stopped.js';
 export function addDemo(program: Command, run: Run): void {
   program
     .command('demo')
-    .description('Run a complete demo, as "npm start" does: a sandbox with live traffic, and sinks to deliver to')
-    .option('--once', 'no live traffic: wait until everything is settled, compare source and sinks, and exit', false)
+    .description(
+      'Run a complete demo, as "npm start" does: a sandbox with live traffic, and sinks that receive its changes',
+    )
+    .option(
+      '--once',
+      'run without live traffic: wait until everything is delivered, compare the sinks with the source, and exit',
+      false,
+    )
     .option('--attendees <n>', 'size of the conference', '500')
     .option('--rate <n>', 'live events a second', '2')
     .option('--seed <n>', 'seed of everything random in the conference', '1')
-    .option('--folder <path>', 'folder of the demo, which each run empties first', './demo-data')
+    .option(
+      '--folder <path>',
+      'folder of the demo; each run first deletes the files of the previous run',
+      './demo-data',
+    )
     .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
     .action((options: DemoArguments) => run((context) => demo(context, options)));
 }

@@ -17,7 +17,7 @@ export function addDoctor(program: Command, run: Run): void {
     .command('doctor')
     .description('Collect versions, settings without secrets, checks and recent errors for a bug report')
     .option('--log <file>', 'log of "start" whose latest warnings and errors are included')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('doctor > report.txt', 'doctor --log pigeonpost.log --json'))
     .action((options: { log?: string; json: boolean }) => run((context) => doctor(context, options)));
 }

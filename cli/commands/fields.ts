@@ -13,7 +13,7 @@ export function addFields(program: Command, run: Run): void {
     .command('fields <list>')
     .description('List the fields that stored items of a list have, by pigeonhole, for writing mappings')
     .option('--pigeonhole <id>', 'only this pigeonhole: WORKSPACE/ID or ID')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('fields attendees', 'fields registrants --pigeonhole acme/101'))
     .action((list: string, options: Omit<FieldsOptions, 'list'>) =>
       run((context) => fields(context, { list, ...options })),

@@ -15,12 +15,12 @@ import { writePrivateFile } from '../write-private-file.js';
 export function addForget(program: Command, run: Run): void {
   program
     .command('forget')
-    .description('Erase a person from the ledger, imports, files, and each sink as its onForget says')
+    .description('Erase a person from the ledger, imports and files, and from each sink according to its onForget')
     .requiredOption('--attendee <id|code|email>', 'the person; id:42, code:42 or email:… if it is ambiguous')
-    .option('--dry-run', 'only the plan; nothing is erased', false)
-    .option('--yes', 'no confirmation', false)
+    .option('--dry-run', 'show the plan without erasing anything', false)
+    .option('--yes', 'skip the confirmation', false)
     .option('--reason <text>', 'reason for the audit log, without personal data')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('forget --attendee maria@example.com --dry-run'))
     .action((options: ForgetOptions) => run((context) => forget(context, options)));
 }
@@ -32,13 +32,13 @@ export function addErasures(program: Command, run: Run): void {
     .command('list')
     .description('List erasures, newest first; they do not name the person')
     .option('--limit <n>', 'number of erasures', wholeNumber(100_000), 100)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('erasures list --limit 20'))
     .action((options: { limit: number; json: boolean }) => run((context) => listErasures(context, options)));
   erasures
     .command('show <id>')
-    .description('Show the result at each place, and what is left to do by hand')
-    .option('--json', 'one JSON document', false)
+    .description('Show the result in each place, and what remains to be done manually')
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('erasures show 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
     .action((id: string, options: { json: boolean }) => run((context) => showErasure(context, { id, ...options })));
   erasures
@@ -48,8 +48,8 @@ export function addErasures(program: Command, run: Run): void {
     .action((file: string) => run((context) => exportErasures(context, { file })));
   erasures
     .command('lift <id>')
-    .description('Accept items of the person again, after they have asked for it')
-    .option('--json', 'one JSON document', false)
+    .description('Accept items of the person again, if that person requests it')
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('erasures lift 4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21'))
     .action((id: string, options: { json: boolean }) => run((context) => liftErasure(context, { id, ...options })));
 }

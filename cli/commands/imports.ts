@@ -25,7 +25,7 @@ export function addImportCommands(parent: Command, run: Run): void {
     .command('list')
     .description('List imports, newest first')
     .option('--limit <n>', 'number of imports', wholeNumber(100_000), 100)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('import list --limit 20'))
     .action(({ limit }: { limit: number }, own: Command) =>
       run((context) => listImports(context, { limit, ...shared(own) })),
@@ -33,20 +33,20 @@ export function addImportCommands(parent: Command, run: Run): void {
   parent
     .command('status <id>')
     .description('Show the progress and counts of an import')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('import status 7'))
     .action((id: string, _: object, own: Command) => run((context) => importStatus(context, { id, ...shared(own) })));
   parent
     .command('follow <id>')
     .description('Show the progress of an import until it finishes, then its report')
     .option('--report <file>', 'CSV file for the result of each row')
-    .option('--json', 'one JSON document, last', false)
+    .option('--json', 'print one JSON document at the end', false)
     .addHelpText('after', exampleText('import follow 7 --report report.csv'))
     .action((id: string, _: object, own: Command) => run((context) => followOne(context, { id, ...shared(own) })));
   parent
     .command('report <id>')
     .description('Print the result of each row as CSV, which you can correct and import again')
-    .option('--json', 'counts and problems in one JSON document instead', false)
+    .option('--json', 'print the counts and problems as one JSON document instead', false)
     .addHelpText('after', exampleText('import report 7 > report.csv'))
     .action((id: string, _: object, own: Command) => run((context) => importReport(context, { id, ...shared(own) })));
   const verbs = {
@@ -59,12 +59,12 @@ export function addImportCommands(parent: Command, run: Run): void {
       .command(`${verb} <id>`)
       .description(verbs[verb])
       .option('--reason <text>', 'reason for the audit log, without personal data')
-      .option('--json', 'one JSON document', false)
+      .option('--json', 'print one JSON document', false)
       .addHelpText('after', exampleText(`import ${verb} 7`))
       .action((id: string, { reason }: { reason?: string }, own: Command) =>
         run((context) => actOnImport(context, { verb, id, reason, ...shared(own) })),
       );
-    if (verb === 'cancel') command.option('--yes', 'no confirmation', false);
+    if (verb === 'cancel') command.option('--yes', 'skip the confirmation', false);
   }
 }
 

@@ -24,9 +24,9 @@ export function addInit(program: Command, run: Run): void {
     .option('--sink <type>', 'first destination: file, webhook, slack, hubspot or postgres')
     .option('--destination <text>', "the sink's folder, address, channel or schema")
     .option('--secret-variable <name>', "environment variable with the sink's secret")
-    .option('--yes', 'no questions: use the default for everything that no option sets', false)
-    .option('--no-check', 'no check of the file once it is written')
-    .option('--json', 'one JSON document; implies --no-check', false)
+    .option('--yes', 'ask no questions; use the default for everything that no option sets', false)
+    .option('--no-check', 'do not check the file after writing it')
+    .option('--json', 'print one JSON document; implies --no-check', false)
     .addHelpText(
       'after',
       exampleText('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes'),

@@ -15,9 +15,9 @@ export function addItems(program: Command, run: Run): void {
     .requiredOption('--pigeonhole <workspace/id>', 'pigeonhole of the list')
     .option('--session <id>', 'only this session')
     .option('--limit <n>', 'number of items', wholeNumber(500), 100)
-    .option('--after <position>', 'position that the previous page ended with')
+    .option('--after <position>', 'position at which the previous page ended')
     .option('--personal', personalHelp, false)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('items attendees --pigeonhole acme/101 --limit 20'))
     .action((list: string, options: Omit<ItemsOptions, 'list'>) =>
       run((context) => items(context, { list, ...options })),

@@ -18,7 +18,7 @@ export function addLive(program: Command, run: Run): void {
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
     .option('--recent <n>', 'number of earlier changes to start with', toRecent, 10)
     .option('--personal', personalHelp, false)
-    .option('--json', 'one JSON document per line for each change', false)
+    .option('--json', 'print one JSON document per line for each change', false)
     .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
     .action((options: LiveOptions) => run((context) => live(context, options)));
 }

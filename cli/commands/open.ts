@@ -9,7 +9,7 @@ export function addOpen(program: Command, run: Run): void {
   program
     .command('open')
     .description('Print a link that signs one browser in to the page, once, within ten minutes')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('open'))
     .action((options: { json: boolean }) => run((context) => open(context, options)));
 }

@@ -22,8 +22,8 @@ export function addPreview(program: Command, run: Run): void {
     .option('--item <list:key>', 'only this item')
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
     .option('--limit <n>', 'number of items, newest first', wholeNumber(1000), 20)
-    .option('--changed-from <file>', 'only items for which another pigeonpost.yaml would send something else')
-    .option('--json', 'one JSON document', false)
+    .option('--changed-from <file>', 'only items for which this other pigeonpost.yaml would send something different')
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('preview --sink crm --list attendees --limit 5 --changed-from old.yaml'))
     .action((options: PreviewOptions) => run((context) => preview(context, options)));
 }

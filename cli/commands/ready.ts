@@ -13,7 +13,7 @@ export function addReady(program: Command, run: Run): void {
   program
     .command('ready <pigeonhole>')
     .description('Check whether pigeonpost is ready for an event')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json'))
     .action((pigeonhole: string, options: Omit<ReadyOptions, 'pigeonhole'>) =>
       run((context) => ready(context, { pigeonhole, ...options })),

@@ -18,9 +18,9 @@ export function addReplay(program: Command, run: Run): void {
     .option('--list <list...>', 'only these lists')
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
     .option('--from <time>', 'only items changed since 2026-11-21, 2026-11-21T09:30Z or 2h (ago)')
-    .option('--dry-run', 'only the number of items; nothing is sent', false)
+    .option('--dry-run', 'show the number of items without sending anything', false)
     .option('--reason <text>', reasonHelp)
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('replay hooks --list questions votes --from 2h --dry-run'))
     .action((sink: string | undefined, options: Omit<ReplayOptions, 'sink'>) =>
       run((context) => replay(context, { sink, ...options })),

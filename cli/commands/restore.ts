@@ -30,8 +30,8 @@ export function addRestore(program: Command, run: Run): void {
     .option('--key-file <file>', "the ledger's key, if the folder does not have it")
     .option('--identity <file>', 'identity file of age that decrypts a backup made with --encrypt-to')
     .option('--other-ledger', 'allow the backup to replace the store of another ledger', false)
-    .option('--yes', 'no confirmation', false)
-    .option('--json', 'one JSON document', false)
+    .option('--yes', 'skip the confirmation', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', restoreHelp)
     .action((file: string | undefined, options: Omit<RestoreArguments, 'file'>) =>
       run((context) => restore(context, { file, ...options })),

@@ -18,9 +18,9 @@ export function addStart(program: Command, run: Run): void {
   program
     .command('start')
     .description('Read, deliver and serve the API; the store and Temporal are embedded unless addresses are configured')
-    .option('--accept-config', 'make this file current, even if a newer one was applied', false)
-    .option('--adopt', 'use a ledger that belonged to another Temporal', false)
-    .option('--plain', 'log lines instead of the screen on a terminal', false)
+    .option('--accept-config', 'use this file even if a newer one was applied', false)
+    .option('--adopt', 'use a ledger that was used with another Temporal', false)
+    .option('--plain', 'print log lines instead of the live screen', false)
     .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
     .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
       run((context) => start(context, { ...options, role: 'start' })),
@@ -31,7 +31,7 @@ export function addStart(program: Command, run: Run): void {
 export function addWorker(program: Command, run: Run): void {
   program
     .command('worker')
-    .description('Run a worker process beside others, on their PostgreSQL and Temporal')
+    .description('Run an additional worker process that shares PostgreSQL and Temporal with the others')
     .option('--listen <host:port>', 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9464')
     .addHelpText('after', exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464'))
     .action((options: { listen?: string }) =>
@@ -43,7 +43,7 @@ export function addWorker(program: Command, run: Run): void {
 export function addApi(program: Command, run: Run): void {
   program
     .command('api')
-    .description('Serve only the HTTP API, beside workers on their PostgreSQL and Temporal')
+    .description('Serve only the HTTP API, sharing PostgreSQL and Temporal with the workers')
     .addHelpText('after', exampleText('api --config acme.yaml'))
     .action(() => run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' })));
 }

@@ -17,8 +17,8 @@ export function addStatus(program: Command, run: Run): void {
   program
     .command('status')
     .description('Show problems, events and sinks of the running pigeonpost')
-    .option('--json', 'one JSON document', false)
-    .option('--counts', 'items by list and sink as well; reads the whole ledger', false)
+    .option('--json', 'print one JSON document', false)
+    .option('--counts', 'also count the items by list and sink; reads the whole ledger', false)
     .option('--watch', 'refresh every 2 s until Ctrl-C', false)
     .addHelpText('after', exampleText('status', 'status --watch', 'status --json'))
     .action((options: StatusOptions) => run((context) => status(context, options)));

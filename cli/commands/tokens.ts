@@ -29,7 +29,7 @@ export function addToken(program: Command, run: Run): void {
     .requiredOption('--role <role>', `${roles.join(', ')}; may be repeated`, addRole)
     .requiredOption('--expires <days>', 'lifetime in days such as 90d, or never')
     .option('--workspace <name>', 'only workspace that the token can see')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', rolesHelp)
     .action((name: string, options: Omit<NewTokenArguments, 'name'>) =>
       run((context) => createToken(context, { name, ...options })),
@@ -37,14 +37,14 @@ export function addToken(program: Command, run: Run): void {
   token
     .command('list')
     .description('List tokens that are not revoked')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('token list'))
     .action((options: { json: boolean }) => run((context) => listTokens(context, options)));
   token
     .command('revoke <name>')
     .description('Revoke a token')
-    .option('--yes', 'no confirmation', false)
-    .option('--json', 'one JSON document', false)
+    .option('--yes', 'skip the confirmation', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('token revoke page'))
     .action((name: string, options: { yes: boolean; json: boolean }) =>
       run((context) => revokeToken(context, { name, ...options })),

@@ -14,7 +14,7 @@ export function addWhy(program: Command, run: Run): void {
     .command('why <list:key>')
     .description('Explain an item: when it was read, what each sink received and answered, or why nothing was sent')
     .option('--pigeonhole <id>', 'ID or WORKSPACE/ID, if several pigeonholes have that key')
-    .option('--json', 'one JSON document', false)
+    .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('why question:9001'))
     .action((item: string, options: { pigeonhole?: string; json: boolean }) =>
       run((context) => why(context, { item, ...options })),

@@ -41,7 +41,7 @@ export async function act(action: Action): Promise<void> {
   if (action.do === 'pause') {
     const given = await askPerson({
       title: `Pause ${called}?`,
-      body: 'It stops until you resume it. Nothing is lost: changes found in the meantime are kept.',
+      body: 'It stops until you resume it. Changes found in the meantime are kept.',
       confirm: 'Pause',
       field: { label: 'Reason', hint: 'Shown to other operators' },
     });
@@ -51,7 +51,7 @@ export async function act(action: Action): Promise<void> {
   if (action.do === 'approve') {
     const given = await askPerson({
       title: `Start sending to ${called}?`,
-      body: 'So far, the sink has only counted changes. Once you approve it, it sends them, starting with the ones it counted.',
+      body: 'So far, the sink has only counted changes. After you confirm, pigeonpost sends these changes and all later ones.',
       confirm: 'Start sending',
     });
     if (given === null) return;

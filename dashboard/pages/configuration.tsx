@@ -52,7 +52,7 @@ export function Configuration() {
         title={
           overview.data === undefined ? 'Configuration' : `Configuration ${overview.data.configuration} is running`
         }
-        note="Edit pigeonpost.yaml where pigeonpost runs, compare it here with what is running, then apply it."
+        note="Edit pigeonpost.yaml on the machine where pigeonpost runs, compare it here with the running configuration, then apply it."
       >
         {mayOperate ? <Button onPress={compare}>Compare with the file</Button> : null}
         {mayApply && plan !== null ? (

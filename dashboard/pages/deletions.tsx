@@ -21,7 +21,7 @@ export function Deletions() {
       <PageHead
         kind="Deletions"
         title="Held until you decide"
-        note="So many items disappeared from a list of the service at the same time that it may be a mistake. Sinks are not notified until you confirm the deletion."
+        note="An unusually large number of items disappeared from a list at the same time, which may be a mistake in the service. Sinks are not notified until you confirm the deletion."
       />
       <AwaitAnswer asked={asked} lines={4}>
         {({ held }) =>

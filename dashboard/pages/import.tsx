@@ -74,7 +74,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
     if (what === 'cancel') {
       const given = await askPerson({
         title: 'Cancel the import?',
-        body: 'Registrants that were already created stay. You can import the same file again later; only the missing rows are sent.',
+        body: 'Registrants that were already created stay. You can import the same file again later; pigeonpost then sends only the missing rows.',
         confirm: 'Cancel the import',
         grave: true,
       });

@@ -19,7 +19,7 @@ export function Imports() {
       <PageHead
         kind="Imports"
         title="Registrants from files"
-        note="Each row becomes one registrant, even if a request or an answer is lost."
+        note="Each row becomes one registrant, even if a request or response is lost."
       >
         {mayImport ? (
           <a class="button main" href={address.newImport()}>

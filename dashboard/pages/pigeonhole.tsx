@@ -117,7 +117,7 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
         </Fact>
         <Fact
           label="Deletions held"
-          note={heldDeletions === 0 ? 'none to decide' : <a href={address.deletions}>decide about them</a>}
+          note={heldDeletions === 0 ? 'none to decide' : <a href={address.deletions}>decide</a>}
         >
           {grouped(heldDeletions)}
         </Fact>

@@ -29,7 +29,7 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
           <thead>
             <tr>
               <th>Lists</th>
-              <th>Polling interval in force</th>
+              <th>Current polling interval</th>
               <th class="number">Read</th>
               <th class="number">Next</th>
             </tr>

@@ -45,7 +45,7 @@ export function Planned({ check: { rows, counts, estimate, canary } }: { readonl
           {grouped(existing)}
         </Fact>
         {rejected + elsewhere === 0 ? null : (
-          <Fact label="Refused before, or part of another import">{grouped(rejected + elsewhere)}</Fact>
+          <Fact label="Refused earlier, or in another import">{grouped(rejected + elsewhere)}</Fact>
         )}
         <TimeFacts estimate={estimate} />
       </Facts>
