@@ -1,23 +1,23 @@
 const reasons: Readonly<Record<string, string>> = {
-  'consent-refused': 'the person has refused consent',
+  'consent-refused': 'the person refused consent',
   'consent-not-asked': 'the person was not asked for consent',
-  'consent-not-known': 'it is not known whether the person consents',
-  condition: 'left out by the condition of its mapping',
-  'not-selected': 'of pigeonholes that no sync of this sink selects',
-  'list-not-wanted': 'of a list that it is sent no more',
-  'never-sent': 'there is nothing to take back: nothing of it was sent there',
-  unchanged: 'the destination has it so already',
-  kept: 'what was sent of it stays there, as its settings say',
-  'no-match': 'nothing of it says whose record it is',
-  'no-email': 'it has no e-mail address to be found by',
-  'no-person': 'the person may not be named',
-  observe: 'the sink only observes',
-  erased: 'the person was forgotten, and this sink had received nothing of the item',
-  'by-replay': 'a replay has delivered it',
-  expired: 'its text was kept for its time, and dropped',
+  'consent-not-known': 'the service does not say whether the person gave consent',
+  condition: 'the condition of the mapping (`when`) excludes it',
+  'not-selected': 'no sync of this sink selects its pigeonhole',
+  'list-not-wanted': 'the sink no longer receives its list',
+  'never-sent': 'there is nothing to remove: the sink never received the item',
+  unchanged: 'the destination already has this content',
+  kept: 'the settings of the sink keep what it received',
+  'no-match': 'it has no value that identifies the record',
+  'no-email': 'it has no e-mail address, which the sink needs to find the record',
+  'no-person': 'the identity of the person must not be sent',
+  observe: 'the sink only observes (`mode: observe`)',
+  erased: 'the person was forgotten before the sink received the item',
+  'by-replay': 'a replay delivered it',
+  expired: 'the retention period of its content has ended',
 };
 
-/** Why something was withheld, as a person says it. The code itself where there are no words for it. */
+/** Returns a reason for withholding in words, or its code if there are none. */
 export function reasonText(reason: string): string {
   return reasons[reason] ?? reason;
 }
@@ -35,49 +35,50 @@ const causes: readonly { readonly matches: RegExp; readonly says: CauseText }[] 
     matches: /^mapping/,
     says: {
       meaning: 'an expression of the mapping failed on these items',
-      help: 'preview one to see it, correct the expression in pigeonpost.yaml, and apply the configuration: that sends them again',
+      help: 'preview one of the items, correct the expression in pigeonpost.yaml, and apply the configuration, which sends them again',
     },
   },
   {
     matches: /^outcome-unknown$/,
     says: {
-      meaning: 'the answer was lost and it could not be looked up whether the destination has them',
-      help: 'check the destination: redrive only changes that are missing there, since others would be there twice',
+      meaning: 'the answer was lost, and pigeonpost could not find out whether the destination has them',
+      help: 'check the destination, and redrive only the changes that are missing there: others would arrive twice',
     },
   },
   {
     matches: /^withdrawals-held$/,
     says: {
-      meaning: 'so many people withdrew consent at once that removing them waits for a person',
-      help: 'see that it is meant, then redrive them to have the removals carried out',
+      meaning:
+        'an unusually large number of people withdrew consent at the same time, so their removal waits for a decision',
+      help: 'check that the withdrawals are intended, then redrive them to remove the people from the destination',
     },
   },
   {
     matches: /^attempts-exhausted$/,
     says: {
-      meaning: 'every attempt at them failed while others passed',
-      help: `read what the destination answered, fix the record or the destination, ${redriveThem}`,
+      meaning: 'every attempt failed, while other changes were accepted',
+      help: `read the answer of the destination, fix the record or the destination, ${redriveThem}`,
     },
   },
   {
     matches: /forget-by-hand$/,
     says: {
-      meaning: 'the destination cannot be asked to remove these',
-      help: 'remove them there by hand; redriving does not help',
+      meaning: 'the destination offers no way to remove these records automatically',
+      help: 'remove them by hand at the destination; a redrive does not help',
     },
   },
   {
     matches: /(not-found|gone|is_archived|not-published|assignment|no-permission|no-external-id)/i,
     says: {
-      meaning: 'what they belong to is not there, is closed, or may not be used',
-      help: `make it, open it or grant the permission at the destination, ${redriveThem}`,
+      meaning: 'the object that they belong to does not exist, is closed, or is not accessible',
+      help: `create it, open it or grant the permission at the destination, ${redriveThem}`,
     },
   },
   {
     matches: /(invalid|missing|too_long|not-storable|unsafe|http:4|duplicate|conflict)/i,
     says: {
-      meaning: 'the destination does not take them as they are',
-      help: `read what it answered, correct the record or the mapping, ${redriveThem}`,
+      meaning: 'the destination rejects their content',
+      help: `read the answer of the destination, correct the record or the mapping, ${redriveThem}`,
     },
   },
 ];
@@ -85,7 +86,7 @@ const causes: readonly { readonly matches: RegExp; readonly says: CauseText }[] 
 /** Text for a cause that is not listed. */
 const anyCause: CauseText = {
   meaning: 'the destination refused them',
-  help: `read what it answered, fix what it names, ${redriveThem}`,
+  help: `read the answer of the destination, fix the cause, ${redriveThem}`,
 };
 
 export function causeText(cause: string): CauseText {

@@ -144,7 +144,7 @@ function refuseEnded({ target }: ImportCheck, force: boolean): void {
   if (target.status !== 'ended' || force) return;
   throw new CommandError(
     ExitCode.WrongUse,
-    `${targetInWords(target)}: it is over; add --force to import into it all the same`,
+    `${targetInWords(target)}: it has ended; add --force to import into it anyway`,
   );
 }
 

@@ -150,7 +150,7 @@ function refuseOther(file: string, { ledger }: BackupFacts, present: ErasureList
   if (ledger === present.ledger) return;
   throw new BackupError(
     'otherLedger',
-    `${file} is a backup of another ledger (${ledger}) than the one that is there (${present.ledger}): check "store", or say --other-ledger to put it in its place all the same`,
+    `${file} is a backup of another ledger (${ledger}) than the present one (${present.ledger}): check "store", or add --other-ledger to replace it anyway`,
   );
 }
 

@@ -72,7 +72,7 @@ const stops = {
 } as const satisfies Partial<Record<Trouble['code'], ReadyCheck['state']>>;
 
 function runningCheck({ troubles, sinks }: EventWork): ReadyCheck {
-  const about = { id: 'running', label: 'At work' };
+  const about = { id: 'running', label: 'Running' };
   const found = troubles.filter((trouble): trouble is Trouble & { code: keyof typeof stops } => trouble.code in stops);
   if (found.length === 0) {
     return {
@@ -94,7 +94,7 @@ function runningCheck({ troubles, sinks }: EventWork): ReadyCheck {
 }
 
 function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
-  const about = { id: 'parked', label: 'Parked' };
+  const about = { id: 'parked', label: 'Decisions' };
   const { heldDeletions } = pigeonhole;
   const sinks = [...new Set(deadLetters.map(({ sink }) => sink))];
   const found = [
@@ -104,9 +104,10 @@ function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
     })),
     ...(heldDeletions === 0
       ? []
-      : [{ says: `${counted(heldDeletions, 'deletion')} wait for a person`, todo: 'pigeonpost deletions list' }]),
+      : [{ says: `${counted(heldDeletions, 'deletion')} wait for a decision`, todo: 'pigeonpost deletions list' }]),
   ];
-  if (found.length === 0) return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait' };
+  if (found.length === 0)
+    return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait for a decision' };
   return {
     ...about,
     state: 'failed',

@@ -107,7 +107,7 @@ suite('the overview', () => {
 suite('a sink', () => {
   it('explains its dead letters, redrives them and shows their outcomes', async () => {
     await go('#/sink/hooks?part=dead-letters');
-    await shows(/2 changes of attendees: the destination does not take them as they are/);
+    await shows(/2 changes of attendees: the destination rejects their content/);
     await shows('http:422');
     await shows(/HTTP 422/);
     await press(/^Show$/);

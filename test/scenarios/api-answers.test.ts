@@ -177,7 +177,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
           list: 'attendees',
           state: 'withheld',
           reason: 'consent-refused',
-          words: 'the person has refused consent',
+          words: 'the person refused consent',
           changes: 1,
         }),
       ]),
