@@ -319,7 +319,7 @@ describe('the API before it serves', () => {
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.text)).toMatchObject({
       status: 503,
-      detail: 'pigeonpost is starting: ask again in some seconds',
+      detail: 'pigeonpost is starting: try again in a few seconds',
     });
     const served = await serving();
     expect((await ask(served.api, '/api/status', { headers: asLocal })).status).toBe(200);

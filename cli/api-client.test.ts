@@ -36,7 +36,7 @@ describe('a command that contacts a running pigeonpost', () => {
       apiClient(() => Promise.resolve({ url: api.url, token: undefined })).status({ counts: false }),
     ).rejects.toMatchObject({
       exitCode: ExitCode.Unreachable,
-      message: 'pigeonpost is starting: ask again in some seconds',
+      message: 'pigeonpost is starting: try again in a few seconds',
     });
     await api.close();
   });

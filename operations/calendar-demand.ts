@@ -196,7 +196,7 @@ export function adviseOnQuota(
       return { fits: false, text: `${over}: with "every: { ${changes.join(', ')} }" it needs ${less}.` };
     }
   }
-  return { fits: false, text: `${over}: read fewer lists or pigeonholes, or have the plan raised.` };
+  return { fits: false, text: `${over}: read fewer lists or pigeonholes, or request a larger quota.` };
 }
 
 function longer(every: Intervals, live: number, upcoming: number): Intervals {

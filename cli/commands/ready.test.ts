@@ -7,7 +7,7 @@ const quota: ReadyCheck = {
   label: 'Request quota',
   state: 'failed',
   says: 'the busiest day needs about 12,000 requests, and reading may use 9000 of 10000',
-  todo: 'have the plan raised',
+  todo: 'request a larger quota',
 };
 
 function readinessOf(...checks: ReadyCheck[]): Readiness {
@@ -37,7 +37,7 @@ describe('the output of ready', () => {
       'ok       Sessions: 12 sessions',
       'FAILED   Request quota: the busiest day needs about 12,000',
       '         requests, and reading may use 9000 of 10000',
-      '         -> have the plan raised',
+      '         -> request a larger quota',
       'not ready: 1 to fix',
     ]);
   });

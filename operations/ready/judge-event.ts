@@ -42,7 +42,7 @@ export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]
     ...about,
     state: impossible.length > 0 ? 'failed' : 'warning',
     says: `${there}; ${found.join('; ')}`,
-    todo: 'compare with the programme, and set the times right in the dashboard of the service',
+    todo: 'compare the times with the programme, and correct them in the dashboard of the service',
   };
 }
 
@@ -162,13 +162,18 @@ export function judgeService(
 function judgeFailure(failure: ApiError | PermitRefusal): ReadyCheck {
   const asSeen = 'the lines below use the last known state';
   if (failure instanceof PermitRefusal) {
-    return { ...aboutService, state: 'unknown', says: `${failure.message}; ${asSeen}`, todo: 'ask again later' };
+    return {
+      ...aboutService,
+      state: 'unknown',
+      says: `${failure.message}; ${asSeen}`,
+      todo: 'run the check again later',
+    };
   }
   const passes = ['quota', 'throttled', 'transient', 'aborted'].includes(failure.kind);
   return {
     ...aboutService,
     state: passes ? 'unknown' : 'failed',
     says: `${failure.message}; ${asSeen}`,
-    todo: passes ? 'ask again in a minute' : 'pigeonpost check',
+    todo: passes ? 'run the check again in a minute' : 'pigeonpost check',
   };
 }

@@ -38,7 +38,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
       ...about,
       state: 'warning',
       says: 'none is known yet, because nobody was imported and nobody has signed in: the mappings cannot be compared',
-      todo: 'sign in once as a test, then ask again',
+      todo: 'sign in once as a test, then run the check again',
     };
   }
   const names = known.profile.slice(0, maxFields).map((name) => JSON.stringify(name));
@@ -50,7 +50,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
     ...about,
     state: 'warning',
     says: `${counted(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
-    todo: 'write the field as this event names it; $field("one name", "another") reads whichever there is',
+    todo: 'use the field name of this event; $field("one name", "another") reads the first that exists',
   };
 }
 

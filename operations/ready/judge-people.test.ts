@@ -26,7 +26,7 @@ describe('the registrants of an event', () => {
       'failed',
       /nobody signs in without a code/,
     ],
-    ['of whom none was imported', {}, {}, 'warning', /^none was imported from here$/],
+    ['of whom none was imported', {}, {}, 'warning', /^none was imported with pigeonpost$/],
     ['of whom some were refused', {}, { ...all, rejected: 3 }, 'failed', /3 rows refused/],
     ['of whom some may be there', {}, { ...all, unknown: 1 }, 'failed', /1 row nobody knows/],
     ['of whom some were never sent', {}, { ...all, givenUp: 2 }, 'failed', /2 rows not sent/],

@@ -34,8 +34,8 @@ export function judgeRegistrants(settings: RegistrantSettings, counts: Registran
     return {
       ...about,
       state: 'warning',
-      says: `none was imported from here${codes}`,
-      todo: 'pigeonpost import FILE --pigeonhole ID; nothing has to be done if they were entered at the service',
+      says: `none was imported with pigeonpost${codes}`,
+      todo: 'pigeonpost import FILE --pigeonhole ID; nothing to do if they were created in the service',
     };
   }
   return judgeImported(settings, counts);
@@ -88,7 +88,7 @@ export function judgeConsent(
   const accepted = `it accepts consent ${accepts.join(', ')}`;
   const told = counts.filter(({ items, withheld }) => items > 0 || Object.keys(withheld).length > 0);
   if (told.length === 0) {
-    return { ...about, state: 'ok', says: `nobody was read yet; ${accepted}` };
+    return { ...about, state: 'ok', says: `no attendee has been read yet; ${accepted}` };
   }
   const says = told.map(({ list, items, withheld }) => {
     const all = Object.values(withheld).reduce((sum, n) => sum + n, 0);
@@ -103,7 +103,7 @@ export function judgeConsent(
     ...about,
     state: 'warning',
     says: `${says.join('; ')}; ${accepted}`,
-    todo: `if they have agreed elsewhere, say so in sinks.${name}.consent, with its basis`,
+    todo: `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
   };
 }
 

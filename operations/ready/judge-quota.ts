@@ -46,7 +46,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
     return {
       ...about,
       state: 'warning',
-      says: `its busiest day, ${busiest.day}, needs about ${counted(need, 'request')}; the service has not told how many there are`,
+      says: `its busiest day, ${busiest.day}, needs about ${counted(need, 'request')}; the service does not report the quota`,
       todo: 'compare with your plan: pigeonpost check --estimate --quota N',
     };
   }
@@ -57,7 +57,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
     ...about,
     state: 'failed',
     says: text,
-    todo: 'change "every" of the sync, then "pigeonpost config apply"; or have the plan raised',
+    todo: 'change "every" of the sync, then "pigeonpost config apply"; or request a larger quota',
   };
 }
 

@@ -32,7 +32,7 @@ describe('the people of a sink', () => {
       'warning',
       'will send 0 registrants, withhold 20,000 (20,000 have not said yet); it accepts consent obtained',
     ],
-    ['none of whom is there', [], 'ok', 'nobody was read yet; it accepts consent obtained'],
+    ['none of whom is there', [], 'ok', 'no attendee has been read yet; it accepts consent obtained'],
   ])('%s', (_, counts, state, says) => {
     expect(judgeConsent('crm', ['obtained'], counts)).toMatchObject({ id: 'consent:crm', state, says });
   });
@@ -88,7 +88,7 @@ describe('the quota on the days of an event', () => {
       'that the service does not state',
       { limit: null },
       'warning',
-      /needs about 8,640 requests; the service has not told/,
+      /needs about 8,640 requests; the service does not report/,
     ],
     ['of an event without days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
     ['of an event that is over', { event: days(-3, -1) }, 'ok', /is over/],

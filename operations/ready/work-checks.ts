@@ -38,20 +38,20 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
     return {
       ...about,
       state: 'failed',
-      says: `the service does not know pigeonhole ${name} any more, since ${goneAt}`,
+      says: `the service deleted pigeonhole ${name}, noticed at ${goneAt}`,
     };
   }
   const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
   if (hindrance !== undefined) {
-    return { ...about, state: 'failed', says: hindrance.title, todo: '"pigeonpost status" shows what is tried' };
+    return { ...about, state: 'failed', says: hindrance.title, todo: '"pigeonpost status" shows the cause' };
   }
   const by = `sync ${syncs.join(' and ')}`;
   if (state === 'backfilling' || freshAsOf === null) {
     return {
       ...about,
       state: 'warning',
-      says: `${by} reads it for the first time, and has not come to the end yet`,
-      todo: 'ask again in some minutes',
+      says: `${by} is still reading it for the first time`,
+      todo: 'run the check again in a few minutes',
     };
   }
   return { ...about, state: 'ok', says: `${by} reads it; the oldest read of its lists ended at ${freshAsOf}` };
