@@ -43,8 +43,8 @@ export interface LaneSettings {
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
   /**
-   * The limit, as a share and as a number, up to which removals after withdrawn consent need no confirmation by an
-   * operator.
+   * An operator must confirm removals after withdrawn consent only above both limits: a share of the people sent to the
+   * sink, and a number of people.
    */
   readonly withdrawals: { readonly share: number; readonly items: number };
 }

@@ -48,9 +48,10 @@ export interface BatchVerdict {
 
 /**
  * Decides the next state of each delivery in a batch from the outcomes. Pure. A failure counts against a record only if
- * other records passed: in the same batch, earlier, or on other lanes. If nothing passes, the sink is at fault and no
- * record uses up its attempts. If only a few records are left and they failed while others passed, their failures count
- * against them and not against the sink, so that they block no others.
+ * other records passed (in the same batch, earlier, or on other lanes), or if the lane has failed for
+ * `blameRecordsAfterMs` and the sink has few open deliveries. Otherwise the sink is at fault, and no record uses up its
+ * attempts. If only a few records are left and they failed while others passed, their failures count against them and
+ * not against the sink, so that they block no others.
  *
  * A rejection is judged in the same way (decision 0078). It parks its record if another record passed in the same
  * batch, or has passed since the first rejection. Otherwise the destination may reject everything: the record is tried
@@ -149,7 +150,7 @@ function isWaiting(outcome: Settlement): outcome is Waiting {
   return outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause';
 }
 
-/** Returns the reason of the failure. Failures other than rejections come first: they are certainly the sink's. */
+/** Returns the reason for the failure. Failures other than rejections come first: they are certainly the sink's. */
 function failureOf(waits: readonly (Waiting | Rejected)[]): string {
   const first = waits.find(({ kind }) => kind !== 'rejected') ?? waits[0]!;
   return first.kind === 'rejected' ? `${first.detail}; every change is refused` : first.detail;
@@ -198,7 +199,7 @@ interface SettleRules {
   readonly isDoubted: boolean;
 }
 
-/** Adds the destination's objects of the item and its siblings if the outcome contains any. */
+/** Adds the objects that the outcome contains for the item and its siblings, if any. */
 function withObject(settled: Settled, { list, key }: Candidate, outcome: Settlement): Settled {
   if (!('object' in outcome) || outcome.object === undefined) return settled;
   const siblings = Object.entries(outcome.siblings ?? {}).map(([sibling, value]) => ({ list, key: sibling, value }));

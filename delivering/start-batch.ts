@@ -28,7 +28,7 @@ export interface BatchRequest {
   readonly untriedFirst: boolean;
   /** Consent states that make an identity visible. */
   readonly accepts: ReadonlySet<Consent>;
-  /** Returns a decision for each candidate, in their order, from what the transaction sees. */
+  /** Returns one decision per candidate, in the same order, based on the rows that the transaction sees. */
   readonly decide: (tx: Queryable, candidates: readonly Candidate[]) => Promise<readonly Decision[]>;
 }
 

@@ -170,7 +170,7 @@ function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem,
 }
 
 /**
- * Whether the stored item and the one just read are equal apart from the fields that the rules of one or the other
+ * Whether the stored item and the one just read are equal, ignoring every field that the reading rules of either one
  * drop. True if the stored payload has expired.
  */
 function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
@@ -206,7 +206,7 @@ async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenIt
         });
 }
 
-/** `anonymousResponses` of those sessions for which it is known. */
+/** Returns the known values of `anonymousResponses`, by session id. */
 export async function sessionSettings(
   tx: Queryable,
   ref: number,
@@ -224,7 +224,7 @@ export async function sessionSettings(
 }
 
 /**
- * Returns the anonymity flag of the item with the same key in `qna-questions` for each question. The map's keys are
+ * Returns, for each question, the anonymity flag of the `qna-questions` item with the same key. The map's keys are
  * `<question> <session>`, so that an item from another session is not used.
  */
 export async function questionFlags(

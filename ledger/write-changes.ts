@@ -105,7 +105,7 @@ export async function writeChanges(
   return { created, updated: changes.length - created };
 }
 
-/** Whether all items are new and were read under the same rules, so that no stored row has to be read or kept. */
+/** Whether all items are new and were read under the same rules, so that there is no stored row to read or snapshot. */
 export function isAllNew(differingItems: readonly DifferingItem[]): boolean {
   return differingItems.every(({ known, rules }) => known === undefined && rules === differingItems[0]!.rules);
 }
@@ -157,7 +157,9 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: re
   ]);
 }
 
-/** An upsert and not `update … from`, which reads the whole list for a few rows while the table has no statistics. */
+/**
+ * Upserts items. While the table has no statistics, `update … from` would read the whole list to update a few rows.
+ */
 const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
     copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
   select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[], $8::bytea[],
@@ -280,8 +282,8 @@ function keysOf(differingItems: readonly DifferingItem[]): string[] {
 }
 
 /**
- * Removes what may no longer be kept from the snapshots of earlier revisions: the person's identity if the item is now
- * anonymous, and fields that are now dropped. The ids of the changes do not change.
+ * Rewrites the snapshots of earlier revisions without the data that must no longer be stored: the person's identity if
+ * the item is now anonymous, and fields that are now dropped. The ids of the changes do not change.
  */
 export async function rewriteSnapshots(
   tx: Queryable,

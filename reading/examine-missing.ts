@@ -16,9 +16,9 @@ const maxSets = 10;
 const maxItems = 500;
 
 /**
- * Requests the items that a sweep did not show, by means of a filter, if the list has one that is narrow enough. A
- * response with the whole filtered set shows whether an item was deleted. In a list without ids, also requests the rows
- * that the sweep showed more often than the ledger holds them, because the extra copies may be real.
+ * Uses filtered requests to look up the items that a sweep did not show, if the list has one that is narrow enough.
+ * A response with the whole filtered set shows whether an item was deleted. In a list without ids, also looks up rows
+ * if the sweep showed more copies of them than the ledger holds, because the extra copies may be real.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { deps, place, lease, readLimits } = reading;
@@ -51,8 +51,8 @@ interface Group {
 
 async function lookUpGroup(reading: StreamReading, group: Group): Promise<void> {
   const first = await readSet(reading, group);
-  // A walk that did not show an item's place proves nothing: the item may have moved to a page that was already read.
-  // Then the first response is the only one that lacks the item, and one response can be a glitch.
+  // If no walk showed an item's neighbours without the item, the walks prove nothing: the item may have moved to a page
+  // that was already read. Then the first response is the only evidence, and one response can be a glitch.
   const needsSecond = first.gone.some((key) => !group.lackedInPlace.has(key));
   if (!needsSecond) return await storeResult(reading, first);
   const second = await readSet(reading, group);
@@ -71,7 +71,8 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
-  // A row outside the set shows that the service ignores the filter; a row without identity may be the missing item.
+  // A row outside the set shows that the service ignores the filter. A row whose key cannot be read may be the missing
+  // item.
   const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
   const complete = !page.hasMore && isSet && seen.unidentified === 0;
   if (complete) {

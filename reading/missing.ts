@@ -71,9 +71,7 @@ export async function settleMissing(
   );
 }
 
-/**
- * Removes the items that a walk showed from the missing items, and adds none. For walks that cannot prove a deletion.
- */
+/** Removes from the missing items those that a walk showed, and adds none. For walks that cannot prove a deletion. */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
@@ -140,8 +138,9 @@ export async function removeProved(
 }
 
 /**
- * Returns the keys that were also absent from an earlier, separate response. If they are a large part of the stream,
- * that request must be older by the configured time. Stores with every key the time from which it can be confirmed.
+ * Returns the keys that were also absent from an earlier, separate response. If the keys are a large part of the
+ * stream, the two requests must be at least `confirmMs` apart. Stores, for each key, the earliest time at which a
+ * response can confirm its absence.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -243,8 +242,8 @@ const settledAfterMs = 60_000;
 /**
  * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. If
  * every poll reads the stream completely (`walksAgain`), the first walk that showed an item's neighbours without the
- * item is also repeated immediately, unless the item has only just appeared. Each item causes only one such repeat, so
- * an item whose absence walks cannot prove does not cause one walk after another.
+ * item is also repeated immediately, unless the item has only just appeared. Each item causes only one such repeat.
+ * Otherwise, an item could cause one walk after another if walks cannot prove its absence.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -285,10 +284,13 @@ export interface ItemToLookUp {
   readonly walksWithout: number;
 }
 
-/** Minimum time between two filtered requests for the same item. */
+/** Minimum time between two look-ups of the same item, unless its absence can be confirmed sooner. */
 const lookAgainMs = 10 * 60_000;
 
-/** Returns the missing items of a stream that were not requested recently. */
+/**
+ * Returns the missing items of a stream that are due for a look-up: those not looked up within `lookAgainMs`, and those
+ * whose absence has become confirmable since their last look-up.
+ */
 export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   const rows = await ledger.db.query<RowToLookUp>(
     `select m.key, i.session_id, i.attendee_id, i.payload, m.walks
@@ -336,7 +338,7 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items that the last sweep showed more often than the ledger holds them. Either
+ * For a list without ids: returns the items of which the last sweep showed more copies than the ledger holds. Either
  * the copies exist, or a row moved to the next page during the sweep.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {

@@ -18,7 +18,7 @@ import { type WalkBudget, type PageRequest, PageRequests, repeatedCursor, create
 const slowAnswerMs = 10;
 /**
  * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
- * thread parses a page. A shorter walk would mostly return its last permit unused.
+ * thread parses a page. A walk that ends earlier would usually return such a permit unused.
  */
 const longWalkPages = 4;
 /** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
@@ -45,10 +45,10 @@ interface Arrived {
 }
 
 /**
- * Continues a walk page by page: request, check, hash, compare, write, next. The next page is requested as soon as this
- * one arrives and is parsed while the store writes this one. Each page commits together with the walk's position and
- * only under the stream's current lease, so a walk can be interrupted anywhere and continues after its last stored
- * page.
+ * Continues a walk page by page: request, check, hash, compare, write, next. Requests the next page as soon as the
+ * current one arrives, and parses it while the store writes the current one. Each page commits together with the walk's
+ * position and only under the stream's current lease, so a walk can be interrupted anywhere and continues after its
+ * last stored page.
  * @throws {ApiError} when a request fails; pages read before it are stored
  * @throws {PermitRefusal} when the quota has no permit for a request
  */
@@ -166,7 +166,11 @@ function rulesOf({ place, lease }: StreamReading): string {
   return readingRules(place.plan.drop[lease.list as ListName] ?? []);
 }
 
-/** Returns the walk's position after the page, or `distrusted` if the page contradicts the expected order. */
+/**
+ * Returns the walk's position after the page. Returns `distrusted` if the walk is a poll and the page does not match
+ * the checkpoint, breaks the expected order, or shows that the service ignored the filter. A sweep that breaks the
+ * order discards the checkpoint and continues.
+ */
 async function checkProgress(
   reading: StreamReading,
   walk: OpenWalk,
@@ -187,7 +191,7 @@ async function checkProgress(
     ...walk,
     ...progress,
     firstAt: walk.firstAt ?? new Date(page.requestedAt),
-    // In the first sweep, every page is new: that is no difference from an earlier one.
+    // Every page of the first sweep is new, but there is no earlier sweep to differ from.
     differs: walk.differs || (seen !== null && walk.number !== 1),
   };
 }

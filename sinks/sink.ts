@@ -8,7 +8,7 @@ import type { Accounts } from './network/accounts.js';
  *
  * The life of a change: `plan` converts it into an operation (pure: preview and explanation run the same code), the
  * engine commits the start of an attempt, `send` makes the calls, and the engine commits the outcomes. If the process
- * dies between these commits, `recover` finds out what happened, if the sink can. Other sinks send again, which must be
+ * dies between these commits, a sink with `recover` finds out what happened. Other sinks send again, which must be
  * harmless (`repeats: 'harmless'`).
  */
 export interface Sink<Op extends Operation = Operation> {
@@ -19,14 +19,14 @@ export interface Sink<Op extends Operation = Operation> {
    */
   check(signal: AbortSignal): Promise<CheckLine[]>;
   /**
-   * Plans the operation for each subject, in their order. Pure: no I/O, no clock, no randomness. Never throws because
-   * of a subject.
+   * Returns one plan per subject, in the same order. Pure: no I/O, no clock, no randomness. Never throws because of a
+   * subject.
    */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Makes the calls and returns one outcome per operation, in their order. Never throws for a record or an answer: a
-   * failure is an outcome. Aborting the signal stops open calls soon; operations that have not started by then are
-   * `unsent`.
+   * Makes the calls and returns one outcome per operation, in the same order. Never throws because of a record or a
+   * response: a failure is an outcome. When the signal is aborted, calls in progress stop promptly; operations that
+   * have not started by then are `unsent`.
    */
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
@@ -38,9 +38,9 @@ export interface Sink<Op extends Operation = Operation> {
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * Plans what `recover` has to look for if an earlier attempt may have sent a change and the present mapping fails on
-   * that change or produces nothing for it. Never sent. Pure, like `plan`. `nothing`: the attempt cannot have created
-   * anything; `unplannable`: the sink cannot look for it, and leaves it to the operator.
+   * Plans look-ups for changes that an earlier attempt may have sent, if `plan` now returns no operation for them. The
+   * operations are only passed to `recover`, never sent. Pure, like `plan`. `nothing`: the attempt cannot have
+   * created anything; `unplannable`: the sink cannot look for it, and leaves it to the operator.
    */
   planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
@@ -78,15 +78,15 @@ export interface Subject {
   /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
-   * Set for the lists in the trait `siblingLists`: the items in which the same attendee answered the same question, and those
-   * that `object` names as `members`. Each is in its present state, and whether its person's identity is visible is
-   * decided for it separately.
+   * Set for the lists in the trait `siblingLists`: the items in which the same attendee answered the same question, and
+   * those that `object` names as `members`. Each is in its present state, and has its own decision about the visibility
+   * of the person's identity.
    */
   readonly siblings?: readonly Subject[];
   /**
-   * The reason to remove what was sent, if any: `change.data` is null then. `deleted`: the item was deleted in the
-   * service; `consent-withdrawn`, `erased`: the destination is to forget the person, in the way that `onForget`
-   * specifies.
+   * The reason to remove what was sent; null if the change is not a removal. The `change.data` of a removal is null.
+   * `deleted`: the item was deleted in the service; `consent-withdrawn`, `erased`: the destination is to forget the
+   * person, in the way that `onForget` specifies.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
 }
@@ -111,7 +111,7 @@ export interface Operation {
 export interface ErasedItems {
   /** Keys by list. */
   readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Ids of questions among them; their texts are also part of the items of others. */
+  /** Ids of questions among them; their texts are also part of other people's items. */
   readonly questions: ReadonlySet<number>;
 }
 
@@ -156,8 +156,8 @@ export interface Lane {
    */
   remember(memory: Fields): Promise<void>;
   /**
-   * Returns the objects of items from this sink's last outcomes on all its lanes, for a process that starts and has to
-   * know what others wrote. Reads all of them; absent if they are not kept.
+   * Returns the stored `object` of every item, from all lanes of this sink, so that a process that starts knows what
+   * other processes wrote. Reads all of them; absent if they are not kept.
    */
   objects?(): AsyncIterable<Fields>;
 }
@@ -187,9 +187,9 @@ export type Result =
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
    * Refused in its present form. Once other deliveries have passed, it becomes a dead letter under `cause`, a short
-   * stable code by which dead letters are grouped. Until then the destination may refuse everything (decision 0078),
-   * and the backlog is kept. `about: 'record'`: only this record is at fault, whatever happens to others (for example,
-   * the destination does not know the person).
+   * stable code by which dead letters are grouped. Until then, the backlog is kept, because the destination may be
+   * refusing everything (decision 0078). `about: 'record'`: only this record is at fault, whatever happens to others
+   * (for example, the destination does not know the person).
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
   /**
@@ -206,8 +206,8 @@ export type Result =
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 
 /**
- * `credential`: new credentials lift it; `gone`: the destination asked to stop; `destination`: the destination has
- * changed.
+ * `credential`: new credentials lift it; `gone`: the destination asked pigeonpost to stop; `destination`: the
+ * destination has changed.
  */
 export type PauseCause = 'credential' | 'gone' | 'destination';
 
@@ -249,7 +249,7 @@ export interface SinkEnvironment {
   readonly network: NetworkSettings;
   /** State that the process's sinks share by account; absent: this sink shares nothing. */
   readonly accounts?: Accounts;
-  /** Storage for credentials that change with use; absent if nothing is sent, as when a file is only checked. */
+  /** Storage for credentials that change with use; absent if the configuration is only checked. */
   readonly credentials?: KeptCredentials;
   /** The account's limits if they differ from the vendor's default. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
