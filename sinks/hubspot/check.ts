@@ -4,6 +4,7 @@ import { isHeld, listOf } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './config.js';
+import { nameWarnings } from '../name-warnings.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;
 
@@ -50,6 +51,9 @@ export async function checkAccount(
       ...creationProblems(keys, path, { records, objects }),
       ...(await listProblems(client, keys, path, budget)),
     ];
+    if (keys.object === 'contacts' && keys.match?.includes('email') === true) {
+      lines.push(...nameWarnings(keys.properties ?? {}, path).map((text) => ({ ok: true, text })));
+    }
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
     else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
       lines.push({ ok: true, text: `${path} (${keys.object}) finds everything that it writes` });

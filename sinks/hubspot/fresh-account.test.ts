@@ -94,6 +94,14 @@ describe('a service key', () => {
     ]);
   });
 
+  it('warns where names of contacts who are found by e-mail would be replaced', async () => {
+    const named = { email: 'item.Email', firstname: 'item.Name', lastname: { value: 'item.Name', write: 'if-empty' } };
+    await open([{ ...contacts, properties: named }]);
+    expect((await linesOf()).filter(({ text }) => text.startsWith('warning'))).toEqual([
+      { ok: true, text: expect.stringMatching(/records\[0\]\.properties\.firstname: "always" replaces the name/) },
+    ]);
+  });
+
   it('that lacks the scope of an object gets a finding from the check', async () => {
     await open([contacts], { tokens: { 'hubspot-token': ['crm.objects.marketing_events.read'] } });
     expect((await linesOf()).filter(({ ok }) => !ok).map(({ text }) => text)).toEqual([

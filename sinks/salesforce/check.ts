@@ -7,6 +7,7 @@ import { targetOf } from './linked-records.js';
 import type { Expression } from '../mapping/expression.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { NamedRecord } from './plan.js';
+import { nameWarnings } from '../name-warnings.js';
 
 /**
  * Checks whether the org accepts what the mapping writes: the login, and for each object its fields, types, values,
@@ -65,7 +66,8 @@ async function checkRecord(
     if (problem !== undefined) problems.push(`${place}.properties.${field}: ${problem}`);
     if (info !== undefined) infos.push(`${place}.properties.${field}: ${info}`);
   }
-  infos.push(...nameWarnings(keys, place), ...accountWarnings(keys, place));
+  if (!keys.match.every((by) => by === 'externalId')) infos.push(...nameWarnings(properties, place));
+  infos.push(...accountWarnings(keys, place));
   problems.push(...(await lookupProblems(org, keys, place, budget)));
   for (const type of ['Lead', 'Contact'] as const) {
     const field = person?.[type];
@@ -98,18 +100,6 @@ async function checkRecord(
     ...infos.map(good),
     ...(problems.length === 0 ? [good(`${place}: ${object} takes everything that the mapping gives`)] : []),
   ];
-}
-
-/** People found by e-mail already have a name, which a user may have corrected. */
-function nameWarnings({ match, properties }: NamedRecord['keys'], place: string): string[] {
-  if (match.every((by) => by === 'externalId')) return [];
-  return Object.entries(properties)
-    .filter(([field, { write }]) => /^(?:first|middle|last)name$/i.test(field) && write === 'always')
-    .map(
-      ([field]) =>
-        `warning: ${place}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
-        'write it as { value: …, write: if-empty }',
-    );
 }
 
 /** A contact without an account is private, whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts". */
