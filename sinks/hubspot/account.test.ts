@@ -114,6 +114,7 @@ describe('the check', () => {
     account.properties = [text('email'), text('firstname')];
     expect(await linesOf()).toEqual([
       { ok: true, text: expect.stringMatching(/^127\.0\.0\.1:\d+ accepts the token of account 7$/) as string },
+      { ok: true, text: expect.stringMatching(/^warning: .*firstname: "always" replaces the name/) as string },
       { ok: true, text: 'crm.records[0] (contacts) finds everything that it writes' },
     ]);
     expect(account.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path)).toEqual([

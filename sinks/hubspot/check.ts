@@ -51,7 +51,7 @@ export async function checkAccount(
       ...creationProblems(keys, path, { records, objects }),
       ...(await listProblems(client, keys, path, budget)),
     ];
-    if (keys.object === 'contacts' && keys.match?.includes('email') === true) {
+    if (keys.object === 'contacts' && keys.match?.includes('email') === true && objects.has('contacts')) {
       lines.push(...nameWarnings(keys.properties ?? {}, path).map((text) => ({ ok: true, text })));
     }
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));

@@ -32,8 +32,8 @@ describe('docs/mapping.md', () => {
 
   it('has the limits as they are', () => {
     const { steps, depth, entries, characters } = evaluationLimits;
-    expect(page).toContain(`${steps.toLocaleString('en-US')} steps, ${depth} calls within calls`);
+    expect(page).toContain(`${steps.toLocaleString('en-US')} steps, ${depth} nested calls`);
     expect(page).toContain(`lists of ${entries.toLocaleString('en-US')} entries`);
-    expect([characters, page.includes('a million characters')]).toEqual([1_000_000, true]);
+    expect([characters, page.includes('one million characters')]).toEqual([1_000_000, true]);
   });
 });
