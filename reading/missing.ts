@@ -138,9 +138,9 @@ export async function removeProved(
 }
 
 /**
- * Returns the keys that were also absent from an earlier, separate response. If the keys are a large part of the
- * stream, the two requests must be at least `confirmMs` apart. Stores, for each key, the earliest time at which a
- * response can confirm its absence.
+ * Returns the keys that were also absent from an earlier, separate response. If a large part of the stream has gone
+ * missing recently, the two requests must be at least `confirmMs` apart; all its missing items count, because a filtered
+ * response shows only some of them. Stores, for each key, the earliest time at which a response can confirm its absence.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -150,14 +150,15 @@ async function confirmedKeys(
   limits: StreamDeletionLimits,
 ): Promise<Set<string>> {
   await useIndexOrder(tx);
-  const [stream] = await tx.query<{ n: number }>(
-    `select count(*)::int as n from items
-     where ref = $1 and list = $2 and stream_id = $3 and payload is not null`,
-    [lease.ref, lease.list, lease.streamId],
+  const [stream] = await tx.query<{ items: number; lost: number }>(
+    `select (select count(*) from items where ref = $1 and list = $2 and stream_id = $3 and payload is not null)::int as items,
+       (select count(*) from missing where stream_id = $3 and state = 'open'
+          and since > $4::timestamptz - $5 * interval '1 millisecond')::int as lost`,
+    [lease.ref, lease.list, lease.streamId, at, limits.confirmMs],
   );
-  const waitMs = confirmAfterMs(limits, keys.length, stream!.n);
+  const waitMs = confirmAfterMs(limits, Math.max(keys.length, stream!.lost), stream!.items);
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
-    `update missing set confirm_at = since + $5 * interval '1 millisecond'
+    `update missing set confirm_at = greatest(confirm_at, since + $5 * interval '1 millisecond')
      where ref = $1 and list = $2 and key = any($3::text[])
      returning key, since < $4 and confirm_at <= $4 as confirmed`,
     [lease.ref, lease.list, keys, at, waitMs],

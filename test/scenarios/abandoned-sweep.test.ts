@@ -27,7 +27,9 @@ async function sweepsEnd(stage: Stage, scene: Scene, times: number): Promise<voi
 /** As if what is missing, and the sequence of the pages, had been so for a day. */
 async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
-  await stage.db.query(`update missing set since = since - interval '25 hours'`);
+  await stage.db.query(
+    `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours'`,
+  );
 }
 
 const story = (scene: Scene, key: number): string[] => archived(scene, 'attendees', key).map(({ type }) => type);

@@ -53,7 +53,9 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     for (let walk = 0; walk < 2; walk += 1) await sweep(stage, scene);
     expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual(['attendees.created']);
     await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
-    await stage.db.query(`update missing set since = since - interval '25 hours'`);
+    await stage.db.query(
+      `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours'`,
+    );
     await sweep(stage, scene);
     expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual([
       'attendees.created',

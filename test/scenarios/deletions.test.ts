@@ -29,7 +29,10 @@ async function confirmed(stage: Stage, scene: Scene): Promise<void> {
 /** As if the present sequence of pages, and what is missing, had been so for a day. */
 async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
-  await stage.db.query(`update missing set since = since - interval '25 hours', looked_at = null`);
+  await stage.db.query(
+    `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours',
+       looked_at = null`,
+  );
 }
 
 async function deletedKeys(stage: Stage, list: string): Promise<string[]> {

@@ -111,7 +111,10 @@ describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) =
       for (let time = 0; time < 8; time += 1) {
         await stage.sweepsAreDue();
         await scene.settle();
-        await stage.db.query(`update missing set since = since - interval '25 hours', looked_at = null`);
+        await stage.db.query(
+          `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours',
+             looked_at = null`,
+        );
         await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
       }
       const deleted = archive(scene).filter(({ type }) => type.endsWith('.deleted'));

@@ -100,6 +100,17 @@ describe.each(kinds)('an answer with status 200 that shows much less than before
     expect(deletions(scene)).toHaveLength(20);
   });
 
+  it.each([2, 6, 1000])('deletes nothing where %i answers are short, of sets of one item each', async (next) => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('poll-mcq-votes', ...numbers(100).map((id) => pollVote(id, { id, anonymous: false }, 1)));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'shortList', list: 'poll-mcq-votes', next });
+    await poll(stage, scene);
+    expect(deletions(scene)).toEqual([]);
+  });
+
   it('deletes nothing by two walks of many pages that end too early within the time to confirm', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
