@@ -149,7 +149,8 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
       limit: limit + 1,
     });
     const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
-    return c.json(partOf(rows, limit, { view: viewStream, orderedBy }), 200);
+    const now = new Date(ledger.clock.nowMs());
+    return c.json(partOf(rows, limit, { view: (row) => viewStream(row, now), orderedBy }), 200);
   });
 }
 
@@ -230,7 +231,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function viewStream({ wantedMs, ...row }: StreamState): StreamView {
+/** @param now by the database's clock, as are the instants of the row */
+function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
   const reason = row.reason as CadenceReason | null;
   const isRead = row.wanted && row.goneAt === null;
   const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
@@ -238,7 +240,7 @@ function viewStream({ wantedMs, ...row }: StreamState): StreamView {
     ...row,
     reason,
     cadence: cadenceWords({ reason, everyMs: row.everyMs, wantedMs }),
-    lateSeconds: isRead ? latenessMs(reading, new Date()) / 1000 : 0,
+    lateSeconds: isRead ? latenessMs(reading, now) / 1000 : 0,
     dueAt: row.dueAt.toISOString(),
     polledAt: row.polledAt?.toISOString() ?? null,
     sweepDueAt: row.sweepDueAt?.toISOString() ?? null,

@@ -25,7 +25,7 @@ export async function readPresent(sources: StatusSources, workspace: string | nu
     recentProgress(ledger, { minutes: chartMinutes, workspace }),
   ]);
   const { lanes } = snapshot;
-  const now = new Date();
+  const now = new Date(ledger.clock.nowMs());
   return { now, config: configOf(config, workspace), status, lanes, progress, troubles: status.problems };
 }
 

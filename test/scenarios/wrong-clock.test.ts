@@ -1,3 +1,5 @@
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { wasClockSetBack } from '../../ledger/database-clock.js';
 import { attendee, question, session } from '../kit/items.js';
@@ -140,5 +142,24 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
       );
     }
     expect(dues[1]).toEqual(dues[0]);
+  });
+
+  it.each(wrongClocks)('(%s) shows lists as late as they are', async (_, aheadMs) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.webhookScene();
+    await turnOf(scene, 0);
+    await stage.db.query(`update streams set polled_at = now() - interval '11 minutes', every_ms = 60000`);
+    const { ledger, config, configuration } = scene.deps;
+    const app = createApp(apiSources({ ledger, config, configuration }));
+    const late = async (): Promise<number[]> => {
+      const address = `http://127.0.0.1/api/pigeonholes/acme/${pigeonhole}/streams`;
+      const answer = await app.request(address, { headers: asLocalUser });
+      const { items } = (await answer.json()) as { items: { lateSeconds: number }[] };
+      return items.map(({ lateSeconds }) => lateSeconds).filter((seconds) => seconds > 0);
+    };
+    const shown = await withWallClock(aheadMs, late);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const seconds of shown) expect(Math.abs(seconds - 600)).toBeLessThan(120);
   });
 });
