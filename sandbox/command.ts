@@ -82,7 +82,7 @@ const READERS: Record<string, (text: string, before: unknown) => unknown> = {
   now: readInstant,
 };
 
-/** The command as commander knows it: every flag of `sandboxOptions`, checked, and --help. */
+/** Builds the commander command: --help and every flag of `sandboxOptions`, with validation. */
 function createParser(): Command {
   const command = new Command('sandbox')
     .description('Run a stand-in for the Event Engagement Service on loopback, with live traffic and faults on demand')
@@ -119,10 +119,10 @@ export function parse(argv: readonly string[]): SandboxOptions {
 }
 
 /**
- * Runs a sandbox until SIGTERM or SIGINT: prints one line with its address to standard output, and ends by
- * resolving once every connection is closed. With --help it prints that and ends.
+ * Runs a sandbox until SIGTERM or SIGINT. Prints one line with its address to standard output, and resolves when every
+ * connection is closed. With --help, only prints the help.
  * @param argv the arguments after the command's name
- * @throws {CommanderError} for wrong use, once commander has said on standard error what is wrong
+ * @throws {CommanderError} for wrong usage, after commander has printed the error to standard error
  */
 export async function runSandboxCommand(argv: string[]): Promise<void> {
   let options: SandboxOptions;

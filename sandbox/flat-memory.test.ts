@@ -22,7 +22,8 @@ describe('a conference of a million attendees', () => {
       cursor = meta.nextCursor;
     }
     expect(bytes).toBeGreaterThan(35_000_000);
-    // A million attendees as objects would take some 800 MB; the page cache may hold 64 MB, and some garbage waits.
+    // A million attendees as objects would take about 800 MB. The limit allows for a page cache of 64 MB and
+    // uncollected garbage.
     expect(heldBytes() - before).toBeLessThan(160_000_000);
   });
 

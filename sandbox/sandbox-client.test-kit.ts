@@ -2,7 +2,7 @@ import { runSandbox, type Sandbox } from './start-sandbox.js';
 import type { SandboxOptions } from './options.js';
 import type { Json, JsonObject } from './json.js';
 
-/** An answer, taken apart for assertions. */
+/** A parsed response, for assertions. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -15,12 +15,12 @@ export interface ListPage {
   meta: { perPage: number; nextCursor: string | null; hasMore: boolean };
 }
 
-/** A sandbox with a client for its service and its control API. Frozen, small and fixed in time unless told otherwise. */
+/** A sandbox with a client for its service and its control API. By default it is small, frozen and fixed in time. */
 export interface TestSandbox extends Sandbox {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: Json): Promise<Answer>;
   page(path: string): Promise<ListPage>;
-  /** Every item of a list, walked by nextCursor with pages of `count`. */
+  /** Returns every item of a list, following nextCursor with pages of `count`. */
   walk(path: string, count?: number): Promise<JsonObject[]>;
   control(method: string, path: string, body?: unknown): Promise<JsonObject>;
   truth(path: string): Promise<JsonObject[]>;
@@ -105,7 +105,7 @@ export function idsOf(items: readonly JsonObject[]): Json[] {
   return items.map((item) => item['id'] ?? (item['question'] as JsonObject)['id'] ?? null);
 }
 
-/** A text or number of an item as text; anything else is not what the test thinks it is. */
+/** Returns a string or number as a string. Throws for any other type, which the test does not expect. */
 export function textOf(value: Json | undefined): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   throw new TypeError(`expected a text or a number, got ${JSON.stringify(value)}`);

@@ -74,7 +74,7 @@ export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox>
   };
 }
 
-/** Something this program did not expect. It must be seen, not be taken for a fault of the service. */
+/** An unexpected error is a defect of the sandbox. Make it visible, so that nobody mistakes it for a service fault. */
 function answerBug(error: unknown, incoming: IncomingMessage, response: ServerResponse): void {
   if (incoming.destroyed && !incoming.complete) return; // the client went away while it sent its body
   process.stderr.write(

@@ -3,7 +3,7 @@ import type { CanvasInstance } from './canvas-instance.js';
 import { CanvasRefusal, notFound } from './read-parameters.js';
 import { routes, type Call } from './routes.js';
 
-/** Answers as Canvas does: first the bucket, then the token, then the request. */
+/** Answers as Canvas does. Checks the throttling bucket first, then the token, then the request. */
 export function answerRequest(canvas: CanvasInstance, request: DoubleRequest, url: string): DoubleAnswer {
   canvas.jobs.advance();
   const requestId = `00000000-0000-4000-8000-${String(request.number).padStart(12, '0')}`;
@@ -24,7 +24,7 @@ export function answerRequest(canvas: CanvasInstance, request: DoubleRequest, ur
   };
 }
 
-/** Plain text, and the status of a missing permission: only the text tells them apart. */
+/** Plain text, with the same status as a missing permission. Only the text distinguishes the two. */
 export function rateLimitExceeded(requestId: string): DoubleAnswer {
   return {
     status: 403,

@@ -5,7 +5,7 @@ export interface CanvasOptions extends JobOptions, ThrottleOptions {
   /** Tokens, and whether their user may grade, and create assignments (by default if they may grade); `canvas-token` may. */
   readonly tokens?: Readonly<Record<string, Rights>>;
   readonly school?: SchoolPlan;
-  /** With what a missing permission is answered: 403 of today's Canvas, or the 401 of older ones. */
+  /** Status for a missing permission: 403 as in current Canvas, or 401 as in older versions. */
   readonly unauthorizedStatus?: 401 | 403;
   readonly now?: () => number;
 }
@@ -15,7 +15,7 @@ interface Rights {
   readonly manageAssignments?: boolean;
 }
 
-/** One Canvas: a school, its grading jobs, its tokens and their buckets. */
+/** A Canvas instance: a school, its grading jobs, its tokens and their throttling buckets. */
 export class CanvasInstance {
   readonly now: () => number;
   readonly school: School;
@@ -40,18 +40,20 @@ export class CanvasInstance {
 }
 
 interface ThrottleOptions {
-  /** Units that a request adds; 1 by default. Canvas measures processor and database seconds instead. */
+  /** Units that a request adds to the bucket; 1 by default. Canvas measures processor and database seconds instead. */
   readonly requestCost?: number;
-  /** Above it requests are refused; 600 by default. */
+  /** Level above which requests are refused; 600 by default. */
   readonly highWaterMark?: number;
   /** Units that leave the bucket each second; 10 by default. */
   readonly outflowPerSecond?: number;
 }
 
-/** Canvas allows a bucket to be fuller than its mark, by this much. */
+/** Units by which Canvas lets a bucket exceed its mark. */
 const MAXIMUM_ABOVE_MARK = 200;
 
-/** A token's bucket: each request adds its cost, time takes some out. Documented: "Throttling". */
+/**
+ * Throttling bucket of a token. Each request adds its cost, and the bucket drains over time. Documented: "Throttling".
+ */
 class LeakyBucket {
   readonly requestCost: number;
   private readonly highWaterMark: number;

@@ -2,7 +2,7 @@ import type { Parameters } from './read-parameters.js';
 import { text } from './read-parameters.js';
 import type { Assignment, Course, School } from './school.js';
 
-/** A Progress object, as Canvas names its parts. */
+/** A Progress object with Canvas's field names. */
 export interface Progress {
   readonly id: number;
   readonly courseId: number;
@@ -24,17 +24,17 @@ interface Job {
 }
 
 export interface JobOptions {
-  /** Delay before a job runs; 0 by default: it is running at the first poll. */
+  /** Delay before a job runs; 0 by default, so that the first poll finds it running. */
   readonly queuedMs?: number;
-  /** Time that it then runs; 0 by default. */
+  /** Duration of a run; 0 by default. */
   readonly runningMs?: number;
 }
 
 const GRADER_ID = 1;
 
 /**
- * Jobs that grade many students. A job is queued, runs, and is completed or failed, by the clock; its grades are written
- * when it has run. It grades all students that it finds and then fails for those that it did not, naming them.
+ * Jobs that grade many students. The clock moves a job from queued to running to completed or failed. A job writes its
+ * grades at the end of its run: it grades every student that it finds, and fails with the names of the others.
  */
 export class GradingJobs {
   private readonly jobs: Job[] = [];
@@ -46,7 +46,7 @@ export class GradingJobs {
     private readonly now: () => number,
   ) {}
 
-  /** The next jobs go wrong like this, one each. */
+  /** Applies one fault to each of the next jobs. */
   addFaults(...faults: readonly JobFault[]): void {
     this.faults.push(...faults);
   }
@@ -74,7 +74,7 @@ export class GradingJobs {
     return this.jobs.map(({ progress }) => progress);
   }
 
-  /** Brings all jobs to where they are by now, in the order in which they were started. */
+  /** Advances all jobs to the current time, in the order in which they were started. */
   advance(): void {
     for (const job of this.jobs) {
       const { progress } = job;

@@ -1,17 +1,18 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 
-/** Parameters as Rails reads them: texts, lists, and objects within objects. */
+/** Parameters as Rails parses them: strings, lists and nested objects. */
 export interface Parameters {
   readonly [name: string]: Parameter;
 }
 type Parameter = string | readonly Parameter[] | Parameters;
 
-/** A path into an object, whatever it is named: `__proto__` is a name like any other. */
+/** A nested object. Any name is allowed as a key, `__proto__` included. */
 type Tree = Record<string, unknown>;
 
 /**
- * A body as JSON or as a form (`grade_data[3][posted_grade]=88`, `ids[]=1`). Numbers and booleans of JSON become texts.
- * @throws {CanvasRefusal} 400 for JSON that cannot be read
+ * Parses a body of JSON or a form (`grade_data[3][posted_grade]=88`, `ids[]=1`). Converts JSON numbers and booleans to
+ * strings.
+ * @throws {CanvasRefusal} 400 for invalid JSON
  */
 export function readParameters(contentType: string, body: string): Parameters {
   if (contentType.includes('application/json')) return fromJson(body);
@@ -45,7 +46,7 @@ function fromJson(body: string): Parameters {
     const json: unknown = JSON.parse(body);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return texts(json) as Parameters;
   } catch {
-    // answered below, as any other body that is no object
+    // refused below, like any other body that is not an object
   }
   throw new CanvasRefusal(400, 'Error parsing JSON');
 }
@@ -58,19 +59,19 @@ function texts(value: unknown): Parameter {
   return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
 }
 
-/** A parameter that is one text; `undefined` for one that is missing or of another form. */
+/** Returns a string parameter; `undefined` if it is missing or has another type. */
 export function text(parameters: Parameters, name: string): string | undefined {
   const value = parameters[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A parameter that holds others, empty where it is missing or of another form. */
+/** Returns an object parameter; empty if it is missing or has another type. */
 export function nested(parameters: Parameters, name: string): Parameters {
   const value = parameters[name];
   return typeof value === 'object' && !Array.isArray(value) ? (value as Parameters) : {};
 }
 
-/** A list of texts, empty where it is missing or of another form. */
+/** Returns a list of strings; empty if it is missing or has another type. */
 export function list(parameters: Parameters, name: string): string[] {
   const value = parameters[name];
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
@@ -83,7 +84,7 @@ export class CanvasRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** `unauthenticated` and `unauthorized` stand in the body too. */
+    /** Also sent as `status` in the body. */
     readonly state?: 'unauthenticated' | 'unauthorized',
   ) {
     super(message);

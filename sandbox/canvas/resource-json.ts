@@ -16,7 +16,7 @@ export function assignmentJson(course: Course, assignment: Assignment): Record<s
   };
 }
 
-/** @param isPostedByHand so that nobody has posted it yet */
+/** @param isPostedByHand whether a teacher must post grades; the double's grades are then never posted */
 export function submissionJson(submission: Submission, isPostedByHand: boolean): Record<string, unknown> {
   const { id, assignmentId, userId, grade, score, graderId, gradedAtMs } = submission;
   return {

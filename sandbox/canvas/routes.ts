@@ -13,11 +13,11 @@ import {
 import { assignmentJson, progressJson, submissionJson } from './resource-json.js';
 import type { Assignment, CanvasUser, Course, Submission } from './school.js';
 
-/** A request with a good token, on its way to its route. */
+/** An authenticated request, as its route receives it. */
 export interface Call {
   readonly canvas: CanvasInstance;
   readonly request: DoubleRequest;
-  /** The double's own address, which links and progress objects carry. */
+  /** The double's own address, used in links and progress objects. */
   readonly url: string;
   readonly mayGrade: boolean;
   readonly mayCreate: boolean;
@@ -50,7 +50,7 @@ function route(method: string, path: string, answer: (call: Call) => DoubleAnswe
   return { method, path: new RegExp(`^${path}/?$`), answer };
 }
 
-/** Those whose name holds `search_term`, which has two characters at least. */
+/** Lists the assignments whose name contains `search_term`, which must have at least two characters. */
 function assignments(call: Call): DoubleAnswer {
   const course = courseOf(call);
   const term = call.request.query.get('search_term');
@@ -62,7 +62,10 @@ function assignments(call: Call): DoubleAnswer {
   return { status: 200, json: shownOnes.map((each) => assignmentJson(course, each)), headers };
 }
 
-/** Only what a sink has to say of a new assignment: (A) anything else is refused, so that nothing is sent unnoticed. */
+/**
+ * Accepts only the fields that a sink needs for a new assignment. (A) Refuses any other field, so that a test notices
+ * it.
+ */
 function createAssignment(call: Call): DoubleAnswer {
   const course = courseOf(call);
   if (!call.mayCreate) throw unauthorized(call);
@@ -84,7 +87,7 @@ function createAssignment(call: Call): DoubleAnswer {
   return { status: 201, json: assignmentJson(course, added) };
 }
 
-/** Grades many students of one assignment, by a job. */
+/** Starts a job that grades many students of one assignment. */
 function updateGrades(call: Call): DoubleAnswer {
   const course = courseOf(call);
   const grades = nested(parametersOf(call), 'grade_data');
@@ -112,7 +115,7 @@ function shown({ canvas }: Call, submission: Submission): Record<string, unknown
   return submissionJson(submission, canvas.school.isPostedByHand(submission.assignmentId));
 }
 
-/** A page of a list; `Link` leads to the next, and its address is not to be built by oneself. */
+/** Returns one page of a list. Clients must follow the address in `Link` to the next page and not build it. */
 function pageOf<Item>(call: Call, all: readonly Item[]): { list: readonly Item[]; headers: Record<string, string> } {
   const { query } = call.request;
   const perPage = Math.min(Math.max(1, Number(query.get('per_page') ?? 10) || 10), MAX_PAGE);
@@ -140,7 +143,10 @@ function assignmentOf(call: Call): Assignment {
   return assignment;
 }
 
-/** @throws {CanvasRefusal} 404 where there is none, and as for a missing permission where it is not published */
+/**
+ * @throws {CanvasRefusal} 404 if the assignment does not exist; the status of a missing permission if it is not
+ *   published
+ */
 function published(call: Call, course: Course, reference: string): Assignment {
   const assignment = call.canvas.school.assignment(course, reference);
   if (assignment === undefined) throw notFound();

@@ -12,7 +12,7 @@ export interface Assignment {
   readonly gradingType: GradingType;
   readonly published: boolean;
   readonly sisAssignmentId?: string;
-  /** Grades are hidden until a teacher posts them: the policy of a fresh account, and the default. */
+  /** Hides grades until a teacher posts them. The default, as in a new account. */
   readonly postManually?: boolean;
 }
 
@@ -29,18 +29,18 @@ export interface Submission extends Grade {
   readonly id: number;
   readonly assignmentId: number;
   readonly userId: number;
-  /** 0 where nobody has graded. */
+  /** 0 if the submission is not graded. */
   readonly graderId: number;
   readonly gradedAtMs: number | undefined;
 }
 
-/** The content of a school, which is set up once and then only graded. */
+/** Content of a school. After setup, only grades change. */
 export interface SchoolPlan {
   readonly users: readonly CanvasUser[];
   readonly courses: readonly Course[];
 }
 
-/** The school that the configuration's example names: course 42, assignment 7, and two dozen students. */
+/** The school in the configuration example: course 42, assignment 7 and 24 students. */
 export function exampleSchool(): SchoolPlan {
   const users = Array.from({ length: 24 }, (_, index) => ({
     id: 1001 + index,
@@ -60,7 +60,7 @@ export function exampleSchool(): SchoolPlan {
   };
 }
 
-/** A school's people, courses and grades. References are ids, or `sis_user_id:…` and the like. */
+/** People, courses and grades of a school. A reference is an id or a prefixed id such as `sis_user_id:…`. */
 export class School {
   readonly courses: readonly Course[];
   private readonly submissions = new Map<string, Submission>();
@@ -77,7 +77,7 @@ export class School {
     });
   }
 
-  /** Adds an assignment to a course, whatever names are there already: Canvas has no unique names. */
+  /** Adds an assignment to a course. Names need not be unique, as in Canvas. */
   addAssignment(course: Course, assignment: Omit<Assignment, 'id'>): Assignment {
     const assignments = this.created.get(course.id)!;
     const added = { id: 1 + Math.max(1000, ...assignments.map(({ id }) => id)), ...assignment };
@@ -111,7 +111,7 @@ export class School {
     );
   }
 
-  /** Returns the submission of a student of the course; an ungraded one has no grade. */
+  /** Returns the submission of a student of the course, graded or not. */
   submission(assignment: Assignment, userId: number): Submission {
     return (
       this.submissions.get(`${assignment.id} ${userId}`) ?? {
@@ -126,7 +126,7 @@ export class School {
     );
   }
 
-  /** Grades as Canvas does for the API and for a teacher alike. The last one counts. */
+  /** Stores a grade from the API or from a teacher. The last grade wins. */
   grade(assignment: Assignment, userId: number, posted: string, graderId: number): Submission {
     const before = this.submission(assignment, userId);
     const grade = parseGrade(posted, assignment.gradingType, assignment.pointsPossible);
@@ -143,7 +143,7 @@ export class School {
 /** The grading types of assignments that the stand-in supports. */
 export type GradingType = 'points' | 'percent' | 'pass_fail';
 
-/** A grade as shown, and its points; both null where there is none. */
+/** A grade as displayed and its points; both null if there is no grade. */
 interface Grade {
   readonly grade: string | null;
   readonly score: number | null;
@@ -153,9 +153,9 @@ const PASSES = new Set(['pass', 'complete']);
 const FAILS = new Set(['fail', 'incomplete']);
 
 /**
- * What a `posted_grade` means. Documented, "Grade or comment on a submission": points as a number, a percentage of the
- * possible points with `%`, pass or complete for all points, fail or incomplete for none; more than all is allowed. An
- * empty text takes the grade away, and so (assumed) does one that is none of these.
+ * Parses a `posted_grade`. Documented, "Grade or comment on a submission": a number is points, a number with `%` is a
+ * percentage of the possible points, `pass` and `complete` are all points, `fail` and `incomplete` are none. Points may
+ * exceed the maximum. An empty string removes the grade; any other value is assumed to do the same.
  */
 export function parseGrade(posted: string, gradingType: GradingType, pointsPossible: number): Grade {
   const value = posted.trim().toLowerCase();
@@ -163,7 +163,7 @@ export function parseGrade(posted: string, gradingType: GradingType, pointsPossi
   if (FAILS.has(value)) return shown(0, gradingType, pointsPossible);
   if (!/^-?(\d+\.?\d*|\.\d+)%?$/.test(value)) return { grade: null, score: null };
   const number = Number.parseFloat(value);
-  // A bare number is a percentage where the assignment is graded so.
+  // A bare number is a percentage if the assignment is graded in percent.
   const isShare = value.endsWith('%') || gradingType === 'percent';
   return shown(isShare ? (number / 100) * pointsPossible : number, gradingType, pointsPossible);
 }

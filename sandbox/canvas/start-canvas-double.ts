@@ -55,7 +55,10 @@ function pageOf(canvas: CanvasInstance): string {
   return statePage({ title: 'Canvas: stand-in', note: note.join(' '), barColor: '#a3220f', tables });
 }
 
-/** Canvas's documented ways to fail, by name. Each changes nothing; `badGatewayAfter` alone comes after the effect. */
+/**
+ * Canvas's documented ways to fail, by name. None changes anything, except `badGatewayAfter`, which is sent after the
+ * effect.
+ */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   rateLimit: { kind: 'answer', answer: rateLimitExceeded('ffffffff-0000-4000-8000-000000000000') },
   invalidToken: refusal(401, 'Invalid access token.'),
@@ -65,7 +68,7 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   unavailable: { kind: 'answer', answer: { status: 503, text: '<html>Canvas is down for maintenance.</html>' } },
 };
 
-/** One of Canvas's failures; `undefined` for a name that is none of the README's. */
+/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
 export function canvasFault(name: string): FaultEffect | undefined {
   return FAULTS[name];
 }

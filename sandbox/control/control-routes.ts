@@ -20,14 +20,14 @@ export interface Controlled {
 
 interface ControlRequest {
   method: string;
-  /** After `/_control/`. */
+  /** Path after `/_control/`. */
   path: string;
   query: URLSearchParams;
-  /** Parsed; undefined where none was sent. */
+  /** Parsed JSON; undefined if there was no body. */
   body: unknown;
 }
 
-/** A route: its answer becomes JSON. Truth is not here, since it streams. */
+/** A route whose result is sent as JSON. `truth` is not a route, since it is streamed. */
 type Handler = (controlled: Controlled, request: ControlRequest) => unknown;
 
 const ROUTES: Record<string, Handler> = {
@@ -140,7 +140,7 @@ function controlOne({ service }: Controlled, { method, path, body }: ControlRequ
   );
 }
 
-/** A list by name. @throws {ControlError} 404 when it needs a pigeonhole that is not there */
+/** A list by name. @throws {ControlError} 404 if the list needs a pigeonhole that does not exist */
 export function tableOf(service: ServiceState, list: ListName, pigeonholeId: number | null): AnyTable {
   const table = service.conference.table(list, pigeonholeId);
   if (table !== undefined) return table;
@@ -150,7 +150,10 @@ export function tableOf(service: ServiceState, list: ListName, pigeonholeId: num
   );
 }
 
-/** Edits an even share of a list: each item touched gets a new text in one place that is content, not a copy. */
+/**
+ * Edits a share of a list, spread evenly. Each edited item gets a new text in a field of its own, not in one copied
+ * from another item.
+ */
 function touch(
   service: ServiceState,
   { list, pigeonhole, share }: { list: ListName; pigeonhole: number; share: number },

@@ -61,7 +61,7 @@ async function readJson(incoming: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** A page in a browser may reach loopback under a name of its own; such a request is not from here. */
+/** Rejects other host names, since a web page can reach loopback through a DNS name of its own (DNS rebinding). */
 function isLoopbackHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
 }
@@ -75,8 +75,8 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 const CHUNK_ITEMS = 500;
 
 /**
- * Writes every item of a list, as it stands when its turn comes, as NDJSON in the order of ids. Memory stays flat:
- * a chunk is made when the one before it has been taken. While traffic runs this is no snapshot; freeze first.
+ * Streams every item of a list as NDJSON in the order of ids. To keep memory flat, it renders a chunk only after the
+ * client has received the one before. Freeze traffic first: otherwise the result is not a snapshot.
  * @param withIds each line is `{"id", "item"}`, for lists whose items show no id
  */
 async function streamTruth(
@@ -94,7 +94,7 @@ async function streamTruth(
       const item = id === undefined ? undefined : table.item(id);
       if (item !== undefined) chunk += `${JSON.stringify(withIds ? { id, item } : item)}\n`;
     }
-    // A closed connection emits no drain, and must not hold this loop for ever.
+    // A closed connection never emits `drain`; also waiting for `close` keeps this loop from hanging.
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
   response.end();

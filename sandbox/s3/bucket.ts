@@ -10,7 +10,7 @@ export interface BucketOptions {
   readonly keys?: readonly AccessKey[];
   /** The rights of the key; all by default. */
   readonly rights?: readonly Right[];
-  /** `yes` as Amazon S3 and MinIO; `ignored` as some older stores; `refused` with 501. */
+  /** `yes`: as in Amazon S3 and MinIO. `ignored`: as in some older stores. `refused`: answered with 501. */
   readonly conditions?: 'yes' | 'ignored' | 'refused';
   readonly versioning?: boolean;
   /** Milliseconds since 1970, by the clock of the store. */
@@ -34,7 +34,7 @@ export const freshAccount = {
   now: () => Date.now(),
 } as const satisfies Required<BucketOptions>;
 
-/** Headers that this product has no reason to send: a store would act on them. */
+/** Headers that pigeonpost has no reason to send, since a store would act on them. */
 const mustNotBeSent = ['x-amz-acl', 'x-amz-tagging', 'x-amz-storage-class', 'content-encoding', 'x-amz-copy-source'];
 
 /** A bucket in path style, held in memory. The README of this folder lists its rules and their sources. */
@@ -132,7 +132,7 @@ export class Bucket {
   }
 }
 
-/** An error as S3 answers it: a document of XML, and to HEAD nothing but the status. */
+/** Builds an S3 error: an XML document, or only the status for HEAD. */
 export function errorAnswer(
   status: number,
   code: string,

@@ -18,7 +18,7 @@ const allowedSkewMs = 15 * 60_000;
  * Verifies an AWS Signature Version 4 of S3, computed here from the documentation and not by a library: "Authenticating
  * Requests: Using the Authorization Header (AWS Signature Version 4)" and "Signature Calculations for the Authorization
  * Header: Transferring Payload in a Single Chunk".
- * @returns undefined when it is right
+ * @returns undefined if the signature is valid
  */
 export function verifySignature(
   request: DoubleRequest,
@@ -70,7 +70,9 @@ export function verifySignature(
     : { status: 403, code: 'SignatureDoesNotMatch' };
 }
 
-/** Each character but the unreserved ones and the slash as %XY, whatever the client had encoded. */
+/**
+ * Percent-encodes every character except the unreserved ones and the slash, regardless of how the client encoded them.
+ */
 function canonicalPath(path: string): string {
   return path
     .split('/')

@@ -3,12 +3,12 @@ export interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON, untyped, for a test knows what it asked for; `undefined` where it is not JSON. */
+  /** The parsed JSON body, untyped because the test knows its shape; `undefined` if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 }
 
-/** Sends one request, with a JSON body where one is given. @throws what fetch throws, when the connection is closed */
+/** Sends one request, with an optional JSON body. @throws the error of fetch if the connection is closed */
 export async function callDouble(
   url: string,
   request: { method?: string; token?: string; body?: unknown; headers?: Readonly<Record<string, string>> } = {},

@@ -5,7 +5,7 @@ export interface LimitRule {
   pass(nowMs: number): void;
 }
 
-/** At most `max` calls in any window of `windowMs`: the least that a documented "50+ per minute" grants. */
+/** Allows at most `max` calls in any window of `windowMs`, the minimum that a documented "50+ per minute" grants. */
 export function rollingWindow(max: number, windowMs: number): LimitRule {
   const passed: number[] = [];
   return {
@@ -17,7 +17,7 @@ export function rollingWindow(max: number, windowMs: number): LimitRule {
   };
 }
 
-/** One call each `everyMs` in the long run, and up to `burst` at once after a quiet time. */
+/** Allows one call every `everyMs` on average, and bursts of up to `burst` calls after a quiet period. */
 export function leakingBucket(burst: number, everyMs: number): LimitRule {
   let emptyAtMs = 0;
   return {
@@ -28,16 +28,16 @@ export function leakingBucket(burst: number, everyMs: number): LimitRule {
   };
 }
 
-/** One call that was refused for its rate. */
+/** A call refused because of its rate. */
 interface RateViolation {
   readonly atMs: number;
-  /** True when it came before the `Retry-After` of an earlier refusal was over: the caller did not listen. */
+  /** Whether the caller ignored the `Retry-After` of an earlier refusal. */
   readonly ignoredRetryAfter: boolean;
 }
 
 /**
- * A limit that, after a refusal, refuses every call until the stated time is over, as Slack's limits do. Every call that was
- * let through is remembered, so that a test can ask how close to the limit a caller went.
+ * A limit that, after a refusal, refuses every call until `Retry-After` has passed, as Slack's limits do. It records
+ * the calls that passed, so that a test can check how close a caller came to the limit.
  */
 export class CallLimit {
   readonly passed: number[] = [];
@@ -46,7 +46,7 @@ export class CallLimit {
 
   constructor(private readonly rule: LimitRule) {}
 
-  /** Undefined when the call may pass; else the whole seconds of `Retry-After`. */
+  /** Returns undefined if the call may pass; otherwise `Retry-After` in whole seconds. */
   take(nowMs: number): number | undefined {
     const closedMs = this.closedUntilMs - nowMs;
     const waitMs = Math.max(this.rule.waitMs(nowMs), closedMs);
@@ -61,7 +61,7 @@ export class CallLimit {
     return seconds;
   }
 
-  /** Most calls that passed in any window of this length. */
+  /** Returns the maximum number of calls that passed in any window of this length. */
   maxWithin(windowMs: number): number {
     let most = 0;
     let from = 0;
@@ -74,8 +74,8 @@ export class CallLimit {
 }
 
 /**
- * So many in any window of a length, as vendors count that say "rolling". What is refused does not count.
- * The clock is the caller's, so that a test can move it.
+ * A rolling limit: a fixed number of permits in any window of a given length. Refused calls do not count. The caller
+ * passes the time, so that a test can control it.
  */
 export class RollingLimit {
   private taken: number[] = [];

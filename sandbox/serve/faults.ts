@@ -1,12 +1,12 @@
 import type { DoubleAnswer, DoubleRequest } from './double-request.js';
 
 /**
- * What goes wrong with a request.
- * - `answer` the vendor refuses: nothing is changed, this is the answer
- * - `answerAfter` the effect happens, then this is answered in place of the real answer (a gateway's 502)
- * - `dropBefore` the connection closes and nothing has happened
- * - `dropAfter` the effect happens, the connection closes before the answer
- * - `slow` the request is answered as ever, `delayMs` later; its effect is at once
+ * The effect of a fault on a request.
+ * - `answer` the vendor refuses with this answer and changes nothing
+ * - `answerAfter` the effect happens, but this answer replaces the real one (a gateway's 502)
+ * - `dropBefore` the connection closes before the effect
+ * - `dropAfter` the connection closes after the effect, before the answer
+ * - `slow` the effect happens immediately, and the usual answer follows `delayMs` later
  */
 export type FaultEffect =
   | { readonly kind: 'answer'; readonly answer: DoubleAnswer }
@@ -15,25 +15,29 @@ export type FaultEffect =
   | { readonly kind: 'dropAfter' }
   | { readonly kind: 'slow'; readonly delayMs: number };
 
-/** A fault and the requests it befalls. Deterministic: it counts matching requests, and never draws lots. */
+/** A fault and the requests that it affects. Deterministic: it counts matching requests and uses no randomness. */
 export interface Fault {
-  /** A function chooses by the request, and returns undefined for one that it leaves in peace; that one is not counted. */
+  /**
+   * A function chooses the effect for each request. If it returns undefined, the request is unaffected and not counted.
+   */
   readonly effect: FaultEffect | ((request: FaultyRequest) => FaultEffect | undefined);
   /** Any method by default. */
   readonly method?: string;
-  /** A part of the path; any path by default. */
+  /** Substring of the path; any path by default. */
   readonly path?: string;
-  /** A part of the body; any body by default. */
+  /** Substring of the body; any body by default. */
   readonly bodyHas?: string;
-  /** Matching requests that pass unharmed first; 0 by default. */
+  /** Number of matching requests that pass before the fault takes effect; 0 by default. */
   readonly skip?: number;
-  /** Matching requests that are befallen after those; by default 1, or all that the function of `effect` chooses. */
+  /** Number of matching requests affected after those; by default 1, or all if `effect` is a function. */
   readonly times?: number;
 }
 
 type FaultyRequest = Pick<DoubleRequest, 'method' | 'path' | 'body'>;
 
-/** The faults of one double, in the order in which they were added: the first that still bites a request is used. */
+/**
+ * Faults of one double, in the order in which they were added. The first fault that still applies to a request is used.
+ */
 export class FaultPlan {
   private planned: { readonly fault: Fault; seen: number }[] = [];
 
@@ -45,12 +49,12 @@ export class FaultPlan {
     this.planned = [];
   }
 
-  /** Faults that have requests left to befall. */
+  /** Returns the faults that can still affect requests. */
   get waiting(): number {
     return this.planned.filter(({ fault, seen }) => seen < lastOf(fault)).length;
   }
 
-  /** The effect on this request, counted as used; `undefined` when it is left in peace. */
+  /** Returns the effect on this request and counts it as used; `undefined` if no fault applies. */
   take(request: FaultyRequest): FaultEffect | undefined {
     for (const planned of this.planned) {
       const { fault, seen } = planned;
@@ -64,7 +68,7 @@ export class FaultPlan {
   }
 }
 
-/** The number of the last matching request that it befalls. */
+/** Returns the number of the last matching request that the fault affects. */
 function lastOf({ effect, skip = 0, times }: Fault): number {
   return skip + (times ?? (typeof effect === 'function' ? Number.POSITIVE_INFINITY : 1));
 }
@@ -83,7 +87,7 @@ export type NamedFaults = (name: string) => FaultEffect | undefined;
 /**
  * A fault from the JSON of `POST /_double/faults`: `{"fault": "locked", "path": "/batch/", "times": 2}` with a name of
  * the vendor's README, or `{"effect": {"kind": "slow", "delayMs": 500}}` with an effect of its own.
- * @throws {TypeError} naming the field that cannot be read
+ * @throws {TypeError} naming the invalid field
  */
 export function readFault(json: unknown, named: NamedFaults): Fault {
   if (typeof json !== 'object' || json === null) throw new TypeError('a fault is a JSON object');

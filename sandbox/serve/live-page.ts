@@ -10,7 +10,7 @@ interface LivePage {
   readonly style: string;
 }
 
-/** A whole page that asks for itself every second and needs nothing from elsewhere: no network, no library. */
+/** Renders a complete page that reloads itself every second and depends on no external resource or library. */
 export function livePage({ title, note, barColor, main, style }: LivePage): string {
   return `<!doctype html>
 <html lang="en">
@@ -31,7 +31,7 @@ ${main}
 `;
 }
 
-/** Takes the new page's main part alone, and not while a person has selected something. */
+/** Replaces only the contents of `main`, and not while the user has text selected. */
 const REFRESH = `
 setInterval(async () => {
   const next = await fetch(location.href).then((answer) => answer.text(), () => undefined);

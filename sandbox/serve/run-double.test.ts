@@ -7,7 +7,7 @@ interface Ended {
   readonly errors: string;
 }
 
-/** The Slack double as a program. It is ended once it has said where it is, after `use`. */
+/** The Slack double as a program. Waits for its address, calls `use` and then stops it. */
 async function runSlackDouble(args: readonly string[], use?: (url: string) => Promise<void>): Promise<Ended> {
   const root = join(__dirname, '../..');
   const script = ['tools/run-typescript.cjs', 'sandbox/slack/main.ts', ...args];

@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 
 /** Settings of a double that runs from the command line. */
 export interface DoubleArguments {
-  /** 0: a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** The one token that is accepted, in place of the double's own. */
+  /** The only accepted token, instead of the double's default. */
   readonly token?: string;
-  /** Requests that the account grants in ten seconds, in place of the vendor's own limits. */
+  /** Number of requests allowed in ten seconds, instead of the vendor's limits. */
   readonly per10s?: number;
 }
 
@@ -14,9 +14,9 @@ export interface DoubleArguments {
 export type DoubleOption = Exclude<keyof DoubleArguments, 'port'>;
 
 /**
- * Runs a double as a program: `--port <number>` (a free one by default), and those of `--token <text>` and
- * `--per10s <number>` that it knows. Prints one line, `<name> ready at <url>`, once it answers, and ends at SIGTERM or
- * SIGINT. Exit codes: 0 ended, 1 failed, 2 wrong use.
+ * Runs a double as a program: `--port <number>` (a free one by default), and whichever of `--token <text>` and
+ * `--per10s <number>` the double supports. Prints one line, `<name> ready at <url>`, once it answers, and ends at
+ * SIGTERM or SIGINT. Exit codes: 0 stopped, 1 failed, 2 wrong usage.
  */
 export function runDouble(
   name: string,
@@ -46,7 +46,7 @@ const meanings: Readonly<Record<DoubleOption, string>> = {
   per10s: '--per10s, a number of requests from 1',
 };
 
-/** Undefined: an option that it does not know, or a value that is none. */
+/** Returns undefined for an unknown option or an invalid value. */
 function readArguments(known: readonly DoubleOption[]): DoubleArguments | undefined {
   const own = Object.fromEntries(known.map((option) => [option, { type: 'string' as const }]));
   let values: Readonly<Record<string, string | undefined>>;

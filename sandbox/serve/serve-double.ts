@@ -5,7 +5,7 @@ import { FaultPlan, type Fault, type FaultEffect, readFault, type NamedFaults } 
 
 /** Settings that every double has. */
 export interface ServeOptions {
-  /** Loopback port; 0, the default, takes a free one. */
+  /** Loopback port; 0, the default, picks a free one. */
   readonly port?: number;
   /** The double's clock, milliseconds since 1970. */
   readonly now?: () => number;
@@ -14,18 +14,18 @@ export interface ServeOptions {
 
 /** The vendor's side of a double. */
 interface Vendor {
-  /** Answers one request of the vendor's API, effect included. */
+  /** Carries out one request to the vendor's API and returns its answer. */
   readonly answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>;
   /** Returns the double's records, for `GET /_double/state`. */
   readonly state: () => unknown;
-  /** The same for people, for `GET /`. */
+  /** Returns the records as an HTML page, for `GET /`. */
   readonly page: () => string;
   readonly namedFaults: NamedFaults;
-  /** Further pages of the double's own, by path under `/_double/`: what a person needs to try it. */
+  /** Further pages of the double for manual use, by path under `/_double/`. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A request that was answered, with its answer's status; `undefined` where the connection was closed instead. */
+/** A served request with the status of its answer; `undefined` if the connection was closed instead. */
 export interface AnsweredRequest extends DoubleRequest {
   readonly status: number | undefined;
 }
@@ -45,8 +45,8 @@ const MAX_KEPT_REQUESTS = 10_000;
 
 /**
  * Serves a vendor on loopback. `/_double/state` and `/` show what it holds, `POST` and `DELETE /_double/faults` add and
- * remove faults; everything else is the vendor's. Requests are answered in the order in which their bodies are complete,
- * one effect at a time.
+ * remove faults; every other path belongs to the vendor. Requests are handled one at a time, in the order in which
+ * their bodies are complete.
  */
 export async function serveDouble(vendor: Vendor, options: ServeOptions): Promise<RunningDouble> {
   const now = options.now ?? Date.now;
@@ -55,7 +55,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   const requests: AnsweredRequest[] = [];
   let number = 0;
 
-  // More than any vendor takes, so that a vendor's own limit is what answers.
+  // Higher than any vendor's limit, so that the vendor's own limit applies first.
   const server = createServer({ maxHeaderSize: 128 * 1024 }, (incoming, outgoing) => {
     serve(incoming, outgoing).catch((error: unknown) => {
       const { message } = error instanceof Error ? error : { message: 'unknown' };
@@ -106,7 +106,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   };
 }
 
-/** `undefined` where no answer is sent. */
+/** `undefined` if no answer is sent. */
 async function answerOf(
   vendor: Vendor,
   request: DoubleRequest,

@@ -1,6 +1,6 @@
 import { escapeHtml, livePage } from './live-page.js';
 
-/** One kind of thing that a double holds: its columns are all the fields that any row has, in the order seen. */
+/** One type of record in a double. Its columns are the fields of all rows, in order of first appearance. */
 export interface StateTable {
   readonly title: string;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -15,10 +15,10 @@ interface StatePage {
   readonly tables: readonly StateTable[];
 }
 
-/** Most rows shown of one table, the newest. */
+/** Maximum number of rows shown per table; the newest are shown. */
 const MAX_ROWS = 200;
 
-/** A page that a newcomer can read: what the double holds, newest first, following live. */
+/** Renders the state of a double as a page for newcomers: newest records first, updated live. */
 export function statePage({ title, note, barColor, tables }: StatePage): string {
   return livePage({ title, note, barColor, main: tables.map(tableHtml).join('\n'), style: STYLE });
 }
@@ -34,7 +34,7 @@ function tableHtml({ title, rows }: StateTable): string {
 <tbody>${newest.map((row) => `<tr>${columns.map((column) => `<td>${cell(row[column])}</td>`).join('')}</tr>`).join('\n')}</tbody></table></div></section>`;
 }
 
-/** `marketingEvents` as people write it: "marketing events". */
+/** Converts a name for display: `marketingEvents` becomes "marketing events". */
 function wordsOf(title: string): string {
   return title.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -42,7 +42,7 @@ function wordsOf(title: string): string {
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // An instant to the second is what a person reads; the rest is in the title.
+  // Instants are shown to the second, with full precision in the title.
   const instant = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(\.\d+)?Z$/.exec(text);
   if (instant !== null) return `<time title="${text}">${instant[1]} ${instant[2]}</time>`;
   return escapeHtml(text);

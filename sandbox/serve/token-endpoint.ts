@@ -27,7 +27,7 @@ export class TokenEndpoint {
     };
   }
 
-  /** Whether a request carries a token of this endpoint, in the header and nowhere else. */
+  /** Whether the request's `Authorization` header has a token from this endpoint. */
   accepts({ headers, query }: DoubleRequest): boolean {
     const number = /^Bearer token-(\d+)$/.exec(headers['authorization'] ?? '')?.[1];
     return number !== undefined && Number(number) <= this.#issued && !query.has('access_token');

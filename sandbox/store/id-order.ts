@@ -1,6 +1,6 @@
 import { draw } from '../world/random.js';
 
-/** Generated ids stand this far apart, so that a test can put late rows between them. */
+/** Distance between generated ids, so that a test can insert late rows between them. */
 export const ID_STRIDE = 10;
 
 /** By id, or in a seeded order that has nothing to do with ids. */
@@ -18,10 +18,10 @@ interface IdRange {
 /**
  * The order of one list (or of one session's part of it) as ids, without holding the generated ones.
  *
- * Every id has a key. Generated items hold the whole keys 0 .. count-1 ("slots"); an id that was added later has a
- * key between or behind them. Removed slots and added ids are two sorted arrays, so that "the id at rank r" and
- * "how many stand before this id" are binary searches, whatever the size of the list. An id keeps its key when it
- * is removed, so that a cursor which names a removed item still has its place.
+ * Every id has a key. Generated items hold the whole keys 0 .. count-1 ("slots"); an id that was added later has a key
+ * between or behind them. Removed slots and added ids are two sorted arrays, so that finding the id at a rank, or the
+ * number of ids before an id, is a binary search. An id keeps its key when it is removed, so that a cursor which names
+ * a removed item still has its place.
  */
 export class IdOrder {
   readonly #range: IdRange;
@@ -60,7 +60,7 @@ export class IdOrder {
     return this.idAt(this.rankOf(id)) === id;
   }
 
-  /** Puts an id into the order: a generated one back into its slot, any other one at its key. No effect when present. */
+  /** Adds an id to the order: a generated id in its slot, any other id at its key. No effect if it is present. */
   put(id: number): void {
     if (this.has(id)) return;
     const slot = this.#slotOf(id);
@@ -73,7 +73,7 @@ export class IdOrder {
     this.#added.splice(at, 0, { key, id });
   }
 
-  /** Takes an id out of the order. No effect when absent. */
+  /** Removes an id from the order. No effect if it is absent. */
   remove(id: number): void {
     if (!this.has(id)) return;
     const slot = this.#slotOf(id);
@@ -119,7 +119,7 @@ export class IdOrder {
     const slot = this.#slotOf(id);
     if (slot !== null) return slot;
     if (this.#permutation === null) return (id - this.#range.firstId) / ID_STRIDE - this.#range.offset;
-    // 52 random bits: two added ids never share a key, which a cursor by key could not tell apart.
+    // 52 random bits, so that two added ids do not share a key. A cursor by key could not distinguish them.
     const random = draw(this.#seed, 1, id) * 2 ** 20 + (draw(this.#seed, 2, id) >>> 12);
     return ((random + 0.5) / 2 ** 52) * Math.max(this.#range.count, 1);
   }

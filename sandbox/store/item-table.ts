@@ -31,7 +31,7 @@ export interface ItemSource<Facts> {
 /** The view of a table for callers that do not need its facts. */
 export interface AnyTable {
   readonly size: number;
-  /** Rises with every change; a rendered page is good as long as the versions it was made from. */
+  /** Increases with every change. A rendered page is valid while the versions it was rendered from are current. */
   readonly version: number;
   order(sessionId: number | null, arrangement: Arrangement): IdOrder;
   has(id: number): boolean;
@@ -45,28 +45,25 @@ export interface AnyTable {
   freeId(near?: number): number;
 }
 
-/** An item that is not as generated: added, edited, or both. */
+/** An item that differs from its generated form: added, edited, or both. */
 interface Stored<Facts> {
   /** Null for an item that was inserted whole. */
   facts: Facts | null;
-  /** The whole item where there are no facts. */
+  /** The whole item, if it has no facts. */
   whole: JsonObject | null;
-  /** Edits in their order. They are kept apart, since two merge patches cannot always be made into one. */
+  /** Edits in order. They are stored separately, since two merge patches cannot always be combined into one. */
   patches: readonly JsonObject[];
   sessionId: number | null;
 }
 
-/**
- * One list of one pigeonhole: generated items, and over them what was added, edited or removed since. Only the
- * latter is held in memory.
- */
+/** One list of one pigeonhole: generated items, and the changes made to them. Only the changes are held in memory. */
 export class ItemTable<Facts> implements AnyTable {
   readonly #source: ItemSource<Facts>;
   readonly #seed: number;
   #blocks: readonly Block[];
   #generated: number;
   readonly #stored = new Map<number, Stored<Facts>>();
-  /** Removed items, with their last form (null: as generated), for those that still name them. */
+  /** Removed items in their last form (null: as generated), for items that still refer to them. */
   readonly #removed = new Map<number, Stored<Facts> | null>();
   readonly #orders = new Map<string, { sessionId: number | null; order: IdOrder }>();
   #lastId: number;
@@ -116,7 +113,7 @@ export class ItemTable<Facts> implements AnyTable {
     return this.#source.render(id, this.#source.facts(index));
   }
 
-  /** The item, or the last form of a removed one: a vote still names the question that was taken down. */
+  /** Returns the item, or the last form of a removed one, since a vote may refer to a removed question. */
   itemOrRemoved(id: number): JsonObject | undefined {
     const removed = this.#removed.get(id);
     if (removed === undefined) return this.item(id);
@@ -144,19 +141,19 @@ export class ItemTable<Facts> implements AnyTable {
     return index === null || this.#removed.has(id) ? undefined : this.#source.facts(index);
   }
 
-  /** Adds an item made of facts and returns its id: the given one, or the next. */
+  /** Adds an item with these facts and returns its id: the given id, or the next one. */
   add(facts: Facts, id = this.freeId()): number {
     this.#store(id, { facts, whole: null, patches: [], sessionId: this.#source.fields(facts).sessionId ?? null });
     return id;
   }
 
-  /** Adds an item exactly as given, even when the service would never have made it; replaces one with that id. */
+  /** Adds an item exactly as given, valid or not, and replaces any item with that id. */
   insert(item: JsonObject, id = this.freeId()): number {
     this.#store(id, { facts: null, whole: item, patches: [], sessionId: fieldsOfItem(item).sessionId ?? null });
     return id;
   }
 
-  /** Lays a merge patch over an item and returns the item; undefined when there is none with that id. */
+  /** Applies a merge patch to an item and returns it; undefined if no item has that id. */
   patch(id: number, patch: JsonObject): JsonObject | undefined {
     if (!this.has(id)) return undefined;
     const generated = { facts: this.facts(id) ?? null, whole: null, patches: [] };
@@ -168,7 +165,7 @@ export class ItemTable<Facts> implements AnyTable {
     return item;
   }
 
-  /** Takes an item out of the list; false when it was not there. */
+  /** Removes an item from the list; returns false if it was not there. */
   remove(id: number): boolean {
     if (!this.has(id)) return false;
     this.#version += 1;
@@ -178,7 +175,7 @@ export class ItemTable<Facts> implements AnyTable {
     return true;
   }
 
-  /** Puts a removed item back as it was; false when it was not removed. */
+  /** Restores a removed item unchanged; returns false if it was not removed. */
   restore(id: number): boolean {
     const removed = this.#removed.get(id);
     if (removed === undefined) return false;
@@ -204,7 +201,7 @@ export class ItemTable<Facts> implements AnyTable {
     this.#orders.clear();
   }
 
-  /** An id that no item has or had: the next one, or the nearest one below `near`. */
+  /** Returns an id that was never used: the next one, or the nearest one below `near`. */
   freeId(near?: number): number {
     if (near === undefined) return this.#lastId + ID_STRIDE;
     let id = near - 1;
@@ -245,7 +242,7 @@ export class ItemTable<Facts> implements AnyTable {
   }
 }
 
-/** A list of which nothing is generated: what it holds was put there. */
+/** Creates a list without generated items. */
 export function createStoredTable(firstId: number, seed: number): ItemTable<JsonObject> {
   return new ItemTable<JsonObject>(
     { firstId, blocks: [], facts: () => ({}), render: (_id, item) => item, fields: fieldsOfItem },
@@ -253,7 +250,7 @@ export function createStoredTable(firstId: number, seed: number): ItemTable<Json
   );
 }
 
-/** Reads from a finished item what filters ask; the names differ from list to list. */
+/** Returns the fields of a rendered item that filters match. Their names differ between lists. */
 function fieldsOfItem(item: JsonObject): FilterFields {
   const inner = (key: string): JsonObject => {
     const value = item[key];

@@ -10,7 +10,7 @@ export const PROFILE_FIELDS = ['Name', 'Email', 'Company', 'Job title', 'Country
 export interface AttendeeFacts {
   /** Random source of name, company and other profile fields. */
   index: number;
-  /** Null for someone who walked in without being registered. */
+  /** Null for a walk-in without a registration. */
   registrantId: number | null;
   attendeeCode: string;
   signedInAtMs: number;

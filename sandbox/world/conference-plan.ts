@@ -24,7 +24,7 @@ export interface ConferenceSize {
 }
 
 export interface PigeonholePlan {
-  /** Its place among the generated ones, from 0; -1 for one that was created through the API. */
+  /** Index among the generated pigeonholes, from 0; -1 for one created through the API. */
   place: number;
   facts: PigeonholeFacts;
   attendees: number;
@@ -65,7 +65,7 @@ const TYPES: readonly SessionType[] = [
 /** Index of the nested poll in TYPES; it accepts anonymous votes, the poll before it does not. */
 const NESTED_POLL = 6;
 
-/** Ids of the first generated pigeonhole and session, and how far the sessions of two pigeonholes stand apart. */
+/** Ids of the first generated pigeonhole and session, and the distance between the session ids of two pigeonholes. */
 export const FIRST_PIGEONHOLE_ID = 101;
 const FIRST_SESSION_ID = 5001;
 const SESSION_IDS_PER_PIGEONHOLE = 100_000;
@@ -177,5 +177,5 @@ export function pigeonholeItem(facts: PigeonholeFacts, seed: number): JsonObject
   };
 }
 
-/** The text the service puts where a create request sent no description. */
+/** Description that the service sets if a create request has none. */
 export const DEFAULT_DESCRIPTION = 'Welcome! Ask questions and vote on the ones you want answered.';

@@ -44,7 +44,7 @@ export class Conference {
     }
   }
 
-  /** The inside of a pigeonhole; undefined when there is none with that id (any more). */
+  /** Returns the contents of a pigeonhole; undefined if it does not exist or was deleted. */
   space(pigeonholeId: number): PigeonholeSpace | undefined {
     return this.pigeonholes.has(pigeonholeId) ? this.#spaces.get(pigeonholeId) : undefined;
   }
@@ -53,14 +53,14 @@ export class Conference {
     return [...this.#spaces.values()].filter((space) => this.pigeonholes.has(space.id));
   }
 
-  /** A list, or undefined when it needs a pigeonhole and that one does not exist. */
+  /** Returns a list; undefined if it needs a pigeonhole that does not exist. */
   table(list: ListName, pigeonholeId: number | null): AnyTable | undefined {
     if (list === 'pigeonholes') return this.pigeonholes;
     if (list === 'subscriptions') return this.subscriptions;
     return isSpaceListName(list) && pigeonholeId !== null ? this.space(pigeonholeId)?.table(list) : undefined;
   }
 
-  /** Changes whenever something changes that an item of the list shows, copies from other lists included. */
+  /** Changes whenever any value shown in the list changes, copies from other lists included. */
   versionsOf(list: ListName, pigeonholeId: number | null): string {
     const own = this.table(list, pigeonholeId)?.version ?? 'none';
     const space = pigeonholeId === null || list === 'attendees' ? undefined : this.space(pigeonholeId);
@@ -76,7 +76,7 @@ export class Conference {
     return item;
   }
 
-  /** Puts a pigeonhole there as given, with nothing inside. */
+  /** Adds an empty pigeonhole as given. */
   addPigeonhole(id: number, item: JsonObject): void {
     this.pigeonholes.insert(item, id);
     if (this.#spaces.has(id)) return;
@@ -106,17 +106,17 @@ interface Absence {
   readonly pigeonholeId: number | null;
   /** Null: every item of the list, when it was cleared. */
   readonly id: number | null;
-  /** As the service showed it last; null where the list was cleared. */
+  /** The item as last shown; null if the list was cleared. */
   readonly item: JsonObject | null;
   /** ISO 8601. */
   readonly goneAt: string;
-  /** Null while it is gone. */
+  /** Null while the item is deleted. */
   backAt: string | null;
 }
 
 /**
- * What left the lists and when: with the truth, all that is needed to tell a right deletion from a false one. Kept in
- * memory for the life of the sandbox, one entry a removal.
+ * Log of removals. Together with the truth, it distinguishes correct deletions from false ones. Kept in memory for the
+ * life of the sandbox, with one entry per removal.
  */
 class Absences {
   readonly #all: Absence[] = [];
@@ -125,7 +125,7 @@ class Absences {
     this.#all.push({ ...absence, goneAt: new Date(nowMs).toISOString(), backAt: null });
   }
 
-  /** Ends the open absence of an item; nothing when there is none. */
+  /** Ends the open absence of an item. No effect if there is none. */
   back(list: ListName, pigeonholeId: number | null, id: number, nowMs: number): void {
     const open = this.#all.findLast(
       (each) => each.list === list && each.pigeonholeId === pigeonholeId && each.id === id && each.backAt === null,
@@ -137,7 +137,7 @@ class Absences {
     return this.#all;
   }
 
-  /** Single items of a pigeonhole that are gone now, oldest first. */
+  /** Returns the single items of a pigeonhole that are currently deleted, oldest first. */
   openIn(pigeonholeId: number): readonly (Absence & { readonly id: number })[] {
     return this.#all.filter(
       (each): each is Absence & { readonly id: number } =>

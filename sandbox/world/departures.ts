@@ -17,18 +17,18 @@ export interface Happening {
 /** Lists that a deletion may affect; a question leaves both of its lists. */
 const DELETABLE = ['questions', 'answers', 'answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'attendees'] as const;
 
-/** Takes one item out of a list at random; nothing when the list is empty. */
+/** Removes a random item from a list. No effect if the list is empty. */
 export function deleteFrom(list: SpaceListName, { conference, space, drawn, nowMs }: Happening): void {
   const id = idAtRandom(space.table(list).order(null, 'byId'), draw(drawn, 40));
   if (id !== undefined) mutate(conference, { op: 'delete', list, pigeonholeId: space.id, id }, nowMs);
 }
 
-/** Takes one item out of some list. */
+/** Removes one item from a random list. */
 export function deleteAnything(happening: Happening): void {
   deleteFrom(pick(DELETABLE, draw(happening.drawn, 41)), happening);
 }
 
-/** Brings one of the deleted items back as it was; while none is gone, one goes. */
+/** Restores a deleted item unchanged. If none is deleted, deletes one. */
 export function bringBack(happening: Happening): void {
   const { conference, space, drawn, nowMs } = happening;
   const gone = conference.absences.openIn(space.id);
@@ -37,7 +37,7 @@ export function bringBack(happening: Happening): void {
   mutate(conference, { op: 'restore', list, pigeonholeId: space.id, id }, nowMs);
 }
 
-/** A question, or now and then an answer, is put into another session of its kind; nothing when there is one alone. */
+/** Moves a question, or occasionally an answer, to another session of the same kind. No effect if there is only one. */
 export function moveToAnotherSession(happening: Happening): void {
   const { conference, space, drawn, nowMs } = happening;
   const answers = sessionsOf(space, 'poll_word_cloud');
@@ -53,7 +53,7 @@ export function moveToAnotherSession(happening: Happening): void {
   mutate(conference, { op: 'patch', list, pigeonholeId: space.id, id, item }, nowMs);
 }
 
-/** A session gets another name: a copy in everything that was done in it, and content of the session alone. */
+/** Renames a session. The name is content of the session, and a copy in every item created in it. */
 export function renameSession({ conference, space, drawn, nowMs }: Happening): void {
   const id = idAtRandom(space.sessions.order(null, 'byId'), draw(drawn, 46));
   if (id === undefined) return;
@@ -65,7 +65,7 @@ function sessionsOf(space: PigeonholeSpace, type: SessionNow['type']): SessionNo
   return [...space.sessionsNow().values()].filter((session) => session.type === type);
 }
 
-/** Without the room that an earlier event gave it. */
+/** Drops the room that an earlier event added to the name. */
 function nameOf(session: JsonObject | undefined): string {
   const name = isJsonObject(session) ? session['name'] : undefined;
   return typeof name === 'string' ? name.replace(/ \(room \d+\)$/, '') : '';

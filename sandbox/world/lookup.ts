@@ -3,14 +3,17 @@ import { instantAt } from './attendee-source.js';
 import { draw } from './random.js';
 import type { SessionType } from './session-item.js';
 
-/** Values that an item copies from other entities, looked up at every rendering so that copies follow their originals. */
+/**
+ * Values that an item copies from other entities. They are looked up at every rendering, so that copies follow their
+ * originals.
+ */
 export interface Lookup {
   session(id: number): { id: number; name: string; type: string };
   question(id: number): { content: string; status: string };
   attendeeCode(attendeeId: number): string;
 }
 
-/** A generated session in which generated people were active between the two instants. */
+/** A generated session, with the period in which its generated responses were made. */
 export interface ActiveSession {
   id: number;
   type: SessionType;
@@ -36,7 +39,7 @@ export interface ResponseFacts {
 
 const STEP = 7919;
 
-/** The `turn`-th of a row of people that begins somewhere and meets nobody twice before it met all. */
+/** Returns the `turn`-th person of a sequence that visits everyone once before it repeats. */
 export function distinctIndex(turn: number, start: number, count: number): number {
   return (start + turn * (count % STEP === 0 ? 1 : STEP)) % count;
 }

@@ -6,7 +6,7 @@ import { addNewItem } from './new-item.js';
 import { qnaStatusOf, questionStatusOf } from './question-source.js';
 import { draw } from './random.js';
 
-/** A change from outside: what a test or a person at the control API asks for. */
+/** A change requested by a test or through the control API. */
 export interface Mutation {
   op: 'insert' | 'patch' | 'delete' | 'restore';
   list: ListName;
@@ -28,7 +28,7 @@ export interface MutationResult {
   item: JsonObject | null;
 }
 
-/** A mutation that names something that is not there, or that cannot be carried out. */
+/** A mutation that names a missing item or cannot be carried out. */
 export class MutationError extends Error {
   constructor(message: string) {
     super(message);
@@ -95,7 +95,7 @@ function insert(conference: Conference, table: AnyTable, mutation: Mutation, now
   return { id, item: table.patch(id, item) ?? null };
 }
 
-/** Takes an item away, and with a session what was done in it. */
+/** Deletes an item; for a session, also everything created in it. */
 function removeItem(conference: Conference, { list, pigeonholeId }: Mutation, id: number, nowMs: number): void {
   takeOut(conference, list, pigeonholeId, id, nowMs);
   if (list !== 'sessions' || pigeonholeId === null) return;
@@ -113,7 +113,7 @@ function takeOut(conference: Conference, list: ListName, pigeonholeId: number | 
   if (table?.remove(id) === true) conference.absences.gone({ list, pigeonholeId, id, item }, nowMs);
 }
 
-/** Brings back what was deleted, as it was; a question in both of its lists. */
+/** Restores a deleted item unchanged; a question in both of its lists. */
 function restore(conference: Conference, mutation: Mutation, nowMs: number): MutationResult {
   const { list, pigeonholeId, id } = mutation;
   const table = conference.table(list, pigeonholeId);
@@ -140,7 +140,7 @@ interface Mirror {
   translate(patch: JsonObject): JsonObject;
 }
 
-/** The other list of a question, and how a patch reads there; undefined for every other list. */
+/** Returns the other list of a question and the patch translated for it; undefined for every other list. */
 function mirrorOf(conference: Conference, { list, pigeonholeId }: Mutation): Mirror | undefined {
   const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
   if (space === undefined) return undefined;
@@ -164,7 +164,7 @@ function toQnaPatch(patch: JsonObject): JsonObject {
   return translated;
 }
 
-/** `anonymous` has no counterpart in `questions`: that is what makes the list dangerous. */
+/** `questions` has no counterpart of `anonymous`, so a reader of that list cannot see that an asker is anonymous. */
 function toQuestionPatch(patch: JsonObject): JsonObject {
   const { attendee, createdAt, session, content, status } = patch;
   const translated: JsonObject = {};

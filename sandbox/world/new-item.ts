@@ -12,7 +12,7 @@ import { sessionItem, type SessionType } from './session-item.js';
 interface NewItem {
   space: PigeonholeSpace;
   list: SpaceListName;
-  /** Everything that chance decides follows from this number. */
+  /** Seed of every random choice for the item. */
   drawn: number;
   nowMs: number;
   /** Session of the item; by default a session that suits the list, preferably one that is running. */
@@ -23,7 +23,7 @@ interface NewItem {
   status?: QuestionStatus;
 }
 
-/** The type of session in which the items of a list come about. */
+/** Session type in which the items of a list are created. */
 const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
   questions: 'qna',
   'qna-questions': 'qna',
@@ -35,8 +35,8 @@ const SESSION_TYPE_OF_LIST: Partial<Record<SpaceListName, SessionType>> = {
 };
 
 /**
- * Lets something plausible happen: adds an item to a list and returns its id. Undefined when it cannot happen,
- * for want of a session, an attendee or a question. A question appears in both of its lists.
+ * Adds a plausible item to a list and returns its id; undefined if a required session, attendee or question is missing.
+ * A question appears in both of its lists.
  */
 export function addNewItem(item: NewItem): number | undefined {
   const { space, list, nowMs, id } = item;
@@ -126,7 +126,7 @@ export function idAtRandom(order: IdOrder, drawn: number): number | undefined {
   return order.idAt(below(drawn, order.size));
 }
 
-/** An id just below the newest one of a table, as a row gets that commits late. */
+/** Returns an id just below the newest one of a table, as for a row that commits late. */
 export function lateId(table: AnyTable): number {
   const order = table.order(null, 'byId');
   const newest = order.idAt(order.size - 1);

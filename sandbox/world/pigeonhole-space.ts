@@ -25,7 +25,7 @@ import { childSeed } from './random.js';
 import { sessionItem, isSessionType, type SessionType } from './session-item.js';
 import { ID_STRIDE } from '../store/id-order.js';
 
-/** Ids of a list in two pigeonholes stand this far apart; the first pigeonholes stay below 2^31. */
+/** Distance between the ids of a list in two pigeonholes; the first pigeonholes stay below 2^31. */
 const IDS_PER_PIGEONHOLE = 100_000_000;
 
 /** Ids of the first pigeonhole's first items. */
@@ -40,13 +40,13 @@ const FIRST_IDS = {
   'poll-quiz-votes': 7_001,
 } as const;
 
-/** A session as it stands now, as far as others need it. */
+/** The current fields of a session that other items need. */
 export interface SessionNow {
   id: number;
   name: string;
   type: SessionType;
   anonymousResponses: boolean;
-  /** Null where the session has no times. */
+  /** Null if the session has no times. */
   startsAtMs: number | null;
   endsAtMs: number | null;
 }
@@ -66,7 +66,7 @@ export class PigeonholeSpace {
   readonly mcqVotes: ItemTable<PollVoteFacts>;
   readonly quizVotes: ItemTable<PollVoteFacts>;
   readonly desk = new RegistrantDesk(this);
-  /** People with an index below this one were there from the start. */
+  /** People with an index below this one were present from the start. */
   readonly generatedPeople: number;
   readonly firstRegistrantId: number;
   /** Announcement by the organizer; only the single read of a pigeonhole shows it. */
@@ -173,7 +173,7 @@ export class PigeonholeSpace {
     }
   }
 
-  /** The sessions as they stand now, in the order of their ids. */
+  /** Returns the current sessions in the order of their ids. */
   sessionsNow(): ReadonlyMap<number, SessionNow> {
     if (this.#sessionsNow?.version === this.sessions.version) return this.#sessionsNow.byId;
     const byId = new Map<number, SessionNow>();
@@ -258,7 +258,7 @@ class RegistrantDesk {
     return id !== undefined && this.#space.registrants.has(id) ? id : undefined;
   }
 
-  /** Creates a registrant and returns its id. The caller has made sure that the code is free. */
+  /** Creates a registrant and returns its id. The caller must check that the code is free. */
   register(profile: JsonObject & { attendeeCode: string }): number {
     const id = this.#space.registrants.freeId();
     this.#space.registrants.insert({ id, ...profile }, id);
@@ -267,7 +267,7 @@ class RegistrantDesk {
     return id;
   }
 
-  /** Writes over the profile of the registrant who has this code. */
+  /** Overwrites the profile of the registrant with this code. */
   replace(profile: JsonObject & { attendeeCode: string }): void {
     const id = this.idOf(profile.attendeeCode);
     if (id !== undefined) this.#space.registrants.insert({ id, ...profile }, id);

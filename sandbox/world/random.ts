@@ -1,7 +1,7 @@
 /**
- * Randomness without state: a number is a function of a seed and where it is used, so that item 734,218 can be
- * made without making the ones before it. That is what keeps a conference of a million attendees at flat memory.
- * The mixer is the finalizer of MurmurHash3, which is plenty for names and dates; nothing here is a secret.
+ * Randomness without state: a number is a function of a seed and where it is used, so that item 734,218 can be made
+ * without making the ones before it. This keeps memory flat for a conference of a million attendees. The mixer is the
+ * finalizer of MurmurHash3, which suffices for names and dates; nothing here is secret.
  */
 const GOLDEN = 0x9e3779b1;
 
@@ -17,12 +17,12 @@ export function draw(seed: number, purpose: number, index = 0): number {
   return mix(mix(mix(seed + GOLDEN) ^ Math.imul(purpose + 1, GOLDEN)) + Math.imul(index, 0x27d4eb2f));
 }
 
-/** Brings a drawn number into 0 .. bound-1. */
+/** Maps a drawn number to 0 .. bound-1. */
 export function below(drawn: number, bound: number): number {
   return Math.floor((drawn / 2 ** 32) * bound);
 }
 
-/** Brings a drawn number into 0 (inclusive) .. 1 (exclusive). */
+/** Maps a drawn number to 0 (inclusive) .. 1 (exclusive). */
 export function fraction(drawn: number): number {
   return drawn / 2 ** 32;
 }
@@ -34,7 +34,7 @@ export function pick<T>(pool: readonly T[], drawn: number): T {
   return chosen;
 }
 
-/** The seed of a part of the world, far from the seeds of its neighbours. */
+/** Returns the seed of one part of the world, unrelated to the seeds of other parts. */
 export function childSeed(seed: number, part: number): number {
   return draw(seed, 0x5eed, part);
 }

@@ -11,7 +11,7 @@ async function counts(sandbox: TestSandbox): Promise<JsonObject> {
   return (pigeonholes as JsonObject[])[0]?.['counts'] as JsonObject;
 }
 
-/** The truth of a list without the instants, which alone come from the clock. */
+/** The truth of a list without instants, the only values that depend on the clock. */
 async function timeless(sandbox: TestSandbox, list: string): Promise<string> {
   return JSON.stringify(await sandbox.truth(`${list}?pigeonhole=101`), (key, value: unknown) =>
     ['createdAt', 'signInTime', 'obtainedAt'].includes(key) ? null : value,
@@ -132,7 +132,7 @@ describe('live traffic', () => {
     await sandbox.control('POST', 'freeze');
     const frozenAt = await emitted();
     const truth = await timeless(sandbox, 'attendees');
-    // Three ticks of the traffic, some seventy events, would fit into this answer.
+    // Three ticks of traffic, about seventy events, would fit into the duration of this response.
     await sandbox.control('POST', 'faults', { kind: 'delay', ms: 150, next: 1 });
     await sandbox.get('/v2/pigeonholes');
     expect(await emitted()).toBe(frozenAt);

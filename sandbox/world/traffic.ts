@@ -59,14 +59,14 @@ export interface TrafficOptions {
   settings(): {
     withdrawal: 'status' | 'remove';
     lateRowShare: number;
-    /** In place of the usual ones. */
+    /** Relative frequencies that replace the defaults. */
     traffic: Partial<Record<EventKind, number>>;
   };
 }
 
 /**
- * Live activity of the audience, event after event. The seed and the earlier events decide the n-th event; only its
- * time comes from the clock. While frozen it emits nothing on its own, but `emit` still works, so that a test can
+ * Live activity of the audience as a sequence of events. The seed and the earlier events decide the n-th event; only
+ * its time comes from the clock. While frozen it emits nothing on its own, but `emit` still works, so that a test can
  * cause an exact number of events.
  */
 export class Traffic {
@@ -87,7 +87,7 @@ export class Traffic {
     return this.#timer === null;
   }
 
-  /** Starts or continues at so many events a second; 0 leaves it frozen. */
+  /** Starts or continues at this rate in events a second; 0 leaves it frozen. */
   thaw(eventsPerSecond: number): void {
     this.freeze();
     if (eventsPerSecond <= 0) return;
@@ -105,7 +105,9 @@ export class Traffic {
     this.#timer = null;
   }
 
-  /** Lets the next events happen at once. `kind` picks what they are; the n-th of a kind is still the seed's. */
+  /**
+   * Emits the next events immediately. `kind` selects their kind; the seed still decides the n-th event of each kind.
+   */
   emit(count: number, kind?: EventKind): void {
     for (let event = 0; event < count; event += 1) {
       const drawn = draw(this.#options.seed, 0x7aff, this.#emitted);
@@ -178,7 +180,7 @@ export class Traffic {
     return late ? lateId(space.table(list)) : undefined;
   }
 
-  /** Half of the newcomers are registrants who were expected, as long as there are any. */
+  /** Half of the newcomers are registrants, while any have not signed in. */
   #signIn(space: PigeonholeSpace, drawn: number, nowMs: number): void {
     const expected = draw(drawn, 35) % 2 === 0 ? space.desk.longestAwaiting() : undefined;
     if (expected !== undefined) space.desk.signIn(expected, nowMs);
@@ -192,7 +194,7 @@ export class Traffic {
     this.#pending.set(space.id, waiting);
   }
 
-  /** The question that waits longest is let through; when none waits, some question is archived or brought back. */
+  /** Approves the question that has waited longest. If none is waiting, archives or restores a question. */
   #moderate(space: PigeonholeSpace, drawn: number, nowMs: number): void {
     const waiting = this.#pending.get(space.id)?.shift();
     if (waiting !== undefined && space.qnaQuestions.has(waiting)) {

@@ -1,6 +1,6 @@
 /**
- * What people, companies and questions are called here. Invented, and chosen for what breaks careless programs:
- * diacritics, several scripts, apostrophes, markup, mentions of chat systems, text that runs right to left.
+ * Names of people, companies and questions. All are invented and chosen to break careless programs: diacritics, several
+ * scripts, apostrophes, markup, mentions of chat systems, text that runs right to left.
  */
 export const FIRST_NAMES = [
   'Ada', 'Amélie', 'Ananya', 'Arjun', 'Aylin', 'Beatriz', 'Björn', 'Chidi', 'Chloé', 'Daniel', 'Dmitri', 'Elif',
@@ -55,8 +55,9 @@ export const QUESTION_FORMS = [
 ] as const;
 
 /**
- * Questions that test each system that forwards them: mentions, links, markup, formulas, line breaks, scripts, and what JSON can
- * hold and many stores cannot: NUL, half a surrogate pair, control characters, marks that turn the direction of a text.
+ * Questions that challenge every system that forwards them: mentions, links, markup, formulas, line breaks, scripts,
+ * and what JSON can hold and many stores cannot: NUL, half a surrogate pair, control characters, marks that turn the
+ * direction of a text.
  */
 export const AWKWARD_QUESTIONS = [
   '<!channel> is {} really done?',
