@@ -131,7 +131,7 @@ function changeLines({ kind, what, name, keys, note }: ConfigurationChange): str
   const head = `${kind}: ${what} ${name}${note === null ? '' : ` (${note})`}`;
   return [
     head,
-    ...keys.map(({ key, from, to }) => `  ${key}${from === undefined ? ' is another' : `: ${from} becomes ${to}`}`),
+    ...keys.map(({ key, from, to }) => `  ${key}${from === undefined ? ' changed' : `: ${from} becomes ${to}`}`),
   ];
 }
 
@@ -155,7 +155,7 @@ function pigeonholes(ids: readonly number[]): string {
 function deliveryLine(caused: CausedDeliveries): string {
   const { sink, list, changes, withheld, observed, estimated } = caused;
   const kept = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
-  const verb = observed ? 'counts, without sending,' : 'is sent';
+  const verb = observed ? 'will count, without sending,' : 'will receive';
   return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
 }
 

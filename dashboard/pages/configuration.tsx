@@ -125,7 +125,7 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           ))}
           {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (
             <li key={`delivery ${sink} ${list} ${cause} ${reason ?? ''}`}>
-              <b>Sink {sink}</b> {observed ? 'would be sent' : 'is sent'} {estimated ? 'about ' : ''}
+              <b>Sink {sink}</b> {observed ? 'would receive' : 'will receive'} {estimated ? 'about ' : ''}
               {counted(n, 'change')} of {list} ({causeWords[cause]}
               {reason === null ? '' : `: ${reason}`})
             </li>

@@ -273,7 +273,7 @@ describe('a running pigeonpost', () => {
     expect(planned.out).toMatch(
       /^changed: sync all\n {2}sinks: \["archive"\] becomes \["archive","late"\]\nadded: sink late\n/,
     );
-    expect(planned.out).toMatch(/sink late counts, without sending, \d+ sessions/);
+    expect(planned.out).toMatch(/sink late will count, without sending, \d+ sessions/);
     expect((await status()).configuration).toBe(1);
     expect(await run('config', 'apply', '--config', 'changed.yaml')).toMatchObject({
       code: 1,
@@ -328,7 +328,7 @@ describe('a running pigeonpost', () => {
 
     configure({ archive: '', late, crm: crm('item.Email') });
     const planned = await run('config', 'plan');
-    const toSend = /sink crm is sent (\d+) attendees \(withheld until now: the changed mapping sends it\)/.exec(
+    const toSend = /sink crm will receive (\d+) attendees \(withheld until now: the changed mapping sends it\)/.exec(
       planned.out,
     );
     expect(toSend).not.toBeNull();
