@@ -24,8 +24,7 @@ export async function readPresent(sources: StatusSources, workspace: string | nu
     readSnapshot(sources, false, workspace),
     recentProgress(ledger, { minutes: chartMinutes, workspace }),
   ]);
-  const { lanes } = snapshot;
-  const now = new Date(ledger.clock.nowMs());
+  const { lanes, now } = snapshot;
   return { now, config: configOf(config, workspace), status, lanes, progress, troubles: status.problems };
 }
 

@@ -89,7 +89,7 @@ async function planLane(
       observed: sinkConfig.mode === 'observe',
       estimated: false,
     }));
-  const asked = { ref, since: historyStart(historyMs(sinkConfig)), until: null, withoutRowOf: null };
+  const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), until: null, withoutRowOf: null };
   if (lane === undefined) {
     const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
     return caused('history', await countDeliverable(ledger, sinkConfig, { ...asked, lists, selected: plan.selected }));
@@ -163,8 +163,8 @@ async function cured(
   }
 }
 
-function historyStart(ms: number | null): Date | null {
-  return ms === null ? null : new Date(Date.now() - ms);
+function historyStart(ledger: Ledger, ms: number | null): Date | null {
+  return ms === null ? null : new Date(ledger.clock.nowMs() - ms);
 }
 
 function nameOf({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: number }): string {

@@ -93,7 +93,7 @@ export async function checkImport(
     problemGroups: groupsOf(problems.kept, opened).slice(0, maxGroups),
     problemCounts: problems.counts,
     noteCounts: notes.counts,
-    estimate: await readSendingEstimate(deps, target.workspace, toSend, Date.now()),
+    estimate: await readSendingEstimate(deps, target.workspace, toSend, deps.ledger.clock.nowMs()),
   };
 }
 
