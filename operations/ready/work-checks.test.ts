@@ -76,7 +76,13 @@ describe('how work stands before an event', () => {
 
   it.each<[string, Parameters<typeof found>[0], string, string, RegExp]>([
     ['no sync reads it', { pigeonhole: { syncs: [] } }, 'reading', 'failed', /no sync reads pigeonhole acme\/101/],
-    ['it is gone', { pigeonhole: { goneAt: '2026-11-20T00:00:00.000Z' } }, 'reading', 'failed', /the service deleted/],
+    [
+      'it is gone',
+      { pigeonhole: { goneAt: '2026-11-20T00:00:00.000Z' } },
+      'reading',
+      'failed',
+      /was deleted in the service/,
+    ],
     [
       'it cannot be read',
       { troubles: [trouble('pigeonhole-failing')] },

@@ -38,7 +38,7 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
     return {
       ...about,
       state: 'failed',
-      says: `the service deleted pigeonhole ${name}, noticed at ${goneAt}`,
+      says: `pigeonhole ${name} was deleted in the service (noticed at ${goneAt})`,
     };
   }
   const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
