@@ -65,7 +65,7 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
   const sessions = wanted.map(({ sessionId }) => sessionId);
   await ledger.db.transaction(async (tx) => {
     await tx.query(
-      // Nothing is stored of a new stream, so its first sweep can miss nothing.
+      // The ledger holds no item of a new stream, so its first sweep has nothing to compare.
       `insert into streams (ref, list, session_id, differs)
        select $1, n.list, n.session_id, false from unnest($2::text[], $3::int8[]) as n (list, session_id)
        where not exists (select 1 from streams s where s.ref = $1 and s.list = n.list and s.session_id = n.session_id)

@@ -98,8 +98,8 @@ async function endSweep(
   }
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
   const differs = walk.differs || stream!.differs || (walk.number > 1 && lease.pageCount !== walk.pages);
-  // Same pages as the previous sweep, or the first sweep of a stream of which nothing was stored before: no item can be
-  // absent that was not missing already.
+  // Nothing can be newly absent: the pages are those of the previous sweep, or this is the stream's first sweep and the
+  // ledger held none of its items before.
   if (!differs && open.length === 0) return 0;
   if (walk.foreign > 0) {
     await forgetFound(tx, lease, walk);
