@@ -73,7 +73,7 @@ export async function knownPages(
 
 /**
  * Whether a page is the one that is stored still: then its keys are those that were seen. Its cursor is remembered as
- * this walk had it, so that `hasRequestedWith` compares the walk with nothing but itself.
+ * this walk had it, so that `walksInCircle` compares the walk with nothing but itself.
  */
 export async function isKnownPage(
   tx: Queryable,
@@ -95,14 +95,22 @@ export async function isKnownPage(
   return known !== undefined;
 }
 
-/** Whether the sweep in progress has used that cursor before, which means that it goes round in a circle. */
-export async function hasRequestedWith(
+/**
+ * Whether the sweep in progress goes round in a circle: it has used its next cursor before, or has been shown the same
+ * page three times. Cursors may differ on every request, so they alone do not reveal a circle. Two equal pages are no
+ * circle, because rows can move to a later page while they are read. Pages without ids do not count: their rows may be
+ * identical.
+ */
+export async function walksInCircle(
   ledger: Ledger,
   lease: StreamLease,
   walk: { pages: number; cursor: string | null },
 ): Promise<boolean> {
   const rows = await ledger.db.query(
-    'select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1',
+    `(select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1)
+     union all
+     (select 1 from pages where stream_id = $1 and ordinal < $2 and low is not null and digest is not null
+      group by digest having count(*) > 2 limit 1)`,
     [lease.streamId, walk.pages, walk.cursor],
   );
   return rows.length > 0;

@@ -94,7 +94,7 @@ export class PageRequests {
     { onSent, ...options }: Pick<PageOptions, 'onReceived' | 'parseAfter'> & { onSent: () => void },
   ): Promise<Page> {
     const { deps, place, lease } = this.reading;
-    if (cursor !== null && this.#usedCursors.has(cursor)) throw repeatedCursor(this.reading);
+    if (cursor !== null && this.#usedCursors.has(cursor)) throw circleError(this.reading);
     if (cursor !== null) this.#usedCursors.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
@@ -123,13 +123,13 @@ export class PageRequests {
   }
 }
 
-/** Returns the error for a cursor that the walk has used before: following it would never end. */
-export function repeatedCursor({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
+/** Returns the error for a walk that goes round in a circle: following its cursors would never end. */
+export function circleError({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
   return new ApiError(
     { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },
     {
       kind: 'protocol',
-      problem: 'the service returned a cursor that this walk has already used',
+      problem: 'the service returned a cursor that leads back to pages which this walk has already read',
       mayHaveTakenEffect: false,
     },
   );

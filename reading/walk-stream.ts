@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
 import { type NewItems, prepareNewItems } from '../ledger/new-items.js';
-import { hasRequestedWith, type KnownPage, knownPages, type SweptPage } from '../ledger/pages.js';
+import { type KnownPage, knownPages, type SweptPage, walksInCircle } from '../ledger/pages.js';
 import { type PageResult, recordPage, recordSamePage } from './record-page.js';
 import { distrustStream } from '../ledger/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
@@ -12,7 +12,7 @@ import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
 import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
 import { summarizePage, advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
-import { type WalkBudget, type PageRequest, PageRequests, repeatedCursor, createGate } from './page-requests.js';
+import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
 /** If a response took longer than this, the service is the bottleneck: the next request goes out before this page is parsed. */
 const slowAnswerMs = 10;
@@ -128,8 +128,7 @@ interface Read {
 
 async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
   if (walk.kind === 'poll') return new Map();
-  if (walk.cursor !== null && (await hasRequestedWith(deps.ledger, lease, walk)))
-    throw repeatedCursor({ place, lease });
+  if (walk.cursor !== null && (await walksInCircle(deps.ledger, lease, walk))) throw circleError({ place, lease });
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 

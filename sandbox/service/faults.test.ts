@@ -101,6 +101,18 @@ describe('a fault of the pages', () => {
     expect(second.meta.nextCursor).toBe(meta.nextCursor);
   });
 
+  it('circle: leads from the last page back to the first, with a new cursor each time', async () => {
+    const sandbox = await startTestSandbox({ attendees: 15 });
+    await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
+    await sandbox.control('POST', 'faults', { kind: 'circle' });
+    const first = await sandbox.page(`${ATTENDEES}?count=10`);
+    const last = await sandbox.page(`${ATTENDEES}?count=10&cursor=${encodeURIComponent(first.meta.nextCursor ?? '')}`);
+    expect(last.meta.hasMore).toBe(true);
+    const again = await sandbox.page(`${ATTENDEES}?count=10&cursor=${encodeURIComponent(last.meta.nextCursor ?? '')}`);
+    expect(again.data).toEqual(first.data);
+    expect(again.meta.nextCursor).not.toBe(first.meta.nextCursor);
+  });
+
   it('moreWithoutCursor: says there is more and gives no cursor', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'moreWithoutCursor' });

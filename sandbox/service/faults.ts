@@ -24,6 +24,8 @@ export const FAULT_KINDS = [
   'htmlBody',
   /** meta.nextCursor is the cursor of this very request (first pages pass unharmed). */
   'repeatCursor',
+  /** The last page announces more, and its cursor leads back to the first page. */
+  'circle',
   /** meta.hasMore is true and there is no cursor. */
   'moreWithoutCursor',
   /** No items, yet more pages; the cursor leads to what this page would have shown. */

@@ -77,4 +77,25 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     expect(stream!.failures).toBeGreaterThan(0);
     expect(stream!.failure).toContain('cursor');
   });
+
+  it.each(['ascending', 'unordered'])(
+    'that lead round in a circle end the walk, in a list that is %s',
+    async (order) => {
+      const { stage, scene } = await readList({ order });
+      await sweep(stage, scene);
+      await stage.fault({ kind: 'circle', list: 'attendees' });
+      await stage.db.query(`update streams set sweep_due_at = now(), due_at = now() where list = 'attendees'`);
+      const failure = async (): Promise<string | null> => {
+        const [stream] = await stage.db.query<{ failure: string | null }>(
+          `select failure from streams where list = 'attendees'`,
+        );
+        return stream!.failure;
+      };
+      for (let cycle = 0; cycle < 30 && (await failure()) === null; cycle += 1) {
+        await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+        await scene.settle();
+      }
+      expect(await failure()).toContain('leads back to pages');
+    },
+  );
 });
