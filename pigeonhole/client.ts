@@ -151,18 +151,24 @@ export async function* walkPages(
   { from, count, signal }: WalkOptions,
 ): AsyncGenerator<Page, void, undefined> {
   const used = new Set<string>();
+  const timesShown = new Map<string, number>();
   for (let cursor = from ?? null; ;) {
     if (cursor !== null) used.add(cursor);
     const current = await page(list, { cursor, count, signal });
     yield current; // before the check below: these items are valid, whatever the next cursor is
     if (!current.hasMore) return;
     cursor = current.nextCursor;
-    if (cursor !== null && used.has(cursor)) {
+    // Cursors may differ on every request. Two equal pages are no circle, because rows can move while they are read;
+    // pages without ids do not count, because their rows may be identical.
+    const times = (timesShown.get(current.digest) ?? 0) + 1;
+    timesShown.set(current.digest, times);
+    const isThirdTime = times > 2 && current.items.some((item) => 'id' in item);
+    if (isThirdTime || (cursor !== null && used.has(cursor))) {
       throw new ApiError(
         { method: 'GET', path: listPath(list) },
         {
           kind: 'protocol',
-          problem: 'the service returned a cursor that this walk has already used',
+          problem: 'the service returned a cursor that leads back to pages which this walk has already read',
           requestId: current.requestId,
           quota: current.quota,
           mayHaveTakenEffect: false,

@@ -105,4 +105,17 @@ describe('a walk', () => {
     await client.close();
     await service.close();
   });
+
+  it('fails if the pages go round in a circle, although each has a new cursor', async () => {
+    const service: TestService = await startService((_, response) => {
+      const at = service.requests.length;
+      // The list ends, so that a walk that misses the circle fails here instead of running forever.
+      answerJson(response, 200, collection([{ id: at % 2 }], at < 12 ? `c${at}` : null));
+    });
+    const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
+    await expect(collect(client.pages(list))).rejects.toMatchObject({ kind: 'protocol' });
+    expect(service.requests).toHaveLength(5); // the first page for the third time
+    await client.close();
+    await service.close();
+  });
 });

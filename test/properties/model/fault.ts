@@ -51,6 +51,6 @@ export function abortedError(call: Call): ApiError {
 }
 
 export function repeatedCursorError(call: Call): ApiError {
-  const problem = 'the service returned a cursor that this walk has already used';
+  const problem = 'the service returned a cursor that leads back to pages which this walk has already read';
   return new ApiError(call, { kind: 'protocol', problem, mayHaveTakenEffect: false });
 }
