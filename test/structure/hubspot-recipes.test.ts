@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { writeConfiguration } from '../../cli/init/write-configuration.js';
 import { Secret } from '../../config/secret.js';
 import { hubspotConfigSchema } from '../../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../../sinks/hubspot/hubspot.js';
@@ -16,11 +17,22 @@ interface RecordEntry {
 }
 
 const pages = ['docs/recipes.md', 'docs/sinks/hubspot.md'];
-const recipes = pages.flatMap((page) => {
+const documented = pages.flatMap((page) => {
   const text = readFileSync(join(__dirname, '../..', page), 'utf8');
   const blocks = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block]) => parse(block!) as unknown);
   return blocks.flatMap(recordsIn).map((records, at) => [`${page}, HubSpot recipe ${at + 1}`, records] as const);
 });
+
+const initText = writeConfiguration({
+  service: 'https://service.example.com/v2',
+  keyVariable: 'SERVICE_KEY',
+  pigeonholes: 'all',
+  sink: { type: 'hubspot', destination: '', secretVariable: 'HUBSPOT_TOKEN' },
+});
+const recipes = [
+  ...documented,
+  ...recordsIn(parse(initText)).map((records) => ['the configuration that init writes', records] as const),
+];
 
 /** The records of each HubSpot sink in a block, or the block where it is a list of records. */
 function recordsIn(block: unknown): (readonly RecordEntry[])[] {
@@ -87,11 +99,12 @@ function itemsOf(list: string): Subject[] {
   });
 }
 
-describe('a HubSpot recipe of the documentation', () => {
-  it('is found in both pages', () => {
+describe('a HubSpot recipe', () => {
+  it('is found in both pages and in what init writes', () => {
     expect(recipes.map(([name]) => name.replace(/ \d+$/, ''))).toEqual([
       ...Array<string>(2).fill('docs/recipes.md, HubSpot recipe'),
       ...Array<string>(7).fill('docs/sinks/hubspot.md, HubSpot recipe'),
+      'the configuration that init writes',
     ]);
   });
 
