@@ -1,33 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { type PostgresTlsMode, sslModes, tlsModeOf, tlsOptionsOf } from '../../base/postgres-tls.js';
 import { StoreError } from './store-error.js';
 
 /** URL parameters that decide about TLS. They are read here and withheld from the driver, which has its own defaults. */
 const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'] as const;
 
-/**
- * Protection of the connection to the store.
- * - `verify-full`: encrypted, and the server shows a certificate of a trusted authority for its name. The default,
- *   except on this machine. `require` and `prefer` mean the same, as the driver has always treated them: providers hand
- *   out URLs with `sslmode=require`, and nobody who pastes one wants to accept a false server.
- * - `verify-ca`: a certificate of a trusted authority for any name.
- * - `no-verify`: encrypted, without a check of the server.
- * - `disable`: not encrypted.
- */
-const modes = {
-  'verify-full': 'verify-full',
-  require: 'verify-full',
-  prefer: 'verify-full',
-  'verify-ca': 'verify-ca',
-  'no-verify': 'no-verify',
-  disable: 'disable',
-} as const;
-
-export type StoreTlsMode = (typeof modes)[keyof typeof modes];
-
 export interface StoreTls {
-  readonly mode: StoreTlsMode;
+  readonly mode: PostgresTlsMode;
   /** TLS options for the driver. */
   readonly ssl: ConnectionOptions | false;
   /** The URL without the parameters that `ssl` covers. */
@@ -35,8 +16,8 @@ export interface StoreTls {
 }
 
 /**
- * Reads from the URL of a store how the way there is protected. All of it is said outright, so that neither
- * NODE_TLS_REJECT_UNAUTHORIZED=0 nor PGSSLMODE of the environment can weaken it.
+ * Reads from the URL of a store how the connection is protected. Without `sslmode`, that is `verify-full`, and
+ * `disable` on this machine.
  * @throws {StoreError} kind `other`, without the URL, which may hold a password
  */
 export function storeTls(text: string): StoreTls {
@@ -50,22 +31,21 @@ export function storeTls(text: string): StoreTls {
   for (const name of parameters) stripped.searchParams.delete(name);
   if (mode === 'disable') return { mode, ssl: false, url: stripped.href };
   const ssl: ConnectionOptions = {
-    minVersion: 'TLSv1.2',
-    rejectUnauthorized: mode !== 'no-verify',
+    ...tlsOptionsOf(mode),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
-    ...(mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
   };
   return { mode, ssl, url: stripped.href };
 }
 
-function modeOf(sslmode: string | undefined, ssl: string | undefined, url: URL): StoreTlsMode {
+function modeOf(sslmode: string | undefined, ssl: string | undefined, url: URL): PostgresTlsMode {
   if (sslmode !== undefined) {
-    if (Object.hasOwn(modes, sslmode)) return modes[sslmode as keyof typeof modes];
+    const mode = tlsModeOf(sslmode);
+    if (mode !== undefined) return mode;
     throw new StoreError(
       'other',
-      `the URL of "store" has an sslmode that is not known: allowed are ${Object.keys(modes).join(', ')}`,
+      `the URL of "store" has an sslmode that is not known: allowed are ${sslModes.join(', ')}`,
     );
   }
   if (ssl === '0' || ssl === 'false') return 'disable';

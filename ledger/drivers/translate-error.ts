@@ -44,7 +44,8 @@ export function toStoreError(error: unknown, store: string, sql = ''): StoreErro
   );
 }
 
-const nameAuthority = 'name its authority by sslrootcert=FILE in the URL of "store"';
+const nameAuthority =
+  'name its authority by sslrootcert=FILE in the URL of "store", or use sslmode=no-verify there if you control the network';
 
 /** Why a server's certificate is not believed, as Node names it. Sources: Node.js, "TLS", and OpenSSL's codes. */
 const distrusted: Readonly<Record<string, string>> = {

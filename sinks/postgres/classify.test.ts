@@ -48,6 +48,8 @@ describe('a failure without an answer', () => {
     [{ code: 'ECONNREFUSED' }, 'refuses the connection'],
     [{ code: '', errors: [{ code: 'ENOTFOUND' }] }, 'was not found by name'],
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'network.ca'],
+    [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'sslrootcert'],
+    [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'sslmode=no-verify'],
     [new Error('The server does not support SSL connections'), 'sslmode=disable'],
     [new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string'), 'requires a password'],
     [new Error('timeout expired'), 'did not answer in time'],

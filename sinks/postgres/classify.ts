@@ -77,15 +77,18 @@ function withoutAnswer(error: unknown, server: string): string {
   return `the connection to ${server} broke`;
 }
 
+const TRUST_IT =
+  'name its authority in "network.ca" or as sslrootcert in "url", or use sslmode=no-verify if you control the network';
+
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses the connection: start it, or correct "url"',
   ENOTFOUND: 'was not found by name: correct "url"',
   CERT_HAS_EXPIRED: 'has a certificate that has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name: correct "url", or use sslmode=verify-ca',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate: name it in "network.ca"',
-  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an unknown authority: name it in "network.ca"',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an unknown authority: name it in "network.ca"',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `has a self-signed certificate: ${TRUST_IT}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `has a certificate of an unknown authority: ${TRUST_IT}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `has a certificate of an unknown authority: ${TRUST_IT}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `has a certificate of an unknown authority: ${TRUST_IT}`,
 };
 
 function pause(cause: 'credential' | 'destination', detail: string): Extract<Failure, { about: 'destination' }> {

@@ -53,7 +53,7 @@ describe('the URL of a database', () => {
       user: 'app@acme',
       password: 'p:w',
       database: 'ware house',
-      sslMode: 'require',
+      tlsMode: 'verify-full',
       channelBinding: false,
       options: undefined,
       connectTimeoutMs: undefined,
@@ -70,8 +70,11 @@ describe('the URL of a database', () => {
     ['postgres://u@localhost/d', 'disable'],
     ['postgres://u@[::1]/d', 'disable'],
     ['postgres://u@localhost/d?sslmode=verify-ca', 'verify-ca'],
+    ['postgres://u@db.example.com/d?sslmode=require', 'verify-full'],
+    ['postgres://u@db.example.com/d?sslmode=prefer', 'verify-full'],
+    ['postgres://u@db.example.com/d?sslmode=no-verify', 'no-verify'],
     ['postgres://u@db.example.com/d?sslmode=disable', 'disable'],
-  ])('%s is reached with sslmode %s', (url, sslMode) => expect(readUrl(url)).toMatchObject({ sslMode }));
+  ])('%s is reached with sslmode %s', (url, tlsMode) => expect(readUrl(url)).toMatchObject({ tlsMode }));
 
   it('is accepted as hosts and tools hand it out: what is known is understood, and what means nothing here is named', () => {
     const url =
@@ -95,7 +98,7 @@ describe('the URL of a database', () => {
     ['postgres://u:s3%cret@db/d', 'percent-encode'],
     ['postgres://:s3cret@db/d', 'names no user'],
     ['postgres://u:s3cret@db', 'one database'],
-    ['postgres://u:s3cret@db/d?sslmode=prefer', 'allowed: disable, require, verify-ca, verify-full'],
+    ['postgres://u:s3cret@db/d?sslmode=allow', 'allowed: verify-full, require, prefer, verify-ca, no-verify, disable'],
     ['postgres://u:s3cret@db/d?sslkeys=s3cret', 'allowed: sslmode, sslrootcert, sslcert, sslkey, channel_binding'],
     ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is not a number of seconds'],
   ])('%s is refused, and nothing of it repeated', (url, reason) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Secret } from '../../config/secret.js';
 import { secret, text } from '../../config/values.js';
 import { readFileSync } from 'node:fs';
+import { type PostgresTlsMode, sslModes, tlsModeOf } from '../../base/postgres-tls.js';
 import { isLoopback } from '../../config/loopback.js';
 
 /** `postgres` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/postgres.md explains each to users. */
@@ -32,14 +33,6 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
   ).describe('The schema with a table for each list. It is created if necessary, and belongs only to this sink.'),
 });
 
-/**
- * PostgreSQL's modes of TLS. `require` encrypts without verifying the server; `verify-ca` requires a certificate of a
- * trusted authority, and `verify-full` also one for its host name.
- */
-const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
-
-type SslMode = (typeof sslModes)[number];
-
 /** The parts of a URL. Contains a password: only for the connection. */
 export interface Server {
   readonly host: string;
@@ -47,7 +40,7 @@ export interface Server {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  readonly sslMode: SslMode;
+  readonly tlsMode: PostgresTlsMode;
   /** Binds the password to the TLS connection if the server supports it. */
   readonly channelBinding: boolean;
   /** Settings that are passed to the server unchanged, such as `endpoint=…` of some hosts. */
@@ -139,7 +132,7 @@ export function readUrl(text: string): Server {
     user,
     password: url.password === '' ? undefined : decoded(url.password),
     database,
-    sslMode: readSslMode(url.searchParams.get('sslmode'), url.hostname),
+    tlsMode: readTlsMode(url.searchParams.get('sslmode'), url.hostname),
     channelBinding: given('channel_binding') === 'require',
     options: given('options'),
     connectTimeoutMs: readSeconds(given('connect_timeout')),
@@ -186,9 +179,9 @@ export function serverName({ host, port }: Server): string {
   return `PostgreSQL at ${host}:${port}`;
 }
 
-function readSslMode(found: string | null, host: string): SslMode {
+function readTlsMode(found: string | null, host: string): PostgresTlsMode {
   if (found === null) return isLoopback(host) ? 'disable' : 'verify-full';
-  const mode = sslModes.find((known) => known === found);
+  const mode = tlsModeOf(found);
   if (mode === undefined) throw new TypeError(`has an unknown sslmode, allowed: ${sslModes.join(', ')}`);
   return mode;
 }

@@ -1,6 +1,6 @@
 import { rootCertificates, type ConnectionOptions } from 'node:tls';
 import { type ClientBase, Pool, type PoolConfig } from 'pg';
-import { strictTls } from '../network/guarded-connector.js';
+import { tlsOptionsOf } from '../../base/postgres-tls.js';
 import type { NetworkSettings } from '../sink.js';
 import { readCertificates, type Server } from './config.js';
 
@@ -46,18 +46,14 @@ export function createPool(server: Server, network: NetworkSettings, options: Co
 }
 
 function tlsOptions(server: Server, network: NetworkSettings): ConnectionOptions | false {
-  const { sslMode, host } = server;
-  if (sslMode === 'disable') return false;
-  const { ca, ...own } = readCertificates(server);
-  // As in libpq: a named authority has to be verified.
-  if (sslMode === 'require' && ca === undefined) return { ...strictTls, ...own, rejectUnauthorized: false };
+  const { tlsMode, host } = server;
+  if (tlsMode === 'disable') return false;
   return {
-    ...strictTls,
-    ...own,
+    host,
+    ...tlsOptionsOf(tlsMode),
     // With a list, Node trusts nothing else, so its own certificates are included; `sslrootcert` replaces them.
     ...(network.ca !== undefined && { ca: [...rootCertificates, network.ca] }),
-    ...(ca !== undefined && { ca }),
-    ...(sslMode !== 'verify-full' ? { checkServerIdentity: () => undefined } : { host }),
+    ...readCertificates(server),
   };
 }
 
