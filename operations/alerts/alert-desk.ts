@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../work/collaborators.js';
 import { LeaseWatch } from '../../base/lease-watch.js';
-import { Stopwatch, systemClocks } from '../../base/stopwatch.js';
+import { type Clocks, Stopwatch, systemClocks } from '../../base/stopwatch.js';
 import type { StatusSources } from '../read-status.js';
 import type { Config, AlertReceiver } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -91,6 +91,8 @@ export interface AlertDeskOptions {
   readonly publicUrl: () => string | null;
   readonly log: Log;
   readonly times?: AlertTimes;
+  /** The system's, unless a test passes others. */
+  readonly clocks?: Clocks;
 }
 
 /** Result of a test message at one receiver. */
@@ -212,10 +214,10 @@ export class AlertDesk {
 
   /** Sends the waiting messages of a receiver in their order, until one fails. */
   async #sendAll(ledger: Ledger, receiver: OpenReceiver, key: string): Promise<void> {
-    const { owner, log } = this.options;
+    const { owner, log, clocks = systemClocks } = this.options;
     const { signal } = this.#stopping;
     for (;;) {
-      const takenAt = new Stopwatch();
+      const takenAt = new Stopwatch(clocks);
       // oxlint-disable-next-line no-await-in-loop -- one after another, in their order
       const message = await takeMessage(ledger, key, { owner, leaseMs });
       if (message === undefined) return;
@@ -226,7 +228,7 @@ export class AlertDesk {
           const again = await takeMessage(ledger, key, { owner, leaseMs });
           if (again?.number !== message.number) throw new LedgerError('stale', 'another process sends these alerts');
         },
-        systemClocks,
+        clocks,
         takenAt,
       );
       // oxlint-disable-next-line no-await-in-loop
@@ -237,7 +239,7 @@ export class AlertDesk {
       const facts = { receiver: receiver.name, alert: id, occasion, kind, subjects: subjects.length };
       if (outcome.kind === 'delivered') {
         // oxlint-disable-next-line no-await-in-loop
-        await noteDelivered(ledger, key, message);
+        await noteDelivered(ledger, key, { message, owner });
         log.info(facts, 'alert delivered');
         continue;
       }
@@ -248,10 +250,11 @@ export class AlertDesk {
       }
       const retryInMs = retryWaitMs(message.failures, outcome.afterMs);
       // oxlint-disable-next-line no-await-in-loop
-      await noteFailed(ledger, key, { detail: outcome.detail, retryInMs });
+      const isNoted = await noteFailed(ledger, key, { detail: outcome.detail, retryInMs, owner });
       // oxlint-disable-next-line no-await-in-loop
       await this.#giveUpOldOnes(ledger);
-      if (message.failures === 0) log.warn({ ...facts, detail: outcome.detail, retryInMs }, 'alert not delivered');
+      if (isNoted && message.failures === 0)
+        log.warn({ ...facts, detail: outcome.detail, retryInMs }, 'alert not delivered');
       return;
     }
   }

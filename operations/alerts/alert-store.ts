@@ -227,29 +227,42 @@ export async function takeMessage(
   });
 }
 
-/** Deletes a delivered message and ends the receiver's lease. */
-export async function noteDelivered(ledger: Ledger, receiver: string, { number }: AlertMessage): Promise<void> {
+/**
+ * Deletes a delivered message and ends the lease. A holder that lost the lease meanwhile changes nothing about the
+ * receiver, because another process sends to it.
+ */
+export async function noteDelivered(
+  ledger: Ledger,
+  receiver: string,
+  { message, owner }: { readonly message: Pick<AlertMessage, 'number'>; readonly owner: string },
+): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await tx.query('delete from alert_messages where number = $1', [number]);
+    await tx.query('delete from alert_messages where number = $1', [message.number]);
     await tx.query(
       `update alert_receivers set failures = 0, failing_since = null, failure = null, retry_at = null,
-         delivered_at = now(), owner = null, leased_until = null where receiver = $1`,
-      [receiver],
+         delivered_at = now(), owner = null, leased_until = null where receiver = $1 and owner = $2`,
+      [receiver, owner],
     );
   });
 }
 
-/** Stores a failed attempt and the time of the next one, and ends the lease. @param detail a sentence without secrets */
+/**
+ * Stores a failed attempt and the time of the next one, and ends the lease.
+ * @param detail a sentence without secrets
+ * @returns false, without a change, if the lease was lost: the failure is then not the receiver's
+ */
 export async function noteFailed(
   ledger: Ledger,
   receiver: string,
-  { detail, retryInMs }: { readonly detail: string; readonly retryInMs: number },
-): Promise<void> {
-  await ledger.db.query(
+  { detail, retryInMs, owner }: { readonly detail: string; readonly retryInMs: number; readonly owner: string },
+): Promise<boolean> {
+  const rows = await ledger.db.query(
     `update alert_receivers set failures = failures + 1, failing_since = coalesce(failing_since, now()), failure = $2,
-       retry_at = now() + $3::float8 * interval '1 millisecond', owner = null, leased_until = null where receiver = $1`,
-    [receiver, detail, retryInMs],
+       retry_at = now() + $3::float8 * interval '1 millisecond', owner = null, leased_until = null
+     where receiver = $1 and owner = $4 returning receiver`,
+    [receiver, detail, retryInMs, owner],
   );
+  return rows.length > 0;
 }
 
 /** Ends a lease without a result. */

@@ -15,7 +15,12 @@ import {
   startSlackDouble,
   type SlackDouble,
 } from '../../sandbox/slack/start-slack-double.js';
+import type { Clocks } from '../../base/stopwatch.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { delayedDatabase } from '../kit/held-database.js';
 import { attendee, session } from '../kit/items.js';
+import { JumpingClocks } from '../kit/jumping-clocks.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { tryNow } from '../../operations/act.js';
@@ -54,7 +59,13 @@ const everything: NonNullable<Config['alerts']>['when'] = {
 };
 
 /** A process that checks on demand; it reports the end of a condition at the second check that finds it over. */
-function openDesk({ deps }: Scene, owner: string, when = everything): AlertDesk {
+function openDesk(
+  { deps }: Pick<Scene, 'deps'>,
+  owner: string,
+  when = everything,
+  options: { readonly clocks?: Clocks; readonly ledger?: Ledger } = {},
+): AlertDesk {
+  const { ledger = deps.ledger, clocks } = options;
   const server = { ...deps.config.server, publicUrl: 'https://pigeonpost.example.com' };
   const alerts: Config['alerts'] = {
     to: [
@@ -67,16 +78,17 @@ function openDesk({ deps }: Scene, owner: string, when = everything): AlertDesk 
   const config = { ...deps.config, server, alerts };
   const desk = new AlertDesk({
     sources: () => ({
-      ledger: deps.ledger,
+      ledger,
       config,
       configuration: deps.configuration,
       trouble: () => null,
-      quotas: () => viewQuotas(config, deps.ledger, Date.now()),
+      quotas: () => viewQuotas(config, ledger, Date.now()),
     }),
     owner,
     isAlone: false,
     publicUrl: () => server.publicUrl,
     log: deps.log,
+    ...(clocks !== undefined && { clocks }),
     times: { checkEveryMs: 0, calm: { firstMs: 0, longestMs: 0, forgetMs: 3_600_000 }, pace: defaultRateLimit },
   });
   desks.push(desk);
@@ -95,6 +107,32 @@ const unfolded = (text: string): string => text.replaceAll(/=\r?\n/g, '');
 
 const told = (): string[] => hook.taken.map(({ type, data }) => `${type} ${data['occasion']} ${data['subject']}`);
 const posted = (): string[] => slack.workspace.channels.get(DEFAULT_CHANNEL)!.all.map(({ text }) => text);
+
+/** The ledger of a process that is suspended each time after it has leased a receiver, until the test wakes it. */
+function pausedAfterLeases(ledger: Ledger) {
+  let leases = 0;
+  let wake!: () => void;
+  const gate = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const db: Database = {
+    ...delayedDatabase(ledger.db, async () => undefined),
+    async transaction(work, options) {
+      const result = await ledger.db.transaction(work, options);
+      if (typeof result === 'object' && result !== null && 'occasion' in result) {
+        leases += 1;
+        await gate;
+      }
+      return result;
+    },
+  };
+  return { ledger: { ...ledger, db }, leases: () => leases, wake };
+}
+
+const pauses: [string, (clocks: JumpingClocks) => void][] = [
+  ['that its monotonic clock does not count', (clocks) => (clocks.wallAheadMs += 90_000)],
+  ['that its wall clock does not show', (clocks) => (clocks.monotonicAheadMs += 90_000)],
+];
 
 async function pauseByCause({ ledger }: Scene): Promise<void> {
   await ledger.db.query(
@@ -138,6 +176,29 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect([posted().length, mail.taken.length]).toEqual([2, 2]);
     const all = JSON.stringify([hook.taken, posted(), mail.taken]) + scene.logText();
     expect(all).not.toMatch(/Person 1|person1|code-1/); // no alert contains the vendor's own words
+  });
+
+  it.each(pauses)('are sent once, after a pause of the machine %s', async (_, jump) => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const other = openDesk(scene, 'other');
+    await lookAndSend(other); // knows the receivers
+    const clocks = new JumpingClocks();
+    const paused = pausedAfterLeases(scene.ledger);
+    const late = openDesk(scene, 'late', everything, { clocks, ledger: paused.ledger });
+    await pauseByCause(scene);
+    await late.check();
+    await until('it has leased every receiver', () => paused.leases() === 3);
+    await stage.db.query('update alert_receivers set leased_until = now()');
+    await lookAndSend(other);
+    jump(clocks);
+    paused.wake();
+    await late.sent();
+
+    expect(told()).toEqual(['alert.raised sink-paused hooks']);
+    expect([posted().length, mail.taken.length]).toEqual([1, 1]);
+    const states = await stage.db.query('select failures, failing_since, owner from alert_receivers');
+    expect(states).toEqual(Array.from({ length: 3 }, () => ({ failures: 0, failing_since: null, owner: null })));
   });
 
   it('reach a receiver that failed once it is there again, in their order, and held nobody else up', async () => {

@@ -1,9 +1,11 @@
+import { AsyncResource } from 'node:async_hooks';
 import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import type { AlertReceiver } from '../../../config/config.js';
 import { isLoopback } from '../../../config/loopback.js';
 import { strictTls } from '../../../sinks/network/guarded-connector.js';
 import { withinDeadline } from '../../../sinks/network/within-deadline.js';
+import { confirmHeld } from '../../../sinks/while-held.js';
 import type { NetworkSettings } from '../../../sinks/sink.js';
 import { type OpenReceiver, type OutgoingAlert, receiverTimes } from './receiver.js';
 
@@ -45,6 +47,7 @@ async function mail(
   const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
   try {
+    await confirmHeld();
     const transport = createTransport({
       host,
       port,
@@ -61,9 +64,11 @@ async function mail(
         const socket = connect({ host, port, signal }); // aborted, it ends with an error, connected or not
         sockets.push(socket);
         socket.once('error', callback);
+        // Connecting may have taken long, and the conversation that follows sends the mail.
+        const confirmed = AsyncResource.bind(confirmHeld);
         socket.once('connect', () => {
           socket.off('error', callback);
-          callback(null, { connection: socket });
+          Promise.resolve(confirmed()).then(() => callback(null, { connection: socket }), callback);
         });
       },
       disableFileAccess: true,
