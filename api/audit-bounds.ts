@@ -14,7 +14,7 @@ export class BoundedNotes {
   #hourEnds = 0;
   #left = 0;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
@@ -51,7 +51,7 @@ export class RefusedActions {
   readonly #counted = new Map<string, Counted>();
   readonly #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

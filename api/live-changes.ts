@@ -217,18 +217,18 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
     onEnd();
   };
   const { liveEveryMs = 1000 } = sources;
-  let askedAt = Date.now();
+  let askedAt = performance.now();
   const next = async (): Promise<string> => {
-    const heartbeatAt = Date.now() + heartbeatMs;
+    const heartbeatAt = performance.now() + heartbeatMs;
     while (!ended.signal.aborted) {
       /* oxlint-disable no-await-in-loop -- one read of the ledger after another */
-      if (Date.now() - askedAt > askAgainAfterMs) {
+      if (performance.now() - askedAt > askAgainAfterMs) {
         await authenticate(sources, (name) => c.req.header(name));
-        askedAt = Date.now();
+        askedAt = performance.now();
       }
       const event = await feed.next();
       if (event !== null) return event;
-      if (Date.now() >= heartbeatAt) return ': nothing new\n\n';
+      if (performance.now() >= heartbeatAt) return ': nothing new\n\n';
       await pause(liveEveryMs, ended.signal);
       /* oxlint-enable no-await-in-loop */
     }

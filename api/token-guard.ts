@@ -42,7 +42,7 @@ export class TokenGuard {
 
   constructor(
     readonly sources: { readonly ledger: Ledger; readonly meters: ProcessMeters },
-    now: () => number = Date.now,
+    now: () => number = () => performance.now(),
   ) {
     this.#now = now;
     this.#notes = new BoundedNotes(now);

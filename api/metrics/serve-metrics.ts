@@ -60,9 +60,9 @@ async function readLedgerText(sources: ProbeSources): Promise<string> {
 function remembered(read: () => Promise<string>): () => Promise<string> {
   let last: { readonly text: Promise<string>; readonly untilMs: number } | undefined;
   return () => {
-    if (last !== undefined && last.untilMs > Date.now()) return last.text;
+    if (last !== undefined && last.untilMs > performance.now()) return last.text;
     const text = read();
-    last = { text, untilMs: Date.now() + rememberForMs };
+    last = { text, untilMs: performance.now() + rememberForMs };
     text.catch(() => {
       last = undefined;
     });
