@@ -44,7 +44,7 @@ export function emptyConfig(server: { host: string; port: number; token?: Secret
 
 /** A store that takes what it is given and holds nothing. */
 export function emptyLedger(query: () => Promise<unknown[]> = async () => [{ number: 1 }]): Ledger {
-  return { db: { query }, clock: { nowMs: Date.now } } as unknown as Ledger;
+  return { db: { query }, clock: { nowMs: Date.now, confirm: () => undefined } } as unknown as Ledger;
 }
 
 /** The token that the installation has made for itself. */

@@ -62,6 +62,7 @@ export async function callerOf(sources: AccessSources, holder: Holder): Promise<
 
 async function authenticateSession(sources: AccessSources, header: Header): Promise<Caller> {
   const text = sessionIn(header('cookie'), header('host') ?? '');
+  if (text !== undefined) await sources.ledger.clock.confirm(); // a session must not outlive a suspension of the machine
   const holder =
     text === undefined ? undefined : readSession(administratorsToken(sources), text, sources.ledger.clock.nowMs());
   if (holder === undefined) {

@@ -1,9 +1,14 @@
+import { until } from '../test/until.js';
+import type { Queryable } from './drivers/database.js';
 import { DatabaseClock } from './database-clock.js';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 
 /** A process, its two clocks, and a database whose clock is right. */
-function processWith({ wallAheadMs = 0 }: { readonly wallAheadMs?: number } = {}) {
+function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?: number } = {}) {
+  let wallAheadMs = startsAheadMs;
+  let asked = 0;
+  let answers = true;
   let elapsedMs = 0;
   let slept = 0;
   const clock = new DatabaseClock(
@@ -16,6 +21,17 @@ function processWith({ wallAheadMs = 0 }: { readonly wallAheadMs?: number } = {}
     trueNow,
     pass: (ms: number) => void (elapsedMs += ms),
     sleep: (ms: number) => void (slept += ms),
+    setWallClock: (ms: number) => void (wallAheadMs += ms),
+    timesAsked: () => asked,
+    answer: (whether: boolean) => void (answers = whether),
+    /** What the process opens. */
+    db: {
+      query: async () => {
+        asked += 1;
+        if (!answers) throw new Error('the store is away');
+        return [{ now: new Date(trueNow()) }];
+      },
+    } as unknown as Queryable,
     /** A statement that takes so long until it runs, and until its answer has come. */
     ask: (outMs: number, backMs: number, databaseAheadMs = 0): void => {
       const askedAt = clock.monotonic();
@@ -64,5 +80,45 @@ describe('the clock of the database, as a process knows it', () => {
     ask(1, 1, 3_600_000);
     ask(1, 2);
     expect(clock.nowMs()).toBe(trueNow() - 2);
+  });
+
+  it('is asked again by a process that reads nothing, once its own clock has not counted a pause', async () => {
+    const { clock, db, sleep, trueNow, timesAsked } = processWith();
+    await clock.ask(db);
+    sleep(3_600_000);
+    clock.nowMs(); // notices, and cannot wait
+    await until('the clock is right', () => clock.nowMs() === trueNow());
+    clock.nowMs();
+    expect(clock.confirm()).toBeUndefined();
+    expect(timesAsked()).toBe(2);
+  });
+
+  it('is right after it was confirmed', async () => {
+    const { clock, db, sleep, trueNow } = processWith();
+    await clock.ask(db);
+    sleep(3_600_000);
+    await clock.confirm();
+    expect(clock.nowMs()).toBe(trueNow());
+  });
+
+  it.each([3_600_000, -3_600_000])('is not moved by a wall clock that is set by %s ms meanwhile', async (ms) => {
+    const { clock, db, setWallClock, trueNow, timesAsked } = processWith();
+    await clock.ask(db);
+    setWallClock(ms);
+    expect(clock.nowMs()).toBe(trueNow());
+    await clock.confirm();
+    expect(clock.nowMs()).toBe(trueNow());
+    expect(timesAsked()).toBe(2);
+  });
+
+  it('is asked again after the store was away', async () => {
+    const { clock, db, sleep, trueNow, answer } = processWith();
+    await clock.ask(db);
+    sleep(3_600_000);
+    answer(false);
+    await clock.confirm();
+    expect(clock.nowMs()).toBe(trueNow() - 3_600_000);
+    answer(true);
+    await until('the clock is right', () => clock.nowMs() === trueNow());
   });
 });

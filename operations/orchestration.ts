@@ -107,27 +107,3 @@ export function createStarter(
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-/** A worker polls for work at least once a minute. This leaves it time to reconnect. */
-const longestSilenceMs = 90_000;
-/** TASK_QUEUE_TYPE_WORKFLOW of Temporal's enums/v1/task_queue.proto. */
-const workflowTasks = 1;
-
-/**
- * Checks whether any worker runs, for a process that only serves the API.
- * @returns a sentence if none runs; null if a worker has polled lately
- * @throws as Temporal's client
- */
-export async function findMissingWorkers(client: Client, taskQueue: string, nowMs: number): Promise<string | null> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: workflowTasks,
-  });
-  const lately = (pollers ?? []).some(
-    ({ lastAccessTime }) => nowMs - Number(lastAccessTime?.seconds ?? 0) * 1000 < longestSilenceMs,
-  );
-  return lately
-    ? null
-    : `no worker has asked Temporal for work on task queue "${taskQueue}": start "pigeonpost worker"`;
-}

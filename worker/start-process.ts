@@ -26,7 +26,8 @@ import { unreachable } from './connect-temporal.js';
 import { Editions, openEdition, type Shared } from '../operations/editions.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { DropFolders } from '../importing/drop-folders/drop-folders.js';
-import { findMissingWorkers, createStarter, importing, messageOf } from '../operations/orchestration.js';
+import { WorkerWatch } from '../operations/worker-watch.js';
+import { createStarter, importing, messageOf } from '../operations/orchestration.js';
 import { FirstPage } from './first-page.js';
 import { GuardedWorker, runWorker } from './run-worker.js';
 import { noteInstance } from './instance-file.js';
@@ -47,6 +48,8 @@ import { viewQuotas } from '../operations/view-quotas.js';
 import { openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 
 const reconcileEveryMs = 60_000;
+/** A process that reads nothing hears the database's time only here, and the clocks of two machines drift apart. */
+const askClockEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
@@ -225,11 +228,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       await worker.stop();
     });
   } else {
+    const workers = new WorkerWatch(client, taskQueue);
     const lookForWorkers = async (): Promise<void> => {
       if (cluster.trouble !== null) return;
-      missingWorkers = await findMissingWorkers(client, taskQueue, Date.now()).catch(
-        (error: unknown) => unreachable(address, error, namespace).message,
-      );
+      missingWorkers = await workers.look().catch((error: unknown) => unreachable(address, error, namespace).message);
     };
     await lookForWorkers();
     closers.push(repeat(lookForWorkersEveryMs, lookForWorkers, 'asking Temporal for workers failed', log));
@@ -261,6 +263,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   }
+  closers.push(repeat(askClockEveryMs, () => ledger.clock.ask(db), "reading the store's clock failed", log));
   const maintain = async (): Promise<void> => {
     await trimProgress(ledger);
     await db.maintain();
@@ -291,7 +294,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   alerts.start();
   closers.push(() => alerts.close());
 
-  const pageCodes = new PageCodes();
+  const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {
     ledger,
     localToken,
