@@ -95,23 +95,27 @@ export async function isKnownPage(
   return known !== undefined;
 }
 
+/** A page of rows that may be identical is shown at most this often in a walk. */
+const maxEqualPages = 100;
+
 /**
  * Whether the sweep in progress goes round in a circle: it has used its next cursor before, or has been shown the same
  * page three times. Cursors may differ on every request, so they alone do not reveal a circle. Two equal pages are no
- * circle, because rows can move to a later page while they are read. Pages without ids do not count: their rows may be
- * identical.
+ * circle, because rows can move to a later page while they are read. In a list without ids, a page whose rows have one
+ * instant may be repeated more often: all its rows may be identical, as anonymous votes of one second are.
  */
 export async function walksInCircle(
   ledger: Ledger,
-  lease: StreamLease,
-  walk: { pages: number; cursor: string | null },
+  lease: Pick<StreamLease, 'streamId'>,
+  { pages, cursor, hasIds }: { pages: number; cursor: string | null; hasIds: boolean },
 ): Promise<boolean> {
   const rows = await ledger.db.query(
     `(select 1 from pages where stream_id = $1 and ordinal < $2 and cursor = $3 limit 1)
      union all
-     (select 1 from pages where stream_id = $1 and ordinal < $2 and low is not null and digest is not null
-      group by digest having count(*) > 2 limit 1)`,
-    [lease.streamId, walk.pages, walk.cursor],
+     (select 1 from pages where stream_id = $1 and ordinal < $2 and digest is not null
+      group by digest, low, high
+      having count(*) > case when low is not null and ($4::boolean or low < high) then 2 else $5::int4 end limit 1)`,
+    [lease.streamId, pages, cursor, hasIds, maxEqualPages],
   );
   return rows.length > 0;
 }

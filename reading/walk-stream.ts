@@ -128,7 +128,11 @@ interface Read {
 
 async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
   if (walk.kind === 'poll') return new Map();
-  if (walk.cursor !== null && (await walksInCircle(deps.ledger, lease, walk))) throw circleError({ place, lease });
+  const { pages, cursor } = walk;
+  const isInCircle =
+    cursor !== null &&
+    (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(lease.list as ListName) }));
+  if (isInCircle) throw circleError({ place, lease });
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 

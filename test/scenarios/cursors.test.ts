@@ -1,3 +1,4 @@
+import { walksInCircle } from '../../ledger/pages.js';
 import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -98,4 +99,23 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
       expect(await failure()).toContain('leads back to pages');
     },
   );
+
+  it.each([
+    ['three equal pages of ids', { count: 3, high: 5, hasIds: true }, true],
+    ['two equal pages of ids', { count: 2, high: 5, hasIds: true }, false],
+    ['three equal pages of rows without ids', { count: 3, high: 6, hasIds: false }, true],
+    ['pages of identical rows without ids', { count: 100, high: 5, hasIds: false }, false],
+    ['a page of identical rows without ids that never ends', { count: 101, high: 5, hasIds: false }, true],
+  ])('that show %s: whether the walk goes round in a circle', async (_, { count, high, hasIds }, isCircle) => {
+    const { stage, scene } = await readList({});
+    const [stream] = await stage.db.query<{ id: number }>(`select id from streams where list = 'attendees'`);
+    await stage.db.query('delete from pages where stream_id = $1', [stream!.id]);
+    await stage.db.query(
+      `insert into pages (stream_id, ordinal, cursor, digest, keys, low, high, set_aside, foreign_rows)
+       select $1::int8, n, 'cursor ' || n, '\x01', '{}', 5, $3::int8, 0, 0 from generate_series(0, $2::int4 - 1) n`,
+      [stream!.id, count, high],
+    );
+    const walk = { pages: count, cursor: 'another', hasIds };
+    expect(await walksInCircle(scene.ledger, { streamId: stream!.id }, walk)).toBe(isCircle);
+  });
 });
