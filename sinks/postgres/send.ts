@@ -70,6 +70,8 @@ async function transact(client: ClientBase, operations: readonly PostgresOperati
     requireSameOwner(found, schema, owner);
     for (const { statement, rows } of statementsFor(operations, schema))
       await client.query(statement, [storableJson(rows)]);
+    // After a pause of the machine, another process may have removed a row that this transaction would bring back.
+    await confirmHeld();
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined); // the first error is the one to report
