@@ -24,7 +24,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
     setWallClock: (ms: number) => void (wallAheadMs += ms),
     timesAsked: () => asked,
     answer: (whether: boolean) => void (answers = whether),
-    /** What the process opens. */
+    /** The store that the process opens. */
     db: {
       query: async () => {
         asked += 1;

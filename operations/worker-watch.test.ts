@@ -4,7 +4,7 @@ import { WorkerWatch } from './worker-watch.js';
 
 const tenMinutesMs = 600_000;
 
-/** A task queue of Temporal, and a process that looks at it. */
+/** A task queue of Temporal, and a process that watches it. */
 function queue({ temporalAheadMs = 0 } = {}) {
   let elapsedMs = 0;
   const polls = new Map<string, number>();
