@@ -13,7 +13,13 @@ import { isSendable, type SendableRow } from '../files/checked-row.js';
 import { codeProperty } from '../files/field-words.js';
 import { readSendingEstimate } from './estimate-sending.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
-import { hashedBytes, type OpenedRegistrants, openRegistrants, type ReadingTerms } from './open-registrants.js';
+import {
+  type HashedBytes,
+  hashedBytes,
+  type OpenedRegistrants,
+  openRegistrants,
+  type ReadingTerms,
+} from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { hashRows, type RowToSend } from '../staging.js';
 import { standing } from '../../ledger/registrant-standing.js';
@@ -51,9 +57,22 @@ export async function checkImport(
   source: AsyncIterable<Uint8Array>,
   terms: CheckTerms,
 ): Promise<ImportCheck> {
-  const { target } = terms;
   const hashed = hashedBytes(source);
   const opened = await openRegistrants(hashed.bytes, terms);
+  try {
+    return await checkOpened(deps, opened, hashed, terms);
+  } finally {
+    await opened.file.close();
+  }
+}
+
+async function checkOpened(
+  deps: To,
+  opened: OpenedRegistrants,
+  hashed: HashedBytes,
+  terms: CheckTerms,
+): Promise<ImportCheck> {
+  const { target } = terms;
   const ref = await findRef(deps.ledger.db, target.workspace, target.pigeonholeId);
   const codeColumn = opened.mapping.columns.find(({ property }) => property === codeProperty)?.column ?? null;
   const counts = { send: 0, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };

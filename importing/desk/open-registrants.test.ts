@@ -1,5 +1,24 @@
 import { createHash } from 'node:crypto';
-import { hashedBytes } from './open-registrants.js';
+import type * as WorkerThreads from 'node:worker_threads';
+import { inChunks } from '../files/open-registrant-file.test-kit.js';
+import { RegistrantFileError } from '../files/registrant-file.js';
+import { checkImport } from './check-import.js';
+import { ImportRefusal } from './import-request.js';
+import { hashedBytes, openRegistrants } from './open-registrants.js';
+import { startImport } from './start-import.js';
+
+/** Every thread that was started. Its id is -1 once it has ended. */
+const threads: WorkerThreads.Worker[] = [];
+jest.mock('node:worker_threads', () => {
+  const actual = jest.requireActual<typeof WorkerThreads>('node:worker_threads');
+  class Noted extends actual.Worker {
+    constructor(...args: ConstructorParameters<typeof actual.Worker>) {
+      super(...args);
+      threads.push(this);
+    }
+  }
+  return { ...actual, Worker: Noted };
+});
 
 const pieces = ['attendeeCode\n', '007\n', 'rest'];
 
@@ -19,5 +38,45 @@ describe('bytes that are hashed as they pass', () => {
     let read = '';
     for await (const piece of all.bytes) read += Buffer.from(piece).toString();
     expect([read, await all.digest()]).toEqual([pieces.join(''), whole]);
+  });
+});
+
+describe('the thread that reads a file of registrants', () => {
+  const terms = { file: { name: 'people.csv' }, wishes: { own: {}, saved: {} }, knownFields: ['Name'] };
+  const target = { workspace: 'acme', pigeonholeId: 101, name: null, endedAt: null } as never;
+  beforeEach(() => {
+    threads.length = 0;
+  });
+  afterEach(() => {
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+  });
+
+  it('ends when no column has the codes', async () => {
+    await expect(openRegistrants(inChunks('Name\nAda\n'), terms)).rejects.toThrow(RegistrantFileError);
+  });
+
+  it('ends when an import refuses a field of the file', async () => {
+    const starting = startImport({} as never, inChunks('attendeeCode,Shoe size\nA1,38\n'), {
+      ...terms,
+      id: '0a7c3f52-7f0c-4c1b-9a53-0d7b7f6c2e11',
+      target,
+      canary: null,
+      requestedBy: null,
+      requestedToken: null,
+      content: null,
+      saveMapping: null,
+      strangeFields: 'refuse',
+    });
+    await expect(starting).rejects.toThrow(ImportRefusal);
+  });
+
+  it('ends when the store does not answer a check', async () => {
+    const ledger = { db: { query: () => Promise.reject(new Error('the store is away')) } };
+    const checking = checkImport({ ledger } as never, inChunks('attendeeCode,Name\nA1,Ada\n'), {
+      ...terms,
+      target,
+      canary: null,
+    } as never);
+    await expect(checking).rejects.toThrow('the store is away');
   });
 });

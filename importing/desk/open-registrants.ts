@@ -15,6 +15,7 @@ export interface ReadingTerms {
 }
 
 export interface OpenedRegistrants {
+  /** Close it, whether its rows were read or not: a thread reads it. */
   readonly file: RegistrantFile;
   readonly mapping: ColumnMapping;
   /** The first row that can be sent, by column, among the rows read so far. */
@@ -23,12 +24,21 @@ export interface OpenedRegistrants {
   readonly rows: AsyncIterable<readonly CheckedRow[]>;
 }
 
-/** Opens a file and maps its columns. @throws {RegistrantFileError} */
+/** Opens a file and maps its columns. The caller closes the file. @throws {RegistrantFileError} */
 export async function openRegistrants(
   bytes: AsyncIterable<Uint8Array>,
-  { file: options, wishes, knownFields, codeKey }: ReadingTerms,
+  terms: ReadingTerms,
 ): Promise<OpenedRegistrants> {
-  const file = await openInThread(bytes, options);
+  const file = await openInThread(bytes, terms.file);
+  try {
+    return withMapping(file, terms);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: ReadingTerms): OpenedRegistrants {
   const saved = Object.entries(wishes.saved).filter(
     ([column]) => file.columns.includes(column) && !Object.hasOwn(wishes.own, column),
   );

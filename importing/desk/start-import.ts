@@ -5,7 +5,13 @@ import { beginImport, discardImport, startImport as beginSending, stageAll } fro
 import { saveMapping } from './saved-mappings.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { unknownFields, type ColumnMapping } from '../files/column-mapping.js';
-import { hashedBytes, openRegistrants, type ReadingTerms } from './open-registrants.js';
+import {
+  type HashedBytes,
+  hashedBytes,
+  type OpenedRegistrants,
+  openRegistrants,
+  type ReadingTerms,
+} from './open-registrants.js';
 
 export interface StartTerms extends ReadingTerms {
   /** UUID. */
@@ -34,13 +40,34 @@ export interface StoredColumns {
  * @throws {ImportRefusal} if it is not the checked file. After any error, the ledger keeps nothing of it
  */
 export async function startImport(
-  { ledger, log }: Pick<Collaborators, 'ledger' | 'log'>,
+  deps: Pick<Collaborators, 'ledger' | 'log'>,
   source: AsyncIterable<Uint8Array>,
   terms: StartTerms,
 ): Promise<void> {
-  const { id, target, canary, requestedBy, requestedToken } = terms;
   const hashed = hashedBytes(source);
-  const { mapping, rows } = await openRegistrants(hashed.bytes, terms);
+  const opened = await openRegistrants(hashed.bytes, terms);
+  try {
+    await stageOpened(deps, opened, hashed, terms);
+  } finally {
+    await opened.file.close();
+  }
+  if (terms.saveMapping === null) return;
+  const kept = Object.fromEntries(opened.mapping.columns.map(({ column, property }) => [column, property]));
+  await saveMapping(deps.ledger, {
+    workspace: terms.target.workspace,
+    name: terms.saveMapping,
+    columns: kept,
+    by: terms.requestedBy,
+  });
+}
+
+async function stageOpened(
+  { ledger, log }: Pick<Collaborators, 'ledger' | 'log'>,
+  { mapping, rows }: OpenedRegistrants,
+  hashed: HashedBytes,
+  terms: StartTerms,
+): Promise<void> {
+  const { id, target, canary, requestedBy, requestedToken } = terms;
   if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
   const ref = await refOf(ledger, target.workspace, target.pigeonholeId);
   const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
@@ -66,14 +93,6 @@ export async function startImport(
     );
     throw error;
   }
-  if (terms.saveMapping === null) return;
-  const kept = Object.fromEntries(mapping.columns.map(({ column, property }) => [column, property]));
-  await saveMapping(ledger, {
-    workspace: target.workspace,
-    name: terms.saveMapping,
-    columns: kept,
-    by: requestedBy,
-  });
 }
 
 function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {

@@ -185,19 +185,24 @@ export class DropFolders {
     const target = await findTarget(deps, pigeonhole);
     refuseOthers(entry, target);
     refuseEnded(target, false);
-    await startImport(deps, readDroppedFile(path), {
-      id,
-      target,
-      file: { name: basename(path) },
-      wishes: await wishesOf(deps, entry),
-      knownFields: await profileFieldsOf(deps, target),
-      canary: null,
-      requestedBy: 'drop folder',
-      requestedToken: null,
-      content: Buffer.from(contentHash).toString('hex'), // this claim would block the import of a different file
-      saveMapping: null,
-      strangeFields: 'refuse',
-    });
+    const content = readDroppedFile(path);
+    try {
+      await startImport(deps, content, {
+        id,
+        target,
+        file: { name: basename(path) },
+        wishes: await wishesOf(deps, entry),
+        knownFields: await profileFieldsOf(deps, target),
+        canary: null,
+        requestedBy: 'drop folder',
+        requestedToken: null,
+        content: Buffer.from(contentHash).toString('hex'), // this claim would block the import of a different file
+        saveMapping: null,
+        strangeFields: 'refuse',
+      });
+    } finally {
+      await content.return(); // a refused file is not read to its end, and would stay open
+    }
   }
 
   async #identify({ ledger }: Collaborators, { pigeonhole }: DropPlace, { path }: FileLook): Promise<DroppedFile> {
