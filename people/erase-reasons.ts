@@ -3,23 +3,28 @@ import type { ErasureNames } from './erasures.js';
 import { personFields, addressesIn } from './find-person.js';
 import type { Fields } from '../ledger/item-form.js';
 
-/** Tables with a sentence that an operator typed, and what takes the place of one that names a forgotten person. */
+/**
+ * Texts that an operator typed, or that quote a file of theirs (its name, its columns, its sheets), and what takes the
+ * place of one that names a forgotten person.
+ */
 const typed = [
   { table: 'pauses', column: 'detail', where: `paused_by = 'person'`, instead: '(reason erased)' },
   { table: 'approvals', column: 'reason', where: 'reason is not null', instead: null },
   { table: 'replays', column: 'reason', where: 'reason is not null', instead: null },
   { table: 'erasures', column: 'reason', where: 'reason is not null', instead: null },
+  { table: 'imports', column: 'file', where: 'true', instead: '(name erased)' },
+  { table: 'dropped_files', column: 'problem', where: 'problem is not null', instead: '(reason erased)' },
 ] as const;
 
 /**
- * Erases the reasons that operators typed and that name the person. It has to run before the person's records are
+ * Erases the reasons that operators typed, and the names and complaints of files, that name the person. It has to run before the person's records are
  * erased: the names are read from them. Safe to run twice. The sentences are compared as texts, so a reason is erased
  * rather than kept if a word of it is also the person's name.
  */
 export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise<void> {
   const texts = namingTexts(names, await personFields(ledger, names.places));
   for (const { table, column, where, instead } of typed) {
-    // oxlint-disable-next-line no-await-in-loop -- four small tables
+    // oxlint-disable-next-line no-await-in-loop -- six small tables
     const rows = await ledger.db.query<{ sentence: string }>(
       `select distinct ${column} as sentence from ${table} where ${where}`,
     );
