@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What the service's answer of this size becomes for a client that this configuration opens. */
+/** Requests a page of this size with a client that this configuration opens, and returns what came of it in words. */
 async function answerOf(bytes: number, network: string): Promise<string> {
   answerBytes = bytes;
   const text = smallestWith({ append: network }).replace('https://engagement.example.com', service.baseUrl);
