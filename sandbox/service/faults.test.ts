@@ -1,3 +1,4 @@
+import { subjectOf } from './serve-request.js';
 import { closeSandboxes, idsOf, startTestSandbox } from '../sandbox-client.test-kit.js';
 import type { FaultSubject } from './faults.js';
 import { Faults, faultSchema, parseFault } from './faults.js';
@@ -156,6 +157,17 @@ describe('a fault of the pages', () => {
     await sandbox.control('POST', 'faults', { kind: 'ignoreFilters', list: 'votes' });
     expect((await sandbox.walk(votes)).length).toBeGreaterThan(ofSession.length);
   });
+
+  it('spares filtered requests if it says so, and a session alone is no such filter', async () => {
+    const faults = new Faults(1);
+    faults.add(faultSchema.parse({ kind: 'error', filtered: false }));
+    const seen: boolean[] = [];
+    const subjects = ['filter[sessionId]=1', 'filter[sessionId]=1&filter[questionId]=2', 'cursor=x'].map((query) =>
+      subjectOf('GET', new URL(`http://service${ATTENDEES}?${query}`)),
+    );
+    for (const subject of subjects) seen.push(faults.fireFor(subject).size > 0);
+    expect(seen).toEqual([true, false, true]);
+  });
 });
 
 describe('a rule', () => {
@@ -166,6 +178,7 @@ describe('a rule', () => {
     pigeonholeId: 101,
     sessionFilter: null,
     hasCursor: false,
+    filtered: false,
   };
   const firings = (seed: number, rule: object): string => {
     const faults = new Faults(seed);

@@ -53,6 +53,8 @@ export const faultSchema = z.strictObject({
   session: z.int().optional(),
   /** True: later pages only; false: first pages only. */
   hasCursor: z.boolean().optional(),
+  /** True: requests with a filter other than the session's only; false: without one only. */
+  filtered: z.boolean().optional(),
   /** Number of matching requests that pass before the rule takes effect. */
   skip: z.int().min(0).default(0),
   /** Number of requests that the rule affects; unlimited if absent. */
@@ -87,6 +89,8 @@ export interface FaultSubject {
   /** The value of filter[sessionId] as sent. */
   sessionFilter: string | null;
   hasCursor: boolean;
+  /** Whether a filter other than the session's was sent. */
+  filtered: boolean;
 }
 
 interface ActiveRule {
@@ -157,6 +161,7 @@ function matches(rule: FaultRule, subject: FaultSubject): boolean {
   if (rule.path !== undefined && !subject.path.includes(rule.path)) return false;
   if (rule.pigeonhole !== undefined && rule.pigeonhole !== subject.pigeonholeId) return false;
   if (rule.session !== undefined && String(rule.session) !== subject.sessionFilter) return false;
+  if (rule.filtered !== undefined && rule.filtered !== subject.filtered) return false;
   return rule.hasCursor === undefined || rule.hasCursor === subject.hasCursor;
 }
 

@@ -92,7 +92,7 @@ function send(response: ServerResponse, answer: ServiceAnswer, options: { reques
 }
 
 /** Facts of the request that fault rules match. A malformed pigeonhole id counts as none; the operation reports it. */
-function subjectOf(method: string, url: URL): FaultSubject {
+export function subjectOf(method: string, url: URL): FaultSubject {
   let resource: ReturnType<typeof resourceOf>;
   try {
     resource = resourceOf(url.pathname);
@@ -106,6 +106,7 @@ function subjectOf(method: string, url: URL): FaultSubject {
     pigeonholeId: resource?.pigeonholeId ?? null,
     sessionFilter: url.searchParams.get('filter[sessionId]'),
     hasCursor: (url.searchParams.get('cursor') ?? '') !== '',
+    filtered: [...url.searchParams.keys()].some((name) => name.startsWith('filter[') && name !== 'filter[sessionId]'),
   };
 }
 
