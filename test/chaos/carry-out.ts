@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { killNow } from '../kit/processes.js';
 import { control } from './control.js';
 import { describeDeed } from './describe-plan.js';
-import type { ChaosPlan, Deed, ReceiverMode, Victim } from './plan.js';
+import { countFaults, type Happened, nothingHappened } from './happened.js';
+import type { ChaosPlan, Deed, FaultRule, ReceiverMode, ShortAnswers, Victim } from './plan.js';
 import { askFor } from './product-api.js';
-import type { Stage } from './stage.js';
+import { setWorkerClock, type Stage } from './stage.js';
 
 /** Delay of the slow receiver for each change, in ms. */
 const slowMs = 40;
@@ -23,8 +24,10 @@ const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
  * Does what the plan says at the instants that it says, with live events running. Everything that lasts is over when it
  * resolves: no fault, no quota, no event; whatever was killed is being started again.
  * @param say gets a line for each deed
+ * @returns how often the deeds took effect that can miss
  */
-export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string) => void): Promise<void> {
+export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string) => void): Promise<Happened> {
+  const happened = nothingHappened();
   const { sandboxUrl, hookUrls } = stage;
   await control(hookUrls.slow, 'POST', 'answers', { count: always, delayMs: slowMs });
   await control(sandboxUrl, 'POST', 'thaw', {});
@@ -34,7 +37,7 @@ export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string
   for (const { atMs, deed } of plan.deeds) {
     await pause(Math.max(0, atMs - (performance.now() - startedAt)), undefined, { signal: failed.signal });
     say(`${(atMs / 1000).toFixed(1).padStart(6)} s  ${describeDeed(deed)}`);
-    const done = carryOutOne(deed, stage);
+    const done = carryOutOne(deed, stage, happened);
     done.catch((error: unknown) => failed.abort(error));
     lasting.push(done);
   }
@@ -47,24 +50,26 @@ export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string
     await stage.receivers[name].untilReady();
     await control(hookUrls[name], 'DELETE', 'answers');
   }
+  return happened;
 }
 
-async function carryOutOne(deed: Deed, stage: Stage): Promise<void> {
+async function carryOutOne(deed: Deed, stage: Stage, happened: Happened): Promise<void> {
   const { sandboxUrl } = stage;
   switch (deed.do) {
     case 'kill':
       return await kill(deed.victim, deed.restartAfterMs, stage);
     case 'stop': {
       const stopped = deed.victim === 'parent' ? stage.parent : stage.worker;
-      await stopped?.standStill(deed.forMs);
+      if ((await stopped?.standStill(deed.forMs)) === true) happened.pauses += 1;
       return;
     }
-    case 'faults': {
-      const { ids } = await control<{ ids: number[] }>(sandboxUrl, 'POST', 'faults', deed.rules);
-      await pause(deed.forMs);
-      for (const id of ids) await control(sandboxUrl, 'DELETE', `faults/${id}`);
+    case 'clock':
+      setWorkerClock(stage.folder, deed.aheadMs);
       return;
-    }
+    case 'short':
+      return await fail(await shortRules(deed, sandboxUrl), deed.forMs, { sandboxUrl, happened });
+    case 'faults':
+      return await fail(deed.rules, deed.forMs, { sandboxUrl, happened });
     case 'quota':
       await control(sandboxUrl, 'PATCH', 'knobs', { quota: deed.quota });
       await pause(deed.forMs);
@@ -84,6 +89,28 @@ async function carryOutOne(deed: Deed, stage: Stage): Promise<void> {
     case 'poll-now':
       await askFor('poll-now', stage);
   }
+}
+
+/** Puts rules in force, and lifts them after a while. */
+async function fail(
+  rules: readonly FaultRule[],
+  forMs: number,
+  { sandboxUrl, happened }: { sandboxUrl: string; happened: Happened },
+): Promise<void> {
+  const { ids } = await control<{ ids: number[] }>(sandboxUrl, 'POST', 'faults', rules);
+  await pause(forMs);
+  await countFaults(happened, ids, sandboxUrl);
+  for (const id of ids) await control(sandboxUrl, 'DELETE', `faults/${id}`);
+}
+
+/**
+ * Only first pages without a filter: they hide most of a list. Two answers that hide a few items confirm each other
+ * immediately (decision 0020), so a later page or a small filtered set must not be short twice.
+ */
+async function shortRules({ list, pigeonhole, show, times }: ShortAnswers, sandboxUrl: string): Promise<FaultRule[]> {
+  const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
+  const { id } = pigeonholes[pigeonhole % pigeonholes.length]!;
+  return [{ kind: 'shortList', list, pigeonhole: id, show, next: times, hasCursor: false, filtered: false }];
 }
 
 async function kill(victim: Victim, restartAfterMs: number, stage: Stage): Promise<void> {

@@ -5,7 +5,7 @@ export function describePlan({ seed, store, durationMs, service, deeds, clockAhe
   const kills = deeds.filter(({ deed }) => deed.do === 'kill').length;
   return [
     `seed ${seed}: ${durationMs / 1000} s on the ${store} store, ${kills} kills, ${deeds.length - kills} other deeds`,
-    `clock of the worker ${clockAheadMs / 1000} s ahead`,
+    `clock of the worker ${clockAheadMs / 1000} s ahead at its start`,
     `sandbox ${service.flags.join(' ')}, knobs ${JSON.stringify(service.knobs)}`,
   ].join('\n');
 }
@@ -16,6 +16,10 @@ export function describeDeed(deed: Deed): string {
       return `kill -9 ${deed.victim}, started again after ${deed.restartAfterMs} ms`;
     case 'stop':
       return `${deed.victim} is stopped for ${deed.forMs} ms`;
+    case 'clock':
+      return `the clock of the worker jumps to ${deed.aheadMs / 1000} s ahead`;
+    case 'short':
+      return `${deed.list} of pigeonhole ${deed.pigeonhole} shows ${deed.show} items, ${deed.times} times in ${deed.forMs} ms`;
     case 'faults':
       return `faults for ${deed.forMs} ms: ${deed.rules.map((rule) => JSON.stringify(rule)).join(', ')}`;
     case 'quota':

@@ -16,6 +16,14 @@ const lists = [
   'qna-questions',
 ] as const;
 
+/** Requests that have a filter: always those of a session's list, and those that look up a missing item. */
+const filteredRequests: readonly FaultRule[] = [
+  { list: 'votes' },
+  { list: 'answers' },
+  { list: 'answer_ratings' },
+  { filtered: true },
+];
+
 const orders = ['ascending', 'descending', 'unordered'] as const;
 const cursors = ['keyset', 'offset'] as const;
 
@@ -31,12 +39,17 @@ export function planFaults(random: Random, durationMs: number, deletions: boolea
 /** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0020). */
 const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
-/** Once in a run, a list is shown empty or almost empty. Two such answers would confirm each other. */
+/** Shorter than `deletions.confirm` of a run (5 s): a glitch that lasts longer is taken for a deletion (decision 0020). */
+const glitchMs = 3000;
+
+/** Once in a run, a list is shown empty or almost empty: in one answer, or in several in a row. */
 function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
-  const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.5);
+  const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.6);
   return shown.map((list) => {
-    const rules = [{ kind: 'shortList', list, show: oneOf(random, [0, 0, 3]), next: 1 }];
-    return { atMs: between(random, 500, durationMs - 500), deed: { do: 'faults', rules, forMs: 4000 } };
+    const [show, times, pigeonhole] = [oneOf(random, [0, 0, 3]), between(random, 1, 3), between(random, 0, 11)];
+    const atMs = between(random, 500, durationMs - 500);
+    if (times > 1) return { atMs, deed: { do: 'short', list, pigeonhole, show, times, forMs: glitchMs } };
+    return { atMs, deed: { do: 'faults', rules: [{ kind: 'shortList', list, show, next: 1 }], forMs: glitchMs } };
   });
 }
 
@@ -105,7 +118,7 @@ function rule(random: Random, deletions: boolean): FaultRule {
         ...scope,
       };
     case 8:
-      return { kind: 'ignoreFilters', rate: share, ...scope };
+      return { kind: 'ignoreFilters', rate: share, ...oneOf(random, filteredRequests) };
     default:
       return { ...changeDuringWalk(random, oneOf(random, lists), deletions), next: between(random, 1, 4) };
   }

@@ -1,5 +1,5 @@
 import { between, instants, oneOf, type Random } from './draw.js';
-import type { PlannedDeed, Store, Victim } from './plan.js';
+import type { Kill, PlannedDeed, PlannedStop, Store, Victim } from './plan.js';
 
 const victims: Readonly<Record<Store, readonly Victim[]>> = {
   embedded: ['parent', 'parent', 'temporal', 'everything'],
@@ -9,9 +9,32 @@ const victims: Readonly<Record<Store, readonly Victim[]>> = {
 /** Shorter than two starts, so that some are killed while they start. */
 const meanGapMs = 7000;
 
-export function planKills(random: Random, durationMs: number, store: Store): PlannedDeed[] {
+export interface PlannedKill extends PlannedDeed {
+  readonly deed: Kill;
+}
+
+export function planKills(random: Random, durationMs: number, store: Store): PlannedKill[] {
   return instants(random, meanGapMs, 0, durationMs).map((atMs) => ({
     atMs,
     deed: { do: 'kill', victim: oneOf(random, victims[store]), restartAfterMs: between(random, 0, 1500) },
   }));
+}
+
+/** Before a stop, for a process that is killed to be started again and to take leases. */
+const startMs = 6000;
+
+/**
+ * Turns kills of a process that is paused, or is about to be, into kills of another one: of a killed process, no old
+ * holder is left that could continue after the pause.
+ */
+export function sparePaused(kills: readonly PlannedKill[], stops: readonly PlannedStop[], store: Store): PlannedKill[] {
+  return kills.map((kill) => {
+    const { atMs, deed } = kill;
+    const stop = stops.find((each) => each.atMs - startMs <= atMs && atMs <= each.atMs + each.deed.forMs);
+    const paused = stop?.deed.victim;
+    if (deed.victim !== paused && (deed.victim !== 'everything' || paused === undefined)) return kill;
+    const other = paused === 'worker' ? 'parent' : 'worker';
+    const victim = deed.victim === 'everything' || store === 'embedded' ? 'temporal' : other;
+    return { atMs, deed: { ...deed, victim } };
+  });
 }

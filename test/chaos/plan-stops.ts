@@ -1,12 +1,15 @@
 import { between, instants, oneOf, type Random } from './draw.js';
-import type { PlannedDeed, Store } from './plan.js';
+import type { PlannedStop, Store } from './plan.js';
 
-const meanGapMs = 45_000;
+const meanGapMs = 35_000;
 
-/** Processes that do not run for a while, mostly for longer than their leases last (delivering/lane-hold.ts). */
-export function planStops(random: Random, durationMs: number, store: Store): PlannedDeed[] {
+/**
+ * Processes that do not run for a while, mostly for longer than their leases last (delivering/lane-hold.ts). No two
+ * stops overlap, so that none ends another.
+ */
+export function planStops(random: Random, durationMs: number, store: Store): PlannedStop[] {
   const victims = store === 'postgres' ? (['parent', 'worker', 'worker'] as const) : (['parent'] as const);
-  return instants(random, meanGapMs, 2000, durationMs).map((atMs) => ({
+  const stops = instants(random, meanGapMs, 2000, durationMs).map((atMs): PlannedStop => ({
     atMs,
     deed: {
       do: 'stop',
@@ -14,12 +17,10 @@ export function planStops(random: Random, durationMs: number, store: Store): Pla
       forMs: random() < 0.7 ? between(random, 22_000, 28_000) : between(random, 2000, 9000),
     },
   }));
-}
-
-/**
- * How wrong the wall clock of the worker is. Less than the five minutes within which receivers of webhooks believe a
- * signature, and vendors a signed assertion.
- */
-export function planClock(random: Random, store: Store): number {
-  return store === 'postgres' ? oneOf(random, [0, 90_000, -90_000] as const) : 0;
+  const kept: PlannedStop[] = [];
+  for (const stop of stops) {
+    const before = kept.at(-1);
+    if (before === undefined || before.atMs + before.deed.forMs < stop.atMs) kept.push(stop);
+  }
+  return kept;
 }

@@ -25,18 +25,54 @@ describe('the plan of a chaos run', () => {
     expect(new Set(victims)).toEqual(new Set(['parent', 'worker', 'temporal', 'store', 'everything']));
     const modes = deeds.flatMap((deed) => (deed.do === 'receiver' ? [deed.mode] : []));
     expect(new Set(modes)).toEqual(new Set(['5xx', '429', 'hang', 'dropBefore', 'dropAfter', 'refuse']));
-    expect(new Set(deeds.map((deed) => deed.do)).size).toBe(9);
+    expect(new Set(deeds.map((deed) => deed.do)).size).toBe(11);
     expect(new Set(plans.map(({ clockAheadMs }) => clockAheadMs))).toEqual(new Set([0, 90_000, -90_000]));
   });
 
-  it('shows lists short, ignores filters and signs cursors over a few seeds, and no list short twice', () => {
+  it('shows lists short, once or several times in a row, ignores filters and signs cursors over a few seeds', () => {
     const plans = seeds.map((seed) => planChaos({ ...options, seed }));
-    const rules = plans.map(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'faults' ? deed.rules : [])));
-    const short = rules.map((each) => each.filter(({ kind }) => kind === 'shortList').map(({ list }) => list));
-    expect(short.filter((each) => each.length > 0).length).toBeGreaterThan(30);
-    for (const each of short) expect(new Set(each).size).toBe(each.length);
-    expect(rules.flat().some(({ kind }) => kind === 'ignoreFilters')).toBe(true);
+    const rules = plans.flatMap(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'faults' ? deed.rules : [])));
+    const times = plans.flatMap(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'short' ? [deed.times] : [])));
+    expect(new Set(times)).toEqual(new Set([2, 3]));
+    for (const kind of ['shortList', 'ignoreFilters']) expect(rules.some((rule) => rule['kind'] === kind)).toBe(true);
     expect(new Set(plans.map(({ service }) => service.knobs['cursorText']))).toEqual(new Set(['plain', 'signed']));
+  });
+
+  it('has one glitch of a list, shorter than the time to confirm a deletion', () => {
+    for (const seed of seeds) {
+      const { deeds } = planChaos({ ...options, seed });
+      const short = deeds.flatMap(({ deed }) => {
+        if (deed.do === 'short') return [{ list: deed.list, forMs: deed.forMs }];
+        const rules = deed.do === 'faults' ? deed.rules.filter(({ kind }) => kind === 'shortList') : [];
+        return rules.map(({ list }) => ({ list, forMs: deed.do === 'faults' ? deed.forMs : 0 }));
+      });
+      expect(new Set(short.map(({ list }) => list)).size).toBe(short.length);
+      expect(short.filter(({ forMs }) => forMs > 4000)).toEqual([]);
+    }
+  });
+
+  it('makes the clock of a worker jump forward and backward, and has none to make wrong beside an embedded store', () => {
+    const jumps = (store: 'embedded' | 'postgres'): number[] =>
+      seeds.flatMap((seed) =>
+        planChaos({ ...options, seed, store }).deeds.flatMap(({ deed }) => (deed.do === 'clock' ? [deed.aheadMs] : [])),
+      );
+    expect(new Set(jumps('postgres'))).toEqual(new Set([-90_000, -20_000, 0, 30_000, 90_000]));
+    expect(jumps('embedded')).toEqual([]);
+  });
+
+  it('kills no process that is paused, and pauses none twice at a time', () => {
+    for (const seed of seeds) {
+      const { deeds } = planChaos({ ...options, seed });
+      const stops = deeds.flatMap(({ atMs, deed }) =>
+        deed.do === 'stop' ? [{ victim: deed.victim, atMs, untilMs: atMs + deed.forMs }] : [],
+      );
+      for (const { victim, atMs, untilMs } of stops) {
+        const within = deeds.filter((each) => atMs < each.atMs && each.atMs <= untilMs).map(({ deed }) => deed);
+        const kills = within.flatMap((deed) => (deed.do === 'kill' ? [deed.victim] : []));
+        expect(kills.filter((killed) => killed === victim || killed === 'everything')).toEqual([]);
+        expect(within.filter((deed) => deed.do === 'stop')).toEqual([]);
+      }
+    }
   });
 
   it('kills no worker and no server of an embedded store, where there are none', () => {

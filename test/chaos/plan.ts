@@ -1,9 +1,10 @@
 import { seededRandom } from '../kit/random.js';
 import { planFaults } from './plan-faults.js';
-import { planKills } from './plan-kills.js';
+import { planKills, sparePaused } from './plan-kills.js';
 import { planReceiverFailures } from './plan-receiver-failures.js';
 import { planService, type ServicePlan } from './plan-service.js';
-import { planClock, planStops } from './plan-stops.js';
+import { planClock, planClockJumps } from './plan-clock.js';
+import { planStops } from './plan-stops.js';
 
 export type Store = 'embedded' | 'postgres';
 
@@ -14,9 +15,12 @@ export type Victim = 'parent' | 'worker' | 'temporal' | 'store' | 'everything';
 export type ReceiverMode = '5xx' | '429' | 'hang' | 'dropBefore' | 'dropAfter' | 'refuse';
 
 export type Deed =
-  | { readonly do: 'kill'; readonly victim: Victim; readonly restartAfterMs: number }
-  /** A process is stopped with SIGSTOP and continued later, as on a suspended machine. */
-  | { readonly do: 'stop'; readonly victim: 'parent' | 'worker'; readonly forMs: number }
+  | Kill
+  | Stop
+  /** The wall clock of the worker jumps, so that it is ahead of all others by this much, or behind if negative. */
+  | { readonly do: 'clock'; readonly aheadMs: number }
+  /** A list of one pigeonhole is shown short several times in a row. */
+  | ShortAnswers
   /** Rules of the sandbox's fault API, lifted after a while. */
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
   | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
@@ -28,6 +32,30 @@ export type Deed =
   | { readonly do: 'burst'; readonly count: number }
   /** An operator requests an immediate read, so that a stream with a long wait is read before the end of the run. */
   | { readonly do: 'poll-now' };
+
+export interface Kill {
+  readonly do: 'kill';
+  readonly victim: Victim;
+  readonly restartAfterMs: number;
+}
+
+/** A process is stopped with SIGSTOP and continued later, as on a suspended machine. */
+export interface Stop {
+  readonly do: 'stop';
+  readonly victim: 'parent' | 'worker';
+  readonly forMs: number;
+}
+
+export interface ShortAnswers {
+  readonly do: 'short';
+  readonly list: string;
+  /** Index of the pigeonhole, modulo their number. */
+  readonly pigeonhole: number;
+  /** Items that an answer shows. */
+  readonly show: number;
+  readonly times: number;
+  readonly forMs: number;
+}
 
 export type FaultRule = Readonly<Record<string, string | number | boolean>>;
 
@@ -49,6 +77,10 @@ export interface PlannedDeed {
   readonly deed: Deed;
 }
 
+export interface PlannedStop extends PlannedDeed {
+  readonly deed: Stop;
+}
+
 /** All that chance decides about a run. The same seed, length and options give the same plan. */
 export interface ChaosPlan {
   readonly seed: number;
@@ -56,7 +88,7 @@ export interface ChaosPlan {
   readonly durationMs: number;
   readonly service: ServicePlan;
   readonly deeds: readonly PlannedDeed[];
-  /** Time by which the worker's wall clock is ahead of all others. */
+  /** Time by which the worker's wall clock is ahead of all others at its start. */
   readonly clockAheadMs: number;
 }
 
@@ -74,11 +106,13 @@ export function planChaos({ seed, durationMs, store, deletions }: PlanOptions): 
   const part = (n: number): (() => number) => seededRandom(seed * 16 + n);
   const drawn: Store = part(0)() < 0.5 ? 'embedded' : 'postgres';
   const chosen = store === 'any' ? drawn : store;
+  const stops = planStops(part(5), durationMs, chosen);
   const deeds = [
-    ...planKills(part(1), durationMs, chosen),
+    ...sparePaused(planKills(part(1), durationMs, chosen), stops, chosen),
     ...planFaults(part(2), durationMs, deletions),
     ...planReceiverFailures(part(3), durationMs),
-    ...planStops(part(5), durationMs, chosen),
+    ...stops,
+    ...planClockJumps(part(7), durationMs, chosen),
   ].toSorted((a, b) => a.atMs - b.atMs);
   const clockAheadMs = planClock(part(6), chosen);
   return { seed, store: chosen, durationMs, service: planService(part(4), seed, deletions), deeds, clockAheadMs };

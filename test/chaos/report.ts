@@ -1,3 +1,4 @@
+import type { Happened } from './happened.js';
 import { faultNames } from './judge.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { Verdict } from './settle.js';
@@ -38,11 +39,16 @@ export function formatTable(verdict: Verdict): string {
 
 /** The one line that says it all: `seed 7: lost 0, not deleted 0, duplicated 0, falsely deleted 0, …`. */
 export function formatResult(result: ChaosResult): string {
-  const { seed, store, minutes, kills, faults, items, changes, falls, wrong, folder } = result;
+  const { seed, store, minutes, kills, faults, items, changes, happened, falls, wrong, folder } = result;
   const told = faultNames.map((name) => `${words[name]} ${result.counts[name]}`).join(', ');
-  const facts = `${store}, ${minutes} min, ${kills} kills, ${faults} faults, ${items} items, ${changes} changes, settled after ${Math.round(result.settledAfterMs / 1000)} s${falls > 0 ? `, ${falls} processes ended by themselves` : ''}`;
+  const facts = `${store}, ${minutes} min, ${kills} kills, ${faults} faults, ${formatHappened(happened)}, ${items} items, ${changes} changes, settled after ${Math.round(result.settledAfterMs / 1000)} s${falls > 0 ? `, ${falls} processes ended by themselves` : ''}`;
   const also = wrong.length === 0 ? '' : `; ${wrong.join('; ')}`;
   return `seed ${seed}: ${told}${also} (${facts})${folder === undefined ? '' : `\nkept: ${folder}`}`;
+}
+
+function formatHappened(happened: Happened): string {
+  const { pauses, clockJumps, shortAnswers, shortAgain, ignoredFilters } = happened;
+  return `${pauses} pauses, ${clockJumps} clock jumps, ${shortAnswers} short answers (${shortAgain} lists short again), ${ignoredFilters} ignored filters`;
 }
 
 /** Names the counts above zero, such as `lost 1, leaked 2`. */

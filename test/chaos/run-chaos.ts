@@ -4,6 +4,7 @@ import { carryOut } from './carry-out.js';
 import { describePlan } from './describe-plan.js';
 import { dumpStore } from './dump-store.js';
 import { failedWorkflows } from './failed-workflows.js';
+import { countClockJumps, type Happened } from './happened.js';
 import { faultNames, type FaultName } from './judge.js';
 import { type PlanOptions, planChaos } from './plan.js';
 import { formatTable } from './report.js';
@@ -22,6 +23,7 @@ export interface ChaosResult {
   readonly items: number;
   /** Changes that the sinks were given, repeats included; of those that hold records, what they hold. */
   readonly changes: number;
+  readonly happened: Happened;
   readonly counts: Readonly<Record<FaultName, number>>;
   /** Everything else that must not be: processes left over, exit codes, no end of settling. */
   readonly wrong: readonly string[];
@@ -48,7 +50,8 @@ export async function runChaos(
   say(`ready; logs in ${stage.folder}`);
   let closed: string[] | undefined;
   try {
-    await carryOut(plan, stage, say);
+    const deeds = await carryOut(plan, stage, say);
+    const happened = { ...deeds, clockJumps: countClockJumps(stage) };
     const { verdict, source, tookMs, isSettled } = await settle(stage, options.deletions, say);
     const falls = [...stage.parent.falls, ...(stage.worker?.falls ?? [])];
     for (const last of falls) say(`a process exited unexpectedly; its last line: ${last}`);
@@ -75,6 +78,7 @@ export async function runChaos(
       faults: plan.deeds.filter(({ deed }) => deed.do !== 'kill' && deed.do !== 'poll-now').length,
       items: source.items.length,
       changes: [...verdict.values()].reduce((sum, { lines }) => sum + lines, 0),
+      happened,
       counts,
       wrong,
       settledAfterMs: tookMs,

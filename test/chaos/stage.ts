@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
@@ -93,12 +93,13 @@ async function open(
     TEMPORAL_ADDRESS: '',
     PIGEONPOST_LOG: 'info',
   };
+  setWorkerClock(folder, plan.clockAheadMs);
   const parent = start('start', 'cli/main', ['start'], /^ready/m, env);
   await parent.untilReady();
   const worker =
     servers === undefined
       ? undefined
-      : start('worker', 'cli/main', ['worker'], /^ready/m, { ...env, ...wrongClock(plan) });
+      : start('worker', 'cli/main', ['worker'], /^ready/m, { ...env, ...wrongClock(folder) });
 
   return {
     folder,
@@ -139,12 +140,18 @@ async function startServers(
   return { postgres, temporal };
 }
 
-function wrongClock({ clockAheadMs }: ChaosPlan): Record<string, string> {
-  if (clockAheadMs === 0) return {};
-  return {
-    NODE_OPTIONS: `--require ${join(__dirname, 'wrong-clock.cjs')}`,
-    CHAOS_CLOCK_AHEAD_MS: String(clockAheadMs),
-  };
+function wrongClock(folder: string): Record<string, string> {
+  return { NODE_OPTIONS: `--require ${join(__dirname, 'wrong-clock.cjs')}`, CHAOS_CLOCK_FILE: clockFile(folder) };
+}
+
+/** Makes the wall clock of the worker this much ahead. */
+export function setWorkerClock(folder: string, aheadMs: number): void {
+  writeFileSync(`${clockFile(folder)}.new`, String(aheadMs));
+  renameSync(`${clockFile(folder)}.new`, clockFile(folder)); // a reader sees the whole number
+}
+
+function clockFile(folder: string): string {
+  return join(folder, 'worker-clock');
 }
 
 function definedEnvironment(): Record<string, string> {

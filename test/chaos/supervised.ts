@@ -63,13 +63,19 @@ export class Supervised {
     killNow(this.#child?.pid);
   }
 
-  /** SIGSTOP, and SIGCONT after so long, unless it was killed meanwhile. */
-  async standStill(forMs: number): Promise<void> {
+  /**
+   * SIGSTOP, and SIGCONT after so long, unless it was killed meanwhile.
+   * @returns whether a process that was ready was stopped for the whole time, and continued
+   */
+  async standStill(forMs: number): Promise<boolean> {
     const child = this.#child;
-    if (child?.pid === undefined) return;
+    if (child?.pid === undefined) return false;
+    const wasReady = this.options.ready.test(this.output());
     signal(child.pid, 'SIGSTOP');
     await pause(forMs);
-    if (this.#child === child) signal(child.pid, 'SIGCONT');
+    if (this.#child !== child) return false;
+    signal(child.pid, 'SIGCONT');
+    return wasReady;
   }
 
   /** SIGTERM, and SIGKILL after fifteen seconds. @returns its exit code; null where a signal ended it */

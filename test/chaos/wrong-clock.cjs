@@ -1,9 +1,21 @@
 'use strict';
 
-/** Loaded before a program: its wall clock is wrong by CHAOS_CLOCK_AHEAD_MS. Its monotonic clock and timers are right. */
-const aheadMs = Number(process.env.CHAOS_CLOCK_AHEAD_MS ?? 0);
+const { readFileSync } = require('node:fs');
+
+/**
+ * Loaded before a program: its wall clock is wrong by the milliseconds in the file CHAOS_CLOCK_FILE, and jumps when the
+ * file changes. Its monotonic clock and timers are right.
+ */
+const readAhead = () => Number(readFileSync(process.env.CHAOS_CLOCK_FILE, 'utf8'));
 const RealDate = Date;
 const present = () => RealDate.now() + aheadMs;
+let aheadMs = readAhead();
+
+setInterval(() => {
+  const before = aheadMs;
+  aheadMs = readAhead();
+  if (aheadMs !== before) process.stderr.write(`the wall clock jumps by ${aheadMs - before} ms\n`);
+}, 50).unref();
 
 globalThis.Date = new Proxy(RealDate, {
   apply: () => new RealDate(present()).toString(),

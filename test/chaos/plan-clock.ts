@@ -1,0 +1,28 @@
+import { instants, oneOf, type Random } from './draw.js';
+import type { PlannedDeed, Store } from './plan.js';
+
+/**
+ * Errors of the worker's wall clock. Less than the five minutes within which receivers of webhooks believe a signature,
+ * and vendors a signed assertion.
+ */
+const errors = [-90_000, -20_000, 0, 30_000, 90_000] as const;
+const meanGapMs = 12_000;
+
+/**
+ * The error at its start. Only beside PostgreSQL: an embedded store has the clock of its process, so that no second
+ * clock exists to compare it with.
+ */
+export function planClock(random: Random, store: Store): number {
+  return store === 'postgres' ? oneOf(random, [0, 90_000, -90_000] as const) : 0;
+}
+
+/** Jumps forward and backward, while the process runs. */
+export function planClockJumps(random: Random, durationMs: number, store: Store): PlannedDeed[] {
+  if (store === 'embedded') return [];
+  let before = Number.NaN;
+  return instants(random, meanGapMs, 0, durationMs).map((atMs) => {
+    const others = errors.filter((error) => error !== before);
+    before = oneOf(random, others);
+    return { atMs, deed: { do: 'clock', aheadMs: before } };
+  });
+}
