@@ -44,6 +44,24 @@ export function batchesOf(operations: readonly S3Operation[]): Batch[] {
   });
 }
 
+/**
+ * Returns the batch, or only its first lines if exactly those were meant for the same name before. A late request then
+ * carries the same lines as the repeat, whichever of both the store receives last. Pure.
+ * @param earlier digests of the lines that an attempt may still write under the name
+ */
+export function asIntended(batch: Batch, operations: readonly S3Operation[], earlier: ReadonlySet<string>): Batch {
+  if (earlier.size === 0 || earlier.has(batch.digest)) return batch;
+  const hash = createHash('sha256');
+  const length = batch.positions.findIndex((position) => {
+    hash.update(`${operations[position]!.line}\n`);
+    return earlier.has(hash.copy().digest('hex'));
+  });
+  if (length === -1) return batch;
+  const positions = batch.positions.slice(0, length + 1);
+  const text = positions.map((position) => `${operations[position]!.line}\n`).join('');
+  return { ...batch, positions, text, digest: digestOf(text) };
+}
+
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,7 @@
 import type { Lane, Outcome, SendResult } from '../sink.js';
 import type { Failure } from './classify.js';
 import {
+  asIntended,
   type Batch,
   batchesOf,
   doubtfulOf,
@@ -27,10 +28,11 @@ export async function writeBatch(
   signal: AbortSignal,
 ): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => unsafe);
-  const batches = batchesOf(operations);
-  for (const { positions } of batches) for (const position of positions) outcomes[position] = { kind: 'unsent' };
-  if (signal.aborted || batches.length === 0) return { outcomes };
+  const whole = batchesOf(operations);
+  for (const { positions } of whole) for (const position of positions) outcomes[position] = { kind: 'unsent' };
+  if (signal.aborted || whole.length === 0) return { outcomes };
 
+  const batches = whole.map((batch) => asIntended(batch, operations, earlierDigests(lane, batch.partition)));
   const intents = batches.map(({ partition, digest }): Intent => {
     return { partition, digest, number: numbersOf(lane.memory, partition).next };
   });
@@ -114,6 +116,13 @@ export async function recoverBatch(
   if (open !== undefined) return unsettled(operations, open);
   for (const { positions } of delivered) for (const position of positions) outcomes[position] = { kind: 'delivered' };
   return { outcomes, memory: { ...valuesOf(numbers), ...withIntents([], [...earlier, ...absent]) } };
+}
+
+/** Digests of the lines that a late request may still write under the next name of the partition. */
+function earlierDigests(lane: Lane, partition: string): ReadonlySet<string> {
+  const { next } = numbersOf(lane.memory, partition);
+  const found = doubtfulOf(lane.memory).filter((each) => each.partition === partition && each.number === next);
+  return new Set(found.map(({ digest }) => digest));
 }
 
 function isSame(one: Intent, other: Intent): boolean {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Lane } from '../sink.js';
 import { classifyFailure, type Failure } from './classify.js';
-import type { S3Client } from './client.js';
+import type { S3Answer, S3Client } from './client.js';
 import type { S3Config } from './config.js';
 import {
   doubtfulOf,
@@ -26,7 +26,8 @@ const sizeHeader = 'x-amz-meta-pigeonpost-bytes';
 
 /**
  * Writes a new object. If the name already has the same lines, the object counts as written. With `If-None-Match`, a
- * late request of a dead attempt cannot replace this object, nor can this request replace that one unnoticed.
+ * late request of a dead attempt cannot replace this object, nor can this request replace that one unnoticed. A store
+ * without conditional writes is asked first whether the name exists.
  */
 export async function putObject(
   { client, config }: Store,
@@ -37,25 +38,28 @@ export async function putObject(
   const key = new ObjectNames(config, lane).object(partition, number);
   const body = await packed(text, config);
   const headers = objectHeaders(body, digest, config);
-  const store = { client, config };
-  const answer = await client.call({ method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } }, signal);
-  if (answer.kind === 'answer' && answer.status === 200) return await verifyStored(store, { key, digest }, signal);
-  if (answer.kind !== 'answer' || answer.status !== 412)
-    return classifyFailure(answer, 'writing an object', { isWrite: true });
+  const put = async (condition: Record<string, string> = {}): Promise<S3Answer> =>
+    await client.call({ method: 'PUT', key, body, headers: { ...headers, ...condition } }, signal);
+  const settle = async (answer: S3Answer): Promise<Stored> =>
+    answer.kind === 'answer' && answer.status === 200
+      ? await verifyStored({ client, config }, { key, digest }, signal)
+      : classifyFailure(answer, 'writing an object', { isWrite: true });
 
-  const found = await findObject(store, key, signal);
-  if (found.kind === 'found' && found.digest === digest && found.isWhole) return { kind: 'stored' };
-  if (found.kind === 'absent')
+  if (config.conditionalWrites) {
+    const answer = await put(onlyIfNew(config));
+    if (answer.kind !== 'answer' || answer.status !== 412) return await settle(answer);
+  }
+  const found = await findObject({ client, config }, key, signal);
+  if (found.kind === 'absent') {
+    if (!config.conditionalWrites) return await settle(await put());
     return { kind: 'retry', detail: `${key} existed and disappeared: it will be written again` };
+  }
   if (found.kind !== 'found') return found;
+  if (found.digest === digest && found.isWhole) return { kind: 'stored' };
   const isDoubtful = doubtfulOf(lane.memory).some(
     (each) => each.partition === partition && each.number === number && each.digest === found.digest,
   );
-  if (isDoubtful || found.digest === digest) {
-    const again = await client.call({ method: 'PUT', key, body, headers }, signal);
-    if (again.kind === 'answer' && again.status === 200) return await verifyStored(store, { key, digest }, signal);
-    return classifyFailure(again, 'writing an object', { isWrite: true });
-  }
+  if (isDoubtful || found.digest === digest) return await settle(await put());
   return {
     kind: 'pause',
     cause: 'destination',

@@ -14,12 +14,15 @@ const never = new AbortController().signal;
 const [key] = freshAccount.keys;
 
 let double: S3Double;
-beforeEach(async () => {
-  double = await startS3Double();
-});
 afterEach(() => double.close());
 
-async function sceneOf(stage: Stage, maxAge: string): Promise<Scene> {
+interface StoreOptions {
+  readonly maxAge: string;
+  readonly conditionalWrites?: boolean;
+}
+
+async function sceneOf(stage: Stage, { maxAge, conditionalWrites = true }: StoreOptions): Promise<Scene> {
+  double = await startS3Double({ conditions: conditionalWrites ? 'yes' : 'refused' });
   const keys = [
     'type: s3',
     `bucket: ${freshAccount.bucket}`,
@@ -28,6 +31,7 @@ async function sceneOf(stage: Stage, maxAge: string): Promise<Scene> {
     `accessKeyId: ${key!.id}`,
     'secretAccessKey: "${S3_SECRET}"',
     `maxAge: ${maxAge}`,
+    `conditionalWrites: ${conditionalWrites}`,
     everyone,
   ];
   await stage.put('sessions', session(1));
@@ -52,45 +56,89 @@ const linesInBucket = (): string[] =>
     .map(({ list, key: item, revision }) => `${list} ${item} ${revision}`)
     .toSorted();
 
-describe('the s3 sink under the delivery engine', () => {
+/** The lines that the bucket has to hold: each revision of each item in the ledger. */
+async function linesOfLedger(stage: Stage): Promise<string[]> {
+  const items = await stage.db.query<{ list: string; key: string; revision: number }>(
+    'select list, key, revision from items',
+  );
+  return items
+    .flatMap(({ list, key: item, revision }) =>
+      Array.from({ length: revision }, (_, at) => `${list} ${item} ${at + 1}`),
+    )
+    .toSorted();
+}
+
+/** Delivers in cycles until the bucket has a line for each change; later processes find the lane as the dead one left it. */
+async function expectEachLineOnce(stage: Stage, scene: Scene): Promise<void> {
+  const expected = await linesOfLedger(stage);
+  await until('all lines are there', async () => {
+    await stage.timePasses(5000);
+    await stage.retriesAreDue();
+    await scene.settle();
+    return linesInBucket().length >= expected.length;
+  });
+  expect(linesInBucket()).toEqual(expected);
+}
+
+/** A cycle of a process that dies at one of its statements. @returns whether it died */
+async function dieWhileDelivering(scene: Scene, isLast: () => boolean): Promise<boolean> {
+  const db = mortalDatabase(scene.ledger.db, isLast);
+  const turn = deliverToSink({ ...scene.deps, ledger: { ...scene.ledger, db } }, 'lake', never);
+  return await turn.then(
+    () => false,
+    (error: unknown) => {
+      if (!(error instanceof ProcessDied)) throw error;
+      return true;
+    },
+  );
+}
+
+describe.each([
+  ['with', true],
+  ['without', false],
+])('a bucket %s conditional writes, under the delivery engine', (_, conditionalWrites) => {
+  /** A new question is waiting in a window that has ended. */
+  async function next(stage: Stage, scene: Scene, id: number): Promise<void> {
+    await ask(stage, scene, id);
+    await stage.retriesAreDue();
+    await stage.timePasses(5000);
+    await stage.db.query('update lanes set lease_expires_at = now() where owner is not null'); // time passes
+  }
+
   it('holds each line once, though the process dies at one moment after another of a turn', async () => {
     const stage = await stages.open('embedded');
-    const scene = await sceneOf(stage, '1s');
+    const scene = await sceneOf(stage, { maxAge: '1s', conditionalWrites });
     let died = true;
     for (let moment = 1; died; moment += 3) {
-      died = false;
-      await ask(stage, scene, 100 + moment);
-      await stage.retriesAreDue();
-      await stage.timePasses(5000); // the window of the changes has ended
-      const db = mortalDatabase(scene.ledger.db, ({ n }) => n >= moment);
-      const turn = deliverToSink({ ...scene.deps, ledger: { ...scene.ledger, db } }, 'lake', never);
-      await turn.catch((error: unknown) => {
-        if (!(error instanceof ProcessDied)) throw error;
-        died = true;
-      });
-      await stage.db.query('update lanes set lease_expires_at = now() where owner is not null'); // time passes
+      await next(stage, scene, 100 + moment);
+      let n = 0;
+      died = await dieWhileDelivering(scene, () => (n += 1) >= moment);
     }
-    const items = await stage.db.query<{ list: string; key: string; revision: number }>(
-      'select list, key, revision from items',
-    );
-    await until('all lines are there', async () => {
-      await stage.timePasses(5000);
-      await stage.retriesAreDue();
-      await scene.settle();
-      return linesInBucket().length >= items.length;
-    });
-    expect(linesInBucket()).toEqual(
-      items
-        .flatMap(({ list, key: item, revision }) =>
-          Array.from({ length: revision }, (_, at) => `${list} ${item} ${at + 1}`),
-        )
-        .toSorted(),
-    );
+    await expectEachLineOnce(stage, scene);
   });
 
+  it.each(['dropBefore', 'dropAfter'] as const)(
+    'holds each line once, though the process dies at one request after another (%s)',
+    async (kind) => {
+      const stage = await stages.open('embedded');
+      const scene = await sceneOf(stage, { maxAge: '1s', conditionalWrites });
+      let died = true;
+      for (let request = 0; died; request += 1) {
+        await next(stage, scene, 200 + request);
+        const last = double.requests.length + request;
+        double.faults.add({ effect: { kind }, skip: request, times: 1000 });
+        died = await dieWhileDelivering(scene, () => double.requests.length > last);
+        double.faults.clear();
+      }
+      await expectEachLineOnce(stage, scene);
+    },
+  );
+});
+
+describe('the s3 sink under the delivery engine', () => {
   it('waits for the end of a window without running cycles meanwhile', async () => {
     const stage = await stages.open('embedded');
-    const scene = await sceneOf(stage, '1h');
+    const scene = await sceneOf(stage, { maxAge: '1h' });
     await ask(stage, scene, 11);
     await scene.deliver('lake');
     await ask(stage, scene, 12); // is behind what was put off

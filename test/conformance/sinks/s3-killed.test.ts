@@ -17,13 +17,13 @@ const [key] = freshAccount.keys;
  */
 const sender = `
 const { readFileSync, renameSync, writeFileSync } = require('node:fs');
-const [dist, file, url, id, secret] = process.argv.slice(1);
+const [dist, file, url, id, secret, conditionalWrites] = process.argv.slice(1);
 const { createS3Sink } = require(dist + '/sinks/s3/s3.js');
 const { s3ConfigSchema } = require(dist + '/sinks/s3/config.js');
 const { Secret } = require(dist + '/config/secret.js');
 const state = JSON.parse(readFileSync(file, 'utf8'));
 const save = () => { writeFileSync(file + '.new', JSON.stringify(state)); renameSync(file + '.new', file); };
-const keys = { bucket: 'acme-engagement', region: 'eu-central-1', endpoint: url, accessKeyId: id, secretAccessKey: new Secret(secret) };
+const keys = { bucket: 'acme-engagement', region: 'eu-central-1', endpoint: url, accessKeyId: id, secretAccessKey: new Secret(secret), conditionalWrites: conditionalWrites === 'true' };
 const sink = createS3Sink(s3ConfigSchema.parse(keys), { name: 'lake', baseFolder: '/', network: { allowHosts: [] } });
 const signal = new AbortController().signal;
 const lane = () => ({ workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger-1', memory: state.memory,
@@ -44,37 +44,43 @@ const commit = (batch, { outcomes, memory }) => {
 })();
 `;
 
-it('the s3 sink holds each line once, however often its process is killed', async () => {
-  const double = await startS3Double();
-  const folder = mkdtempSync(join(tmpdir(), 's3-killed-'));
-  const file = join(folder, 'state.json');
-  const story = storyOf({ items: 5, revisions: 14 });
-  writeFileSync(file, JSON.stringify({ memory: {}, changes: story }));
-  let child: ChildProcess | undefined;
-  try {
-    const dist = join(__dirname, '../../../dist');
-    for (let lives = 1; ; lives += 1) {
-      const before = double.requests.length;
-      child = spawn(process.execPath, ['-e', sender, dist, file, double.url, key!.id, key!.secret], {
-        stdio: 'ignore',
-      });
-      const ended = once(child, 'exit');
-      const own = child;
-      // Later in each life, so that it dies at another request each time.
-      await until('it asks or ends', () => own.exitCode !== null || double.requests.length >= before + 3 * lives);
-      if (own.exitCode !== null) break;
-      own.kill('SIGKILL');
-      await ended;
+it.each([
+  ['with', 'yes'],
+  ['without', 'refused'],
+] as const)(
+  'a bucket %s conditional writes holds each line once, however often the process is killed',
+  async (_, conditions) => {
+    const double = await startS3Double({ conditions });
+    const folder = mkdtempSync(join(tmpdir(), 's3-killed-'));
+    const file = join(folder, 'state.json');
+    const story = storyOf({ items: 5, revisions: 14 });
+    writeFileSync(file, JSON.stringify({ memory: {}, changes: story }));
+    let child: ChildProcess | undefined;
+    try {
+      const dist = join(__dirname, '../../../dist');
+      for (let lives = 1; ; lives += 1) {
+        const before = double.requests.length;
+        const conditionalWrites = String(conditions === 'yes');
+        const values = [dist, file, double.url, key!.id, key!.secret, conditionalWrites];
+        child = spawn(process.execPath, ['-e', sender, ...values], { stdio: 'ignore' });
+        const ended = once(child, 'exit');
+        const own = child;
+        // Later in each life, so that it dies at another request each time.
+        await until('it asks or ends', () => own.exitCode !== null || double.requests.length >= before + 3 * lives);
+        if (own.exitCode !== null) break;
+        own.kill('SIGKILL');
+        await ended;
+      }
+      expect(child.exitCode).toBe(0);
+      expect(existsSync(`${file}.new`)).toBe(false);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ changes: [] });
+      const lines = [...double.texts().values()].flatMap((text) => text.split('\n').slice(0, -1));
+      const ids = lines.map((line) => (JSON.parse(line) as Change).id);
+      expect(ids.toSorted()).toEqual(story.map(({ id }) => id).toSorted());
+    } finally {
+      child?.kill('SIGKILL');
+      await double.close();
+      rmSync(folder, { recursive: true });
     }
-    expect(child.exitCode).toBe(0);
-    expect(existsSync(`${file}.new`)).toBe(false);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ changes: [] });
-    const lines = [...double.texts().values()].flatMap((text) => text.split('\n').slice(0, -1));
-    const ids = lines.map((line) => (JSON.parse(line) as Change).id);
-    expect(ids.toSorted()).toEqual(story.map(({ id }) => id).toSorted());
-  } finally {
-    child?.kill('SIGKILL');
-    await double.close();
-    rmSync(folder, { recursive: true });
-  }
-});
+  },
+);
