@@ -120,6 +120,49 @@ describe.each(recipes)('%s', (_, recipe) => {
   });
 });
 
+it('docs/recipes.md puts questions into the activities of people whom the org has, beside those of colleagues', async () => {
+  const [, recipe] = recipes.find(
+    ([name, text]) => name.startsWith('docs/recipes.md') && text.includes('object: Task'),
+  )!;
+  const sink = await sinkOf(recipe);
+  const contact = add('Contact', { LastName: 'King', Email: 'ADA@example.com' });
+  const lead = add('Lead', { LastName: 'Hopper', Company: 'Navy', Email: 'grace@example.com' });
+  const call = add('Task', { Subject: 'Call', Status: 'Not Started', WhoId: contact.values.Id });
+  const before = { ...call.values };
+  const asked = (id: number, email: string, content: string, object: Fields | null = null): Subject => {
+    const data = { id, content, status: 'allowed', createdAt: '2026-11-21T23:30:00Z', attendee: { id } };
+    const change = sampleChange({ list: 'qna-questions', key: String(id), id: `q-${id}`, data });
+    return subjectOf(change, { attendee: { id, Name: 'Ada King', Email: email }, pigeonhole, object });
+  };
+  const questions = [asked(9, 'ada@example.com', 'Why?'), asked(10, 'Grace@example.com', 'How?')];
+  const outcomes = await deliver(sink, questions);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
+  await deliver(await sinkOf(recipe), questions); // by a process that knows nothing of the first one
+  const edited = asked(9, 'ada@example.com', 'Why not?', outcomes[0]!.object ?? null);
+  expect((await deliver(sink, [edited])).map(({ kind }) => kind)).toEqual(['delivered']);
+  const question = {
+    Subject: 'Question at Summit',
+    Status: 'Completed',
+    ActivityDate: '2026-11-22', // in the time zone of the event
+  };
+  expect(all('Task')).toEqual([
+    before,
+    expect.objectContaining({
+      ...question,
+      Engagement_Key__c: 'question-9',
+      Description: 'Why not?',
+      WhoId: contact.values.Id,
+    }),
+    expect.objectContaining({
+      ...question,
+      Engagement_Key__c: 'question-10',
+      Description: 'How?',
+      WhoId: lead.values.Id,
+    }),
+  ]);
+  expect([all('Contact').length, all('Lead').length]).toEqual([1, 1]);
+});
+
 describe('docs/sinks/salesforce.md', () => {
   const about = (list: string, data: Fields): Subject => {
     const change = sampleChange({ list, key: list, id: list, data: { attendeeId: 1, attendee: { id: 1 }, ...data } });
