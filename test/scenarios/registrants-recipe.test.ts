@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { dropFoldersIn } from '../imports/desk.js';
+import { useStages } from '../kit/stage.js';
+
+/* The recipe for registrants, unchanged except for addresses and the pigeonhole, at an account that holds contacts. */
+
+interface Recipe {
+  readonly imports: readonly { readonly folder: string; readonly map: Readonly<Record<string, string>> }[];
+  readonly sinks: Readonly<Record<string, object>>;
+}
+
+const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');
+const [, text] = /^## Registrants, the evening before$[^]*?^```yaml\n([^]*?)^```$/m.exec(page)!;
+const recipe = parse(text!) as Recipe;
+
+const stages = useStages();
+let hubspot: HubSpotDouble;
+beforeEach(async () => {
+  hubspot = await startHubSpotDouble();
+  const { portal, contacts } = hubspot.account;
+  portal.create(contacts, { email: 'ann@example.com', firstname: 'Annabel', lastname: 'Ray-Stone' });
+  portal.create(contacts, { email: 'eve@example.com', firstname: 'Eve' });
+});
+afterEach(() => hubspot.close());
+
+/** Contacts as `<e-mail> <first name> <last name>`. */
+function people(): string[] {
+  const { portal, contacts } = hubspot.account;
+  return portal
+    .all(contacts)
+    .map(({ values }) => `${values.get('email')} ${values.get('firstname')} ${values.get('lastname') ?? '-'}`)
+    .toSorted();
+}
+
+/** As `<e-mail> <state>`, for the only marketing event. */
+function attendance(): string[] {
+  const { marketingEvents, portal, contacts } = hubspot.account;
+  const events = marketingEvents.all();
+  expect(events).toHaveLength(1);
+  return marketingEvents
+    .participationsOf(events[0]!)
+    .map(({ contactId, state }) => `${portal.byId(contacts, contactId)?.values.get('email')} ${state}`)
+    .toSorted();
+}
+
+it('the recipe for registrants imports the guest list and adds it to an event, beside contacts that exist', async () => {
+  const stage = await stages.open('embedded');
+  const sinks = Object.entries(recipe.sinks).map(([name, sink]) => [
+    name,
+    JSON.stringify({ ...sink, baseUrl: hubspot.url }),
+  ]);
+  const scene = await stage.scene({
+    sinks: Object.fromEntries(sinks) as Record<string, string>,
+    environment: { HUBSPOT_TOKEN: 'hubspot-token' },
+  });
+  await scene.settle();
+
+  const [entry] = recipe.imports;
+  const folder = join(stage.folder, entry!.folder);
+  mkdirSync(folder);
+  const folders = dropFoldersIn(scene, stage.folder, [{ workspace: 'acme', ...entry!, pigeonhole: 101 }]);
+  let nowMs = 0;
+  const drop = async (name: string, ...rows: string[]): Promise<void> => {
+    writeFileSync(join(folder, name), ['Attendee code,Full name,Email', ...rows].join('\n'));
+    for (let looks = 0; looks < 4; looks += 1) {
+      await folders.look(nowMs);
+      nowMs += 70_000; // longer than the wait until a file counts as complete
+    }
+    await stage.pollsAreDue();
+    await scene.settle();
+  };
+  await drop('guests.csv', '001,Ann Ray,ann@example.com', '002,Bob Moss,Bob@Example.com');
+  const expected = ['ann@example.com Annabel Ray-Stone', 'bob@example.com Bob Moss', 'eve@example.com Eve -'];
+  expect(people()).toEqual(expected);
+  expect(attendance()).toEqual(['ann@example.com REGISTERED', 'bob@example.com REGISTERED']);
+
+  await drop(
+    'guests-again.csv',
+    '001,Ann Ray,ann@example.com',
+    '002,Bob Moss,Bob@Example.com',
+    '003,Cy Dale,cy@example.com',
+  );
+  const { attendeeId } = await stage.control('POST', 'sign-in', { pigeonhole: 101, attendeeCode: '002' });
+  await stage.patch('attendees', attendeeId as number, { consent: { obtained: true } });
+  await stage.pollsAreDue();
+  await scene.settle();
+  expect(people()).toEqual([...expected.slice(0, 2), 'cy@example.com Cy Dale', expected[2]]);
+  expect(attendance()).toEqual(['ann@example.com REGISTERED', 'bob@example.com ATTENDED', 'cy@example.com REGISTERED']);
+  expect(await stage.db.query(`select reason, detail from deliveries where state = 'dead'`)).toEqual([]);
+});
