@@ -5,6 +5,7 @@ import type { DoubleAnswer, DoubleRequest } from '../../sandbox/serve/double-req
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { GuideSink, kinds, question } from './guide.test-kit.js';
+import { allPresets } from './presets/all-presets.js';
 import { bodies, item, open, send, stage } from './receiver-stage.test-kit.js';
 
 /* The examples of docs/sinks/http.md as they are printed, at receivers that hold records already. */
@@ -19,6 +20,19 @@ const guide = (block: number, variables: Readonly<Record<string, string>>): Prom
     replace: { 'https://api.example.com/v2': `${stage.api.url}/v2` },
     variables,
   });
+
+it('docs/sinks/http.md lists a guide of one screen for each preset', () => {
+  const listed = [...page.matchAll(/^\| \[`(\w+)`\]\(http\/(\w+)\.md\) \|/gm)].map(([, name, file]) => [name, file]);
+  expect(listed).toEqual([...allPresets.keys()].toSorted().map((name) => [name, name]));
+  for (const [name] of listed) {
+    const guideText = readFileSync(join(__dirname, `../../docs/sinks/http/${name}.md`), 'utf8');
+    expect([name, guideText.split('\n').length <= 70, guideText.split(/\s+/).length <= 420]).toEqual([
+      name,
+      true,
+      true,
+    ]);
+  }
+});
 
 it('docs/sinks/http.md has three examples', () => {
   expect(blocks).toHaveLength(3);

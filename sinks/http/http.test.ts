@@ -23,6 +23,15 @@ describe('a request', () => {
     expect(JSON.stringify(await planOne(sink, item('1')))).not.toMatch(/t0ken|pass|k3y|127\.0\.0\.1/);
   });
 
+  it.each([[{}], [{ auth: { type: 'none' } }]])(
+    'carries no credentials where none are configured: %j',
+    async (keys) => {
+      await send(open({ ...keys, ...records({}) }), item('1'));
+      const { headers, query } = stage.api.requests[0]!;
+      expect([headers['authorization'], headers['cookie'], query.size]).toEqual([undefined, undefined, 0]);
+    },
+  );
+
   it('puts a secret parameter into the form, or into the query where there is none', async () => {
     const auth = { type: 'parameter', name: 'key', value: new Secret('k3y') };
     await send(open({ auth, ...records({ create: { ...create, encoding: 'form' } }) }), item('1'));
