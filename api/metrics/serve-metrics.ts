@@ -9,7 +9,7 @@ import { formatFigures, ledgerFigures } from './ledger-figures.js';
 import type { ProcessMeters } from './process-meters.js';
 
 /** The ledger is read at most this often, whatever the number of scrapers. */
-const rememberForMs = 2000;
+const rememberForMs = 1000;
 
 /** Counts the responses of the API. */
 export function countAnswers(meters: ProcessMeters): MiddlewareHandler<ApiEnvironment> {

@@ -15,7 +15,7 @@ import { counted, grouped } from '../../base/words.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
-  const overview = useAsked<OverviewAnswer>('/api/overview');
+  const overview = useAsked<OverviewAnswer>('/api/overview', 1500);
   const sinks = useAsked<{ readonly sinks: readonly SinkDetails[] }>('/api/sinks');
   return (
     <>

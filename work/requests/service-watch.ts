@@ -8,15 +8,17 @@ import type { Outages } from './outages.js';
 export const watchEveryMs = 500;
 
 const ticks = (ms: number): number => Math.ceil(ms / watchEveryMs);
-/** A request without a response for this long is suspected to hang: a second request (its witness) is sent. */
-const doubtAfter = ticks(2000);
+/**
+ * A request without a response for this long is suspected to hang: a second, cheap request (its witness) is sent. With the
+ * default live interval of 5 s, an outage is shown about 8 s after it starts at the latest, so that page and metrics show
+ * it within 10 s.
+ */
+const doubtAfter = ticks(1000);
 /** A witness without a response for this long confirms the outage. */
-const confirmAfter = ticks(3000);
-/** With this many requests in progress no witness is needed. */
-const minWithoutWitness = 3;
-/** A slow response doubles the patience with its duration, up to a request's deadline, for 10 min. */
+const confirmAfter = ticks(2000);
+/** Requests are given twice the time of the slowest response in this period and the one before, up to their deadline. */
+const patiencePeriod = ticks(10 * 60_000);
 const longestPatience = ticks(30_000);
-const patienceLasts = ticks(10 * 60_000);
 /** Maximum number of witnesses after failed requests until a response arrives. */
 const maxWitnesses = 5;
 /** Interval between requests that check whether the service is back; longer after 10 min of outage. */
@@ -30,16 +32,19 @@ interface PendingRequest {
   age: number;
   /** Ticks since it was sent or since the last response to another request. */
   quiet: number;
-  /** A witness was sent for it. */
+  /** Ticks without a response after which it is suspected to hang. Doubles each time its witness gets a response. */
+  patience: number;
+  /** Suspected to hang. */
   doubted: boolean;
 }
 
 interface Watched {
   readonly pending: Set<PendingRequest>;
-  /** Ticks without a response after which a request is suspected to hang. */
+  /** `patience` of the next request. */
   patience: number;
-  /** Ticks until `patience` returns to its default. */
-  patienceFor: number;
+  /** Ticks that the slowest response of this period took. */
+  slowest: number;
+  periodEndsIn: number;
   /** Ticks since a request failed, without a response since. */
   suspectedFor: number;
   downFor: number;
@@ -60,15 +65,19 @@ export class ServiceWatch {
   /** Notes that a request is sent. @returns a function to call when it has ended, with whether the service responded */
   sent(workspace: string): (isAnswered: boolean) => void {
     const watched = this.#of(workspace);
-    const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, doubted: false };
+    const { patience } = watched;
+    const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, patience, doubted: false };
     watched.pending.add(request);
     return (isAnswered) => {
       watched.pending.delete(request);
       if (!isAnswered) return;
-      for (const other of watched.pending) other.quiet = 0;
-      if (2 * request.age <= watched.patience) return;
-      watched.patience = Math.min(2 * request.age, longestPatience);
-      watched.patienceFor = patienceLasts;
+      for (const other of watched.pending) {
+        if (other.doubted) other.patience = Math.min(2 * other.patience, longestPatience);
+        other.doubted = false;
+        other.quiet = 0;
+      }
+      watched.slowest = Math.max(watched.slowest, request.age);
+      watched.patience = Math.max(watched.patience, patienceAfter(watched.slowest));
     };
   }
 
@@ -92,25 +101,30 @@ export class ServiceWatch {
       each.age += 1;
       each.quiet += 1;
     }
-    if (watched.patienceFor > 0) watched.patienceFor -= 1;
-    else watched.patience = doubtAfter;
+    watched.periodEndsIn -= 1;
+    if (watched.periodEndsIn === 0) {
+      watched.patience = patienceAfter(watched.slowest);
+      watched.slowest = 0;
+      watched.periodEndsIn = patiencePeriod;
+    }
     if (this.outages.isDown(workspace)) {
       watched.downFor += 1;
       return watched.downFor % (watched.downFor < longOutage ? askBackEvery : askBackLater) === 0;
     }
     watched.downFor = 0;
-    const [oldest, next] = [...watched.pending].toSorted((one, other) => other.quiet - one.quiet);
-    if (oldest !== undefined && next !== undefined) {
-      if (oldest.quiet >= watched.patience + confirmAfter && next.quiet >= confirmAfter) {
-        const seconds = Math.floor((oldest.quiet * watchEveryMs) / 1000);
-        const message = `none of ${watched.pending.size} requests was answered within ${seconds} s`;
-        await this.outages.silent(workspace, { message, requestId: null }, oldest.startedAt);
-        return false;
-      }
+    const pending = [...watched.pending];
+    const hanging = pending.find(({ quiet, patience }) => quiet >= patience + confirmAfter);
+    if (hanging !== undefined && pending.some((each) => each !== hanging && each.quiet >= confirmAfter)) {
+      const seconds = Math.floor((hanging.quiet * watchEveryMs) / 1000);
+      const message = `none of ${pending.length} requests was answered within ${seconds} s`;
+      await this.outages.silent(workspace, { message, requestId: null }, hanging.startedAt);
+      return false;
     }
-    if (oldest !== undefined && !oldest.doubted && oldest.quiet >= watched.patience) {
-      oldest.doubted = true;
-      return watched.pending.size < minWithoutWitness;
+    const suspected = pending.filter(({ quiet, patience, doubted }) => !doubted && quiet >= patience);
+    // Even several requests in progress need a witness: all of them can be for lists that take the service long.
+    if (suspected.length > 0) {
+      for (const each of suspected) each.doubted = true;
+      return true;
     }
     watched.suspectedFor = this.outages.isSuspected(workspace) ? watched.suspectedFor + 1 : 0;
     const { suspectedFor } = watched;
@@ -123,7 +137,8 @@ export class ServiceWatch {
     const fresh = {
       pending: new Set<PendingRequest>(),
       patience: doubtAfter,
-      patienceFor: 0,
+      slowest: 0,
+      periodEndsIn: patiencePeriod,
       suspectedFor: 0,
       downFor: 0,
       asks: false,
@@ -131,4 +146,9 @@ export class ServiceWatch {
     this.#workspaces.set(workspace, fresh);
     return fresh;
   }
+}
+
+/** Returns the patience with requests if the slowest response took this number of ticks. */
+function patienceAfter(slowest: number): number {
+  return Math.min(Math.max(doubtAfter, 2 * slowest), longestPatience);
 }
