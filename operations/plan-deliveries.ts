@@ -16,7 +16,7 @@ import { listNotWanted } from '../ledger/lanes.js';
 import { countDeliverable, type DeliverableCount } from './count-deliverable.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
-import { tallyStored } from './tally-stored.js';
+import { SharedTallies } from './tally-stored.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 
 /** The two configurations, each with what its syncs read. */
@@ -36,6 +36,7 @@ export interface Both {
 export async function planDeliveries(ledger: Ledger, both: Both): Promise<CausedDeliveries[]> {
   const { now } = both;
   const all: CausedDeliveries[] = [];
+  const tallies = new SharedTallies(effort, totalMs);
   const lanes = await knownLanes(ledger, Object.keys(now.sinks));
   for (const sink of Object.keys(now.sinks)) {
     const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
@@ -46,7 +47,7 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
       all.push(...(await planLane(planning, lane, isBack)));
       // oxlint-disable-next-line no-await-in-loop
-      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane)));
+      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
     }
   }
   return sumUp(all);
@@ -133,13 +134,15 @@ async function released(
   ];
 }
 
-/** Limit that keeps a plan within some seconds. The rest is estimated. */
+/** Limits that keep a plan within some seconds, for each list of a lane and for all. The rest is estimated. */
 const effort = { items: 3000, ms: 2000 };
+const totalMs = 10_000;
 
 /** Counts changes that the mapping withheld before and sends now. */
 async function cured(
   { ledger, config, sink: sinkName, plan: lane }: LaneToPlan,
   { sinkId, ref }: KnownLane,
+  tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
   const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
   const withheld = rows.filter(({ reason }) => mappingReasons.includes(reason));
@@ -150,7 +153,7 @@ async function cured(
       const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
       const asked = { list, withheldFor: mappingReasons };
       // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
-      const { sent, given, complete } = await tallyStored(planning, asked, effort);
+      const { sent, given, complete } = await tallies.of(planning, asked);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
       const observed = config.sinks[sinkName]!.mode === 'observe';

@@ -23,7 +23,7 @@ import { shownWord } from './command-words.js';
 import { loadCandidate } from './load-process-config.js';
 import { createSink } from '../work/open-sinks.js';
 import { selectedThen } from './plan-selections.js';
-import { planStored, type StoredPlan, type Tally, tallyStored } from './tally-stored.js';
+import { planStored, SharedTallies, type StoredPlan, type Tally } from './tally-stored.js';
 import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
@@ -158,6 +158,7 @@ async function preview(
   const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];
   const counts: PreviewCount[] = [];
+  const tallies = new SharedTallies(effort, totalMs);
   for (const lane of lanes) {
     // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
     const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
@@ -165,7 +166,8 @@ async function preview(
     if (ref === undefined || lists.length === 0) continue;
     const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
     // oxlint-disable-next-line no-await-in-loop
-    if (asked.key === null) counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, of)));
+    if (asked.key === null)
+      counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, { of, tallies })));
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
     // oxlint-disable-next-line no-await-in-loop
@@ -215,15 +217,16 @@ function problemOf(
   return [estimated ? `${text} (of the newest, which were planned)` : text];
 }
 
-/** Limit that keeps a preview within some seconds. The rest is estimated. */
+/** Limits that keep a preview within some seconds, for each list of a lane and for all. The rest is estimated. */
 const effort = { items: 1000, ms: 500 };
+const totalMs = 4000;
 
 /** Counts the results for the stored items of a lane: the decision in SQL, and the mapping by planning. */
 async function countLane(
   { ledger }: Current,
   { asked, lane, sinkId, ref }: PreviewedLane,
   { config, sink }: Variant,
-  of: ItemsAsked,
+  { of, tallies }: { readonly of: ItemsAsked; readonly tallies: SharedTallies },
 ): Promise<PreviewCount[]> {
   const counts = await countDeliverable(ledger, config.sinks[asked.sink]!, of);
   const maps = expressionsIn(config.sinks[asked.sink]!.settings).length > 0;
@@ -235,7 +238,7 @@ async function countLane(
     }
     const planning = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
     // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
-    const tally = await tallyStored(planning, { list: count.list, withheldFor: null }, effort);
+    const tally = await tallies.of(planning, { list: count.list, withheldFor: null });
     counted.push(withMapping(count, tally));
   }
   return counted;

@@ -69,7 +69,7 @@ export interface Tally {
 }
 
 const slice = 250;
-/** Limits of planning. Counts are exact if everything is planned. */
+/** Limits of planning one list of a lane. Counts are exact if everything is planned. */
 export interface Effort {
   /** This number is planned however long it takes. */
   readonly items: number;
@@ -78,12 +78,64 @@ export interface Effort {
 }
 
 /**
- * Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing.
- * @param withheldFor only items whose last change the sink withholds for one of these reasons; null: all
+ * Plans the lists of one request within a total time, however many pigeonholes a sink has. When the time has passed, a
+ * list gets the shares that were found for the same list of the sink in other pigeonholes.
  */
+export class SharedTallies {
+  readonly #found = new Map<string, Tally>();
+  readonly #until: number;
+
+  /**
+   * @param effort for each list of a lane
+   * @param totalMs for all of them
+   */
+  constructor(
+    private readonly effort: Effort,
+    totalMs: number,
+    private readonly tally: typeof tallyStored = tallyStored,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.#until = now() + totalMs;
+  }
+
+  /** @returns exact counts of the list, or shares with `complete: false` */
+  async of(planning: PlanningLane, asked: TallyRequest): Promise<Tally> {
+    const name = JSON.stringify([planning.sinkName, asked.list]);
+    const before = this.#found.get(name);
+    if (before !== undefined && this.now() > this.#until) return { ...before, complete: false };
+    const tally = await this.tally(planning, asked, this.effort);
+    this.#found.set(name, before === undefined ? tally : sumOf(before, tally));
+    return tally;
+  }
+}
+
+function sumOf(one: Tally, other: Tally): Tally {
+  return {
+    given: one.given + other.given,
+    sent: one.sent + other.sent,
+    failed: one.failed + other.failed,
+    withheld: sumByReason(one.withheld, other.withheld),
+    kept: sumByReason(one.kept, other.kept),
+    complete: false,
+  };
+}
+
+function sumByReason(one: Tally['withheld'], other: Tally['withheld']): Tally['withheld'] {
+  const sum: Record<string, number> = { ...one };
+  for (const [reason, n] of Object.entries(other)) sum[reason] = (sum[reason] ?? 0) + n;
+  return sum;
+}
+
+interface TallyRequest {
+  readonly list: string;
+  /** Only items whose last change the sink withholds for one of these reasons; null: all. */
+  readonly withheldFor: readonly string[] | null;
+}
+
+/** Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing. */
 export async function tallyStored(
   planning: PlanningLane,
-  { list, withheldFor }: { readonly list: string; readonly withheldFor: readonly string[] | null },
+  { list, withheldFor }: TallyRequest,
   effort: Effort,
 ): Promise<Tally> {
   const until = performance.now() + effort.ms;

@@ -1,0 +1,44 @@
+import { type PlanningLane, SharedTallies, type Tally } from './tally-stored.js';
+
+/** A request of which each planned list takes 600 ms, within a total of 2 s. */
+function request() {
+  let now = 0;
+  const planned: string[] = [];
+  const tallies = new SharedTallies(
+    { items: 1000, ms: 500 },
+    2000,
+    async ({ sinkName, ref }, { list }) => {
+      now += 600;
+      planned.push(`${sinkName} ${ref} ${list}`);
+      return { given: 10, sent: ref === 1 ? 6 : 8, withheld: { condition: 2 }, failed: 0, kept: {}, complete: true };
+    },
+    () => now,
+  );
+  const of = async (ref: number, list = 'attendees', sinkName = 'crm'): Promise<Tally> =>
+    await tallies.of({ sinkName, ref } as PlanningLane, { list, withheldFor: null });
+  return { of, planned };
+}
+
+describe('the lists of a sink with 200 pigeonholes', () => {
+  it('are planned until the time of the request has passed, and then get the shares found so far', async () => {
+    const { of, planned } = request();
+    const tallies: Tally[] = [];
+    for (let ref = 1; ref <= 200; ref += 1) tallies.push(await of(ref));
+    expect(planned).toHaveLength(4);
+    expect(tallies[0]).toMatchObject({ sent: 6, complete: true });
+    const rest = tallies.slice(4);
+    expect(rest).toHaveLength(196);
+    for (const tally of rest) {
+      expect(tally).toMatchObject({ given: 40, sent: 30, withheld: { condition: 8 }, complete: false });
+    }
+  });
+
+  it('are planned once for each list and sink, even late, because another list tells nothing about it', async () => {
+    const { of, planned } = request();
+    for (let ref = 1; ref <= 5; ref += 1) await of(ref);
+    expect(await of(1, 'questions')).toMatchObject({ given: 10, complete: true });
+    expect(await of(1, 'attendees', 'lms')).toMatchObject({ given: 10, complete: true });
+    await of(2, 'questions');
+    expect(planned.slice(4)).toEqual(['crm 1 questions', 'lms 1 attendees']);
+  });
+});
