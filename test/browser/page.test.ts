@@ -40,6 +40,8 @@ suite('the overview', () => {
   it('shows syncs, sinks and pigeonholes, and each problem with the button that helps', async () => {
     await go('#/');
     for (const name of ['conference', 'archive', 'hooks', 'late', 'ACME Summit 101']) await shows(name);
+    await shows(/^(\d+ s ago|now)$/);
+    await shows(/^next (in \d+ s|now)$/);
     await shows(/sink hooks has refused 2 changes/i);
     await page.getByRole('link', { name: 'Show the dead letters' }).click();
     await page.getByRole('heading', { name: 'hooks', exact: true }).waitFor();
@@ -191,6 +193,22 @@ suite('a sink', () => {
   });
 });
 
+suite('a sink that has to wait for half an hour', () => {
+  it('is retried with one button, and its problem ends with the cause', async () => {
+    await system.planAnswer({ status: 429, retryAfter: '1800', count: 1000 });
+    const [id] = await system.ids('attendees');
+    await system.change({ op: 'patch', list: 'attendees', id, item: { Company: 'Elsewhere' } });
+    await go('#/');
+    const problem = page.getByText(/sink hooks accepts nothing/i).first();
+    await problem.waitFor();
+    await system.forgetAnswers();
+    await press('Try now');
+    await problem.waitFor({ state: 'detached' });
+    const hooks = (await system.status()).sinks.find(({ name }) => name === 'hooks')!;
+    expect([hooks.state, hooks.backlog]).toEqual(['working', 0]);
+  });
+});
+
 suite('a pigeonhole', () => {
   it('shows its streams, and is read, swept, paused and resumed', async () => {
     await go('#/sync/acme/101');
@@ -198,6 +216,7 @@ suite('a pigeonhole', () => {
       await page.getByRole('columnheader', { name: column }).waitFor();
     await page.getByRole('rowheader', { name: 'qna-questions' }).waitFor();
     await shows('Needed in the next hour');
+    await shows(/^every 1 s: /);
     await press('Read now');
     await shows('Pigeonhole acme/101 is being read');
     await press('Sweep attendees');
@@ -367,6 +386,25 @@ suite('a mapping that fails', () => {
     await page.keyboard.press('Escape');
     await page.locator('.cause').getByRole('link', { name: 'Configuration' }).click();
     await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
+  });
+});
+
+suite('a mapping that reads a field which no item has', () => {
+  it('is a problem that names the field, on the overview', async () => {
+    const token = join(system.folder, 'crm.token');
+    writeFileSync(token, 'pat-nobody');
+    const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
+    const consent = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
+    const crm = `{ type: hubspot, token: "\${file:${token}}", baseUrl: "http://127.0.0.1:9", lists: [attendees], ${consent}, records: ${records} }`;
+    system.configure('lists: [sessions, attendees]', { crm });
+    await go('#/configuration');
+    await press('Compare with the file');
+    await shows('Sink crm');
+    await press('Apply the file…');
+    await confirm('Apply');
+    await until('the sink runs', async () => (await system.status()).sinks.some(({ name }) => name === 'crm'));
+    await go('#/');
+    await shows(/all \d+ attendees lack a value for email: crm\.records\[0\]\.match.*fields seen: "Email"/);
   });
 });
 

@@ -128,6 +128,10 @@ export class RunningSystem {
     await fetch(`${this.#receiver.url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) });
   }
 
+  async forgetAnswers(): Promise<void> {
+    await fetch(`${this.#receiver.url}_control/answers`, { method: 'DELETE' });
+  }
+
   /** Returns the IDs of a list of pigeonhole 101 from the service. */
   async ids(list: string): Promise<number[]> {
     const answer = await fetch(`${this.#sandbox.baseUrl}/_control/truth/${list}?pigeonhole=101&ids=1`);
