@@ -322,6 +322,11 @@ describe('a running pigeonpost', () => {
     const checked = await run('check');
     expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(`PROBLEM sink crm: ${says}`)]);
     expect((await run('audit', '--json')).out).toBe(audited);
+    const previewed = await run('preview', '--sink', 'crm', '--list', 'attendees', '--limit', '1');
+    expect(previewed.out).toContain(`  attendees: 0 to send, ${withheld} withheld: `);
+    expect(previewed.out).toContain(`PROBLEM ${says}`);
+    const ready = await run('ready', 'acme/101');
+    expect([ready.code, oneLine(ready.out)]).toEqual([1, expect.stringContaining(says)]);
     await until('the alert has arrived', () =>
       alerted.taken.some((alert) => JSON.stringify(alert).includes('withholds what it should probably send')),
     );
@@ -342,8 +347,11 @@ describe('a running pigeonpost', () => {
     expect(await crmNow()).toMatchObject({ withholding: [] });
     expect((await run('replay', 'crm')).code).toBe(0);
     await until('a replay is counted', async () => (await crmNow()).delivered === 2 * sent);
-    expect(await figure('delivered_changes_total')).toBe(String(2 * sent));
-    expect(await figure('sink_withholding')).toBe('0');
+    await until('the metric says so', async () => (await figure('delivered_changes_total')) === String(2 * sent));
+    expect((await run('status')).out).toMatch(new RegExp(`^crm \\(hubspot\\) +${2 * sent} `, 'm'));
+    const onPage = await fetch(`http://127.0.0.1:${port}/api/sinks/crm`, { headers: apiHeaders(folder) });
+    expect(await onPage.json()).toMatchObject({ delivered: 2 * sent });
+    await until('the metric ends', async () => (await figure('sink_withholding')) === '0');
     configure({ archive: '', late });
     expect((await run('config', 'apply')).code).toBe(0);
     await untilSettled();
