@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 type Cell = string | number | null;
@@ -26,6 +27,18 @@ const types: Readonly<Record<string, 'text' | 'number'>> = {
   Session: 'text',
   'Asked by': 'text',
 };
+
+const auth = ['authorization'];
+const rules: readonly RequestRule[] = [
+  { method: 'GET', path: /^\/v0\/\w+\/\w+$/, headers: auth, query: ['maxRecords'] },
+  {
+    method: 'PATCH',
+    path: /^\/v0\/\w+\/\w+$/,
+    headers: auth,
+    json: { performUpsert: { fieldsToMergeOn: anything }, typecast: anything, records: [{ fields: anything }] },
+  },
+  { method: 'DELETE', path: /^\/v0\/\w+\/\w+\/\w+$/, headers: auth },
+];
 
 /**
  * Starts one table of an Airtable base, whose rows can be listed, upserted and deleted. Checks keys, the limit of ten rows
@@ -84,7 +97,7 @@ export async function startAirtableDouble(options: ServeOptions = {}): Promise<A
   }
 
   const double = await serveDouble(
-    { answer, state: () => [...rows], page: () => '', namedFaults: () => undefined },
+    { answer, state: () => [...rows], page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return {

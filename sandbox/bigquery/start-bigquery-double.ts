@@ -1,5 +1,6 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface BigQueryDouble extends RunningDouble {
@@ -22,6 +23,17 @@ const schema: Readonly<Record<string, boolean>> = {
   text: false,
   session: false,
 };
+
+const rules: readonly RequestRule[] = [
+  { method: 'POST', path: /^\/token$/, form: ['grant_type', 'assertion'] },
+  { method: 'GET', path: /^\/bigquery\/v2\/[^?]*\/tables\/\w+$/, headers: ['authorization'], query: ['fields'] },
+  {
+    method: 'POST',
+    path: /\/insertAll$/,
+    headers: ['authorization'],
+    json: { rows: [{ insertId: anything, json: anything }] },
+  },
+];
 
 /**
  * A BigQuery table with `tabledata.insertAll`, and Google's token endpoint, which verifies assertions. Duplicates by
@@ -78,7 +90,7 @@ export async function startBigQueryDouble(options: ServeOptions = {}): Promise<B
   }
 
   const double = await serveDouble(
-    { answer, state: () => rows, page: () => '', namedFaults: () => undefined },
+    { answer, state: () => rows, page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, rows, privateKey };

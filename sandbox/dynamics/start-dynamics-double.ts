@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
-import { TokenEndpoint } from '../serve/token-endpoint.js';
+import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
 export type Contact = Readonly<Record<string, string | null>> & { readonly contactid: string };
 
@@ -10,6 +11,16 @@ export interface DynamicsDouble extends RunningDouble {
 }
 
 const columns = new Set(['contactid', 'firstname', 'lastname', 'emailaddress1', 'acme_lastevent']);
+
+const odata = ['authorization', 'odata-version', 'odata-maxversion'];
+const rules: readonly RequestRule[] = [
+  clientCredentialsRule(/\/oauth2\/v2\.0\/token$/),
+  { method: 'GET', path: /\/WhoAmI$/, headers: odata },
+  { method: 'GET', path: /\/contacts$/, headers: odata, query: ['$select', '$top', '$orderby', '$filter'] },
+  { method: 'POST', path: /\/contacts$/, headers: [...odata, 'prefer'], json: anything },
+  { method: 'PATCH', path: /\/contacts\(.+\)$/, headers: [...odata, 'if-match'], json: anything },
+  { method: 'DELETE', path: /\/contacts\(.+\)$/, headers: odata },
+];
 
 /**
  * Contacts of an environment of Dataverse, and the token endpoint of its tenant. Knows `eq` in filters and nothing
@@ -73,7 +84,7 @@ export async function startDynamicsDouble(options: ServeOptions = {}): Promise<D
   }
 
   const double = await serveDouble(
-    { answer, state: () => [...contacts.values()], page: () => '', namedFaults: () => undefined },
+    { answer, state: () => [...contacts.values()], page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, contacts };

@@ -5,7 +5,7 @@ let double: LrsDouble;
 let nowMs: number;
 const start = async (options: LrsDoubleOptions = {}): Promise<void> => {
   nowMs = Date.UTC(2026, 10, 21, 9);
-  double = await startLrsDouble({ now: () => nowMs, versions: ['1.0.3'], ...options });
+  double = await startLrsDouble({ now: () => nowMs, onViolation: 'record', versions: ['1.0.3'], ...options });
 };
 const target = (): LrsTarget => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT });
 const post = (body: unknown, as = target()): Promise<LrsAnswer> => askLrs(as, '/statements', { body });

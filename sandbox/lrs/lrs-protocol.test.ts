@@ -3,7 +3,7 @@ import { DEFAULT_ACCOUNT, startLrsDouble, type LrsDouble } from './start-lrs-dou
 
 let double: LrsDouble;
 beforeAll(async () => {
-  double = await startLrsDouble({ versions: ['1.0.3'] });
+  double = await startLrsDouble({ onViolation: 'record', versions: ['1.0.3'] });
 });
 afterAll(async () => {
   await double.close();

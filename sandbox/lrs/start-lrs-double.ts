@@ -4,6 +4,7 @@ import { answerLrs, ENDPOINT, TOKEN_PATH } from './answer-lrs.js';
 import { lrsPage } from './lrs-page.js';
 import type { Lrs, LrsAccount, LrsChoices } from './lrs.js';
 import { type Statement, StatementStore } from './statement-store.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { FaultEffect } from '../serve/faults.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
 
@@ -34,6 +35,21 @@ interface LrsState {
 }
 
 export const DEFAULT_ACCOUNT: LrsAccount = { username: 'lrs-key', password: 'lrs-secret' };
+
+const common = ['authorization', 'x-experience-api-version'];
+/** The LRS itself refuses unknown parameters and statements that are not valid. */
+const rules: readonly RequestRule[] = [
+  { method: 'GET', path: /\/about$/, headers: common },
+  { method: 'GET', path: /\/statements$/, headers: common, query: [/./] },
+  { method: 'POST', path: /\/statements$/, headers: common, json: anything },
+  { method: 'PUT', path: /\/statements$/, headers: common, query: ['statementId'], json: anything },
+  {
+    method: 'POST',
+    path: /\/oauth\/token$/,
+    headers: ['authorization'],
+    form: ['grant_type', 'client_id', 'client_secret', 'scope'],
+  },
+];
 
 /** Starts an empty LRS on loopback. Its endpoint is `/xapi`. */
 export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<LrsDouble> {
@@ -69,6 +85,7 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
       state,
       page: () => lrsPage(lrs.store),
       namedFaults: lrsFault,
+      rules,
     },
     options,
   );

@@ -1,6 +1,7 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
-import { TokenEndpoint } from '../serve/token-endpoint.js';
+import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
 export type Lead = Record<string, unknown> & { readonly id: number };
 
@@ -9,6 +10,17 @@ export interface MarketoDouble extends RunningDouble {
 }
 
 const fields = new Set(['email', 'firstName', 'lastName', 'lastEvent']);
+
+const rules: readonly RequestRule[] = [
+  clientCredentialsRule(/^\/identity\/oauth\/token$/),
+  { method: 'GET', path: /\/leads\/describe\.json$/, headers: ['authorization'] },
+  {
+    method: 'POST',
+    path: /\/leads\.json$/,
+    headers: ['authorization'],
+    json: { action: anything, lookupField: anything, input: [anything] },
+  },
+];
 
 /**
  * Leads of a Marketo subscription and its identity endpoint. Almost every failure is an answer with HTTP 200. A lead is
@@ -54,7 +66,7 @@ export async function startMarketoDouble(options: ServeOptions = {}): Promise<Ma
   }
 
   const double = await serveDouble(
-    { answer, state: () => leads, page: () => '', namedFaults: () => undefined },
+    { answer, state: () => leads, page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, leads };

@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface MoodleDouble extends RunningDouble {
@@ -24,6 +25,9 @@ const parameters: Readonly<Record<string, RegExp>> = {
   core_grades_update_grades:
     /^(?:source|courseid|component|activityid|itemnumber|grades\[\d+\]\[(?:studentid|grade|str_feedback)\])$/,
 };
+
+/** The parameters of each function are checked by its own expression. The token is a parameter, not a header. */
+const rules: readonly RequestRule[] = [{ method: 'POST', path: /\/server\.php$/, form: [/./] }];
 
 /**
  * Three functions of Moodle's REST server, which answers HTTP 200 to everything: an error is a body with `exception`.
@@ -75,7 +79,7 @@ export async function startMoodleDouble(options: ServeOptions = {}): Promise<Moo
   }
 
   const double = await serveDouble(
-    { answer, state: () => [...grades], page: () => '', namedFaults: () => undefined },
+    { answer, state: () => [...grades], page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, token, grades, lockGradeItem: () => (isLocked = true) };

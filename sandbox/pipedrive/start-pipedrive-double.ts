@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface Person {
@@ -14,6 +15,20 @@ export interface PipedriveDouble extends RunningDouble {
 
 export const eventField = '8f2cbb1e1aa4f6f4f9d3f6a8c7a1de2345bc6789';
 const token = 'pipedrive-token';
+
+const auth = ['x-api-token'];
+const fields = {
+  name: anything,
+  emails: [{ value: anything, primary: anything, label: anything }],
+  custom_fields: anything,
+} as const;
+const rules: readonly RequestRule[] = [
+  { method: 'GET', path: /\/persons$/, headers: auth, query: ['limit'] },
+  { method: 'GET', path: /\/persons\/search$/, headers: auth, query: ['term', 'fields', 'exact_match', 'limit'] },
+  { method: 'POST', path: /\/persons$/, headers: auth, json: fields },
+  { method: 'PATCH', path: /\/persons\/\d+$/, headers: auth, json: fields },
+  { method: 'DELETE', path: /\/persons\/\d+$/, headers: auth },
+];
 
 /**
  * Starts the persons resource of a Pipedrive company, API version 2. Accepts the token only as a header, and only fields
@@ -66,7 +81,7 @@ export async function startPipedriveDouble(options: ServeOptions = {}): Promise<
   }
 
   const double = await serveDouble(
-    { answer, state: () => [...persons.values()], page: () => '', namedFaults: () => undefined },
+    { answer, state: () => [...persons.values()], page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, persons };

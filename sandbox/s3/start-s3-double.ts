@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 import { statePage } from '../serve/state-page.js';
 import { Bucket, type BucketOptions, errorAnswer } from './bucket.js';
@@ -8,6 +9,14 @@ export interface S3Double extends RunningDouble {
   /** The text of each object but the sink's own, by name, unpacked. */
   texts(): Map<string, string>;
 }
+
+const signed = ['authorization', 'x-amz-date', 'x-amz-content-sha256', 'x-amz-security-token'];
+const rules: readonly RequestRule[] = [
+  { method: 'PUT', path: /./, headers: [...signed, 'content-md5', 'if-none-match', /^x-amz-meta-/], bytes: true },
+  { method: 'GET', path: /./, headers: signed },
+  { method: 'HEAD', path: /./, headers: signed },
+  { method: 'DELETE', path: /./, headers: signed, query: ['versionId'] },
+];
 
 /** Starts an object store on loopback with one bucket, held in memory. The README of this folder lists its rules. */
 export async function startS3Double(options: BucketOptions & ServeOptions = {}): Promise<S3Double> {
@@ -32,6 +41,7 @@ export async function startS3Double(options: BucketOptions & ServeOptions = {}):
           barColor: '#3b6e22',
           tables: [{ title: 'objects', rows: rows() }],
         }),
+      rules,
       namedFaults: (name) =>
         name === 'slowDown' ? { kind: 'answer', answer: errorAnswer(503, 'SlowDown') } : undefined,
     },

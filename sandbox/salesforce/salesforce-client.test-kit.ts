@@ -45,6 +45,7 @@ export async function salesforce(options: SalesforceOptions & ServeOptions = {})
   upsert: (object: string, external: string, records: readonly Record<string, unknown>[]) => Promise<Answered>;
 }> {
   const double = await startSalesforceDouble({
+    onViolation: 'record',
     now: () => NOW_MS,
     fields: {
       Lead: [

@@ -2,6 +2,7 @@ import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/ser
 import { statePage } from '../serve/state-page.js';
 import { answerRequest } from './answer-request.js';
 import { SalesforceOrg, type SalesforceOptions } from './salesforce-org.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { FaultEffect } from '../serve/faults.js';
 
 export interface SalesforceDouble extends RunningDouble {
@@ -24,6 +25,7 @@ export async function startSalesforceDouble(options: SalesforceOptions & ServeOp
       state: () => stateOf(org),
       page: () => pageOf(org),
       namedFaults: salesforceFault,
+      rules,
       files: org.privateKey === undefined ? {} : { '/_double/private-key.pem': org.privateKey },
     },
     options,
@@ -31,6 +33,34 @@ export async function startSalesforceDouble(options: SalesforceOptions & ServeOp
   instanceUrl ||= running.url;
   return { ...running, org };
 }
+
+const auth = ['authorization'];
+const saving = [...auth, 'sforce-auto-assign', 'sforce-duplicate-rule-header'];
+const records = [{ attributes: { type: anything }, '*': anything }] as const;
+/** The org itself refuses unknown and read-only fields of records. */
+const rules: readonly RequestRule[] = [
+  {
+    method: 'POST',
+    path: /^\/services\/oauth2\/token$/,
+    headers: auth,
+    form: ['grant_type', 'assertion', 'client_id', 'client_secret'],
+  },
+  { method: 'GET', path: /\/query$/, headers: auth, query: ['q'] },
+  { method: 'GET', path: /\/sobjects\/\w+\/\w+(\/[^/]+)?$/, headers: auth, query: ['fields'] },
+  { method: 'GET', path: /^\/services\/data\//, headers: auth },
+  { method: 'POST', path: /\/composite\/sobjects$/, headers: saving, json: { allOrNone: anything, records } },
+  {
+    method: 'POST',
+    path: /\/composite\/sobjects\/\w+$/,
+    headers: auth,
+    json: { ids: anything, fields: anything },
+  },
+  { method: 'PATCH', path: /\/composite\/sobjects(\/|$)/, headers: saving, json: { allOrNone: anything, records } },
+  { method: 'DELETE', path: /\/composite\/sobjects$/, headers: auth, query: ['ids', 'allOrNone'] },
+  { method: 'POST', path: /\/sobjects\/\w+$/, headers: saving, json: anything },
+  { method: 'PATCH', path: /\/sobjects\/\w+\//, headers: saving, json: anything },
+  { method: 'DELETE', path: /\/sobjects\/\w+\//, headers: auth },
+];
 
 /** Live records by object, without the fields that are empty. */
 function stateOf({ org }: SalesforceOrg): Record<string, Record<string, unknown>[]> {

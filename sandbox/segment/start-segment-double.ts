@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface SegmentEvent {
@@ -20,6 +21,26 @@ export interface SegmentDouble extends RunningDouble {
 
 const writeKey = 'segment-wr1te-key';
 const keys = new Set(['type', 'messageId', 'userId', 'event', 'timestamp', 'properties']);
+
+const rules: readonly RequestRule[] = [
+  {
+    method: 'POST',
+    path: /^\/v1\/batch$/,
+    headers: ['authorization'],
+    json: {
+      batch: [
+        {
+          type: anything,
+          messageId: anything,
+          userId: anything,
+          event: anything,
+          timestamp: anything,
+          properties: anything,
+        },
+      ],
+    },
+  },
+];
 
 /**
  * Starts the batch endpoint of Segment's HTTP Tracking API. Like Segment, it answers 200 to every body that is JSON and not
@@ -55,7 +76,7 @@ export async function startSegmentDouble(options: ServeOptions = {}): Promise<Se
     return { status: 200, json: { success: true } };
   };
   const double = await serveDouble(
-    { answer, state: () => events, page: () => '', namedFaults: () => undefined },
+    { answer, state: () => events, page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   return { ...double, writeKey, events, dropped };

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DoubleAnswer, DoubleRequest } from './double-request.js';
+import { type RequestRule, violationsOf } from './request-rules.js';
 import { FaultPlan, type Fault, type FaultEffect, readFault, type NamedFaults } from './faults.js';
 
 /** Settings that every double has. */
@@ -10,6 +11,11 @@ export interface ServeOptions {
   /** The double's clock, milliseconds since 1970. */
   readonly now?: () => number;
   readonly faults?: readonly Fault[];
+  /**
+   * With `fail`, the default, `close` throws if a request broke a rule of the vendor. `record` is for tests of a double
+   * itself, which send such requests on purpose.
+   */
+  readonly onViolation?: 'fail' | 'record';
 }
 
 /** The vendor's side of a double. */
@@ -21,6 +27,8 @@ interface Vendor {
   /** Returns the records as an HTML page, for `GET /`. */
   readonly page: () => string;
   readonly namedFaults: NamedFaults;
+  /** Contents that requests may have. Vendors ignore most of what they do not know; the double records it. */
+  readonly rules?: readonly RequestRule[];
   /** Further pages of the double for manual use, by path under `/_double/`. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -36,7 +44,9 @@ export interface RunningDouble {
   /** The last 10,000 requests to the vendor's API, oldest first; requests for the double's own pages are left out. */
   readonly requests: readonly AnsweredRequest[];
   readonly faults: FaultPlan;
-  /** A second call does nothing. */
+  /** Contents of requests that break a rule, by name and never by value. A test that sent them on purpose removes them. */
+  readonly violations: string[];
+  /** A second call does nothing. @throws {Error} with all violations, unless they are only to be recorded */
   close(): Promise<void>;
 }
 
@@ -53,6 +63,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
   const faults = new FaultPlan();
   faults.add(...(options.faults ?? []));
   const requests: AnsweredRequest[] = [];
+  const violations: string[] = [];
   let number = 0;
 
   // Higher than any vendor's limit, so that the vendor's own limit applies first.
@@ -80,6 +91,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
       body,
       bytes,
     };
+    violations.push(...violationsOf(vendor.rules ?? [], request));
     const effect = faults.take(request);
     const answer = await answerOf(vendor, request, effect);
     requests.push({ ...request, status: answer?.status });
@@ -96,12 +108,15 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     faults,
+    violations,
     close: async () => {
       if (!server.listening) return;
       await new Promise<void>((resolve, reject) => {
         server.close((error) => (error === undefined ? resolve() : reject(error)));
         server.closeAllConnections(); // a client's kept connection would hold the server open
       });
+      if (violations.length === 0 || options.onViolation === 'record') return;
+      throw new Error(`requests carried what they must not:\n${[...new Set(violations)].join('\n')}`);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from './double-request.js';
+import type { RequestRule } from './request-rules.js';
 
 /** An OAuth 2 client of a double. */
 export interface Client {
@@ -6,6 +7,13 @@ export interface Client {
   readonly secret: string;
   readonly scope?: string;
 }
+
+/** The request for a token: a form and no other credential. */
+export const clientCredentialsRule = (path: RegExp): RequestRule => ({
+  method: 'POST',
+  path,
+  form: ['grant_type', 'client_id', 'client_secret', 'scope'],
+});
 
 /** Issues tokens for client credentials that are sent in the form, and knows the tokens that it issued. */
 export class TokenEndpoint {

@@ -39,7 +39,12 @@ export interface SlackTrial {
 
 export async function slackTrial(options: SlackDoubleOptions = {}): Promise<SlackTrial> {
   let nowMs = Date.UTC(2026, 10, 21, 9);
-  const double = await startSlackDouble({ now: () => nowMs, profile: 'established', ...options });
+  const double = await startSlackDouble({
+    now: () => nowMs,
+    profile: 'established',
+    onViolation: 'record',
+    ...options,
+  });
   const trial: SlackTrial = {
     double,
     pass: (ms) => void (nowMs += ms),

@@ -3,6 +3,7 @@ import { answerWebApi, rateLimited } from './answer-web-api.js';
 import { answerWebhook } from './answer-webhook.js';
 import { DOCUMENTED_LIMITS, RateLimits, type SlackLimits } from './rate-limits.js';
 import type { ChannelOptions } from './slack-channel.js';
+import { slackRules } from './slack-rules.js';
 import { slackPage } from './slack-page.js';
 import {
   slackState,
@@ -83,6 +84,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
       state: () => slackState(workspace, limits),
       page: () => slackPage(slackState(workspace, limits)),
       namedFaults: slackFault,
+      rules: slackRules,
     },
     options,
   );

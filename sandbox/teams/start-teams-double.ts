@@ -1,4 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
 import { serveDouble } from '../serve/serve-double.js';
 
@@ -20,6 +21,30 @@ export interface TeamsDouble extends RunningDouble {
 const maxBytes = 28 * 1024;
 const path = '/powerautomate/automations/direct/workflows/7f3a/triggers/manual/paths/invoke';
 const signature = 's1gnature-of-the-workflow';
+
+const run = { type: anything, text: anything, weight: anything, size: anything } as const;
+const rules: readonly RequestRule[] = [
+  {
+    method: 'POST',
+    path: /\/invoke$/,
+    query: ['api-version', 'sp', 'sv', 'sig'],
+    json: {
+      type: anything,
+      attachments: [
+        {
+          contentType: anything,
+          contentUrl: anything,
+          content: {
+            $schema: anything,
+            type: anything,
+            version: anything,
+            body: [{ type: anything, inlines: [run], facts: [{ title: anything, value: anything }] }],
+          },
+        },
+      ],
+    },
+  },
+];
 
 /**
  * A workflow with the trigger "When a Teams webhook request is received" and the action "Post card in a chat or channel".
@@ -43,7 +68,7 @@ export async function startTeamsDouble(options: ServeOptions = {}): Promise<Team
     return { status: 202 };
   };
   const double = await serveDouble(
-    { answer, state: () => messages, page: () => '', namedFaults: () => undefined },
+    { answer, state: () => messages, page: () => '', namedFaults: () => undefined, rules },
     options,
   );
   const query = `api-version=1&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=${signature}`;

@@ -1,0 +1,34 @@
+import { anything, type RequestRule } from '../serve/request-rules.js';
+
+/** Arguments of each method that an app of this kind has a use for. Source: the methods' pages on docs.slack.dev. */
+const messageArguments = ['channel', 'text', 'blocks', 'metadata', 'parse', 'link_names', 'reply_broadcast'];
+const pageArguments = ['channel', 'limit', 'cursor', 'oldest', 'latest', 'inclusive', 'include_all_metadata'];
+const methods: Readonly<Record<string, readonly string[]>> = {
+  'auth.test': [],
+  'chat.postMessage': [...messageArguments, 'thread_ts', 'mrkdwn', 'unfurl_links', 'unfurl_media'],
+  'chat.update': [...messageArguments, 'ts'],
+  'chat.delete': ['channel', 'ts'],
+  'conversations.history': pageArguments,
+  'conversations.replies': [...pageArguments, 'ts'],
+  'conversations.info': ['channel'],
+  'conversations.join': ['channel'],
+};
+
+const keysOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, anything] as const));
+
+/** Slack ignores arguments that it does not know. Blocks and metadata are checked by the methods themselves. */
+export const slackRules: readonly RequestRule[] = [
+  ...Object.entries(methods).map(([method, names]): RequestRule => ({
+    method: 'POST',
+    path: new RegExp(`/api/${method}$`),
+    headers: ['authorization'],
+    json: keysOf(names),
+    form: names,
+  })),
+  {
+    method: 'POST',
+    path: /\/api\/oauth\.v2\.access$/,
+    form: ['grant_type', 'client_id', 'client_secret', 'refresh_token'],
+  },
+  { method: 'POST', path: /^\/services\//, json: keysOf(['text', 'blocks']) },
+];
