@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { slackText } from './blocks.js';
+import { typeErrors } from '../../test/kit/type-errors.js';
+import { itemMessage, redactedMessage, slackText, testMessage, threadMessage } from './blocks.js';
 
 const family = '👨‍👩‍👧‍👦';
 
@@ -27,5 +28,24 @@ describe('a text for Slack', () => {
         expect(Buffer.from(shown).toString()).toBe(shown);
       }),
     );
+  });
+});
+
+describe('the blocks of a message', () => {
+  const link = { label: 'Open', url: 'https://app.example.com/q/1' };
+  const bare = { text: 'Will the slides be shared?', session: null, author: null, votes: null };
+  const full = { text: 'When?', session: 'Keynote', author: 'Ann Ray', votes: 2, mentions: ['S0123456789'] };
+  const shown = [
+    itemMessage({ ...bare, mentions: [], links: [], buttons: [] }),
+    itemMessage({ ...full, links: [link, link], buttons: [link] }),
+    threadMessage('Keynote'),
+    redactedMessage(),
+    testMessage('questions'),
+  ].map(({ blocks }) => blocks);
+  const published = { package: '@slack/types', type: 'vendor.KnownBlock[]' };
+
+  it('have the types that Slack publishes', () => {
+    const wrong = [{ ...shown[0]![0]!, unknown: true }];
+    expect(typeErrors(published, [...shown, wrong])).toEqual([expect.stringContaining('"unknown"')]);
   });
 });

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type BigQueryDouble, startBigQueryDouble } from '../../../sandbox/bigquery/start-bigquery-double.js';
+import { typeErrors } from '../../../test/kit/type-errors.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';
 
 let bigquery: BigQueryDouble;
@@ -38,6 +39,20 @@ describe('docs/sinks/http/bigquery.md', () => {
       expect.objectContaining({ key: '1', text: 'When is lunch?', session: 'Keynote', deleted: false }),
       expect.objectContaining({ key: '2', text: 'And dinner?', session: 'Keynote', deleted: false }),
     ]);
+  });
+
+  it("sends bodies of the type in Google's discovery document, for items that exist and items that are gone", async () => {
+    await stage.deliver([question('1', 'When is lunch?')]);
+    await stage.deliver([question('1', null)]);
+    const bodies = inserts().map(({ body }) => JSON.parse(body) as object);
+    const published = {
+      package: '@maxim_mazurok/gapi.client.bigquery-v2',
+      type: 'gapi.client.bigquery.TableDataInsertAllRequest',
+      global: true,
+    };
+    expect(bodies).toHaveLength(2);
+    const wrong = { ...bodies[0], row: [] };
+    expect(typeErrors(published, [...bodies, wrong])).toEqual([expect.stringContaining('"row"')]);
   });
 
   it('inserts a row once, though the answer was lost', async () => {

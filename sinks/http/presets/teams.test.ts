@@ -1,4 +1,5 @@
 import { startTeamsDouble, type TeamsDouble } from '../../../sandbox/teams/start-teams-double.js';
+import { typeErrors } from '../../../test/kit/type-errors.js';
 import { GuideSink, kinds, question } from '../guide.test-kit.js';
 
 let teams: TeamsDouble;
@@ -25,6 +26,16 @@ describe('docs/sinks/http/teams.md', () => {
       { texts: ['Keynote', 'When is lunch?', 'From: Ann Ray', 'Status: allowed'], links: [] },
       { texts: ['Keynote', link, 'From: Ann Ray', 'Status: allowed'], links: [] },
     ]);
+  });
+
+  it('sends a card of the type that Microsoft publishes', async () => {
+    await stage.deliver([question('1', 'When is lunch?')]);
+    const { attachments } = JSON.parse(teams.requests.at(-1)!.body) as { attachments: { content: object }[] };
+    const cards = attachments.map(({ content }) => content);
+    const published = { package: '@microsoft/teams.cards', type: 'vendor.IAdaptiveCard' };
+    expect(cards).toHaveLength(1);
+    const wrong = { ...cards[0], version: 'latest' };
+    expect(typeErrors(published, [...cards, wrong])).toEqual([expect.stringContaining('"latest"')]);
   });
 
   it('makes no link of Markdown in the name of an attendee', async () => {
