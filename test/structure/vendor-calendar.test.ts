@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { allSinks } from '../../sinks/all-sinks.js';
+import { allPresets } from '../../sinks/http/presets/all-presets.js';
 
 const root = join(__dirname, '../..');
 const page = readFileSync(join(root, 'docs/sinks/vendor-calendar.md'), 'utf8');
@@ -22,6 +24,18 @@ const rows = page
       .slice(1)
       .map((cell) => cell.trim());
     return { date: date!, vendor: vendor!, ends: ends!, uses: uses!, state: state!, source: source! };
+  });
+
+/** The rows of the second table: dependencies of each sink and preset. */
+const dependencies = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => {
+    const [name, vendor, , end] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    return { name: name!.replaceAll('`', ''), vendor: vendor!, end: end! };
   });
 
 const dayMs = 86_400_000;
@@ -48,21 +62,21 @@ describe('docs/sinks/vendor-calendar.md', () => {
     }
   });
 
-  it('names every vendor of a sink, the runtime and the store', () => {
-    const vendors = [
-      'HubSpot',
-      'Slack',
-      'Salesforce',
-      'Canvas',
-      'xAPI',
-      'Standard Webhooks',
-      'Node',
-      'PostgreSQL',
-      'Temporal',
-    ];
-    expect(vendors.filter((vendor) => !page.includes(vendor))).toEqual([]);
-    const presets = readdirSync(join(root, 'sinks/http/presets'));
-    if (presets.includes('teams.ts')) expect(page).toContain('Microsoft Teams');
+  it('has one row for each sink and each preset, and no others', () => {
+    const expected = [...allSinks.keys(), ...allPresets.keys()].toSorted();
+    expect(dependencies.map(({ name }) => name).toSorted()).toEqual(expected);
+  });
+
+  it('says of each sink and preset whether an end is announced, and lists the dates of those that have one', () => {
+    for (const { name, vendor, end } of dependencies) {
+      expect([name, end]).toEqual([name, expect.stringMatching(/^(Above|–|None(:? .+)?)$/)]);
+      if (end === 'Above') expect(rows.map((row) => row.vendor)).toContain(vendor);
+    }
+  });
+
+  it('names the runtime and the orchestration', () => {
+    expect(rows.map(({ vendor }) => vendor)).toContain('Node.js');
+    expect(page).toContain('Temporal server');
   });
 
   it('has open rows for what the package and the image run on', () => {
