@@ -3,6 +3,8 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 /** Arguments of each method that an app of this kind has a use for. Source: the methods' pages on docs.slack.dev. */
 const messageArguments = ['channel', 'text', 'blocks', 'metadata', 'parse', 'link_names', 'reply_broadcast'];
 const pageArguments = ['channel', 'limit', 'cursor', 'oldest', 'latest', 'inclusive', 'include_all_metadata'];
+/** A webhook posts to its own channel, without a thread and without metadata. */
+const webhookArguments = ['text', 'blocks', 'unfurl_links', 'unfurl_media'];
 const methods: Readonly<Record<string, readonly string[]>> = {
   'auth.test': [],
   'chat.postMessage': [...messageArguments, 'thread_ts', 'mrkdwn', 'unfurl_links', 'unfurl_media'],
@@ -30,5 +32,5 @@ export const slackRules: readonly RequestRule[] = [
     path: /\/api\/oauth\.v2\.access$/,
     form: ['grant_type', 'client_id', 'client_secret', 'refresh_token'],
   },
-  { method: 'POST', path: /^\/services\//, json: keysOf(['text', 'blocks']) },
+  { method: 'POST', path: /^\/services\//, json: keysOf(webhookArguments) },
 ];
