@@ -5,6 +5,7 @@ let double: LrsDouble;
 let nowMs: number;
 const start = async (options: LrsDoubleOptions = {}): Promise<void> => {
   nowMs = Date.UTC(2026, 10, 21, 9);
+  // The client of these tests speaks 1.0.3 by default; tests of 2.0 say so.
   double = await startLrsDouble({ now: () => nowMs, onViolation: 'record', versions: ['1.0.3'], ...options });
 };
 const target = (): LrsTarget => ({ endpoint: double.endpoint, ...DEFAULT_ACCOUNT });

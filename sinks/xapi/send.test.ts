@@ -25,10 +25,10 @@ afterEach(async () => {
   for (const sink of opened.splice(0)) await sink.close();
 });
 
-/** Starts an LRS, by default of xAPI 1.0.3. */
+/** Starts an LRS of xAPI 2.0, unless the test is about other versions. */
 async function start(options: LrsDoubleOptions = {}): Promise<void> {
   const accounts = [{ username: 'lrs-key', password: 'lrs-s3cret' }];
-  lrs = await startLrsDouble({ accounts, versions: ['1.0.3'], ...options });
+  lrs = await startLrsDouble({ accounts, ...options });
   opened.push(lrs);
 }
 
@@ -99,7 +99,7 @@ describe('a batch', () => {
     expect(asked().map((request) => `${request.method} ${sentIn(request)}`)).toEqual(['POST 100']);
     expect(asked()[0]!.headers).toMatchObject({
       authorization: `Basic ${Buffer.from('lrs-key:lrs-s3cret').toString('base64')}`,
-      'x-experience-api-version': '1.0.3',
+      'x-experience-api-version': '2.0.0',
       'content-type': 'application/json',
     });
     expect(valid()).toHaveLength(100);
@@ -288,7 +288,7 @@ describe('a check', () => {
 
   it('finds the LRS and its version, and that it accepts the credentials', async () => {
     expect(await lines()).toEqual([
-      { ok: true, text: expect.stringContaining('xAPI 1.0') },
+      { ok: true, text: expect.stringContaining('xAPI 2.0') },
       { ok: true, text: expect.stringContaining('accepts the credentials') },
     ]);
     expect(posted()).toEqual([]);
@@ -309,15 +309,17 @@ describe('a check', () => {
 });
 
 describe('the version of xAPI', () => {
+  /** An LRS that does not name its versions is older than 2.0. */
+  const old: LrsDoubleOptions = { versions: ['1.0.3'] };
   const aboutRequests = () => lrs.requests.filter(({ path }) => path.endsWith('/about'));
   const answerAbout = (answer: DoubleAnswer) =>
     lrs.faults.add({ effect: { kind: 'answer', answer }, path: '/about', times: Number.POSITIVE_INFINITY });
 
   it.each<{ version: LrsVersion; named: string; options?: LrsDoubleOptions; answer?: DoubleAnswer }>([
-    { version: '2.0.0', named: 'only that', options: { versions: ['2.0.0'] } },
+    { version: '2.0.0', named: 'only that' },
     { version: '1.0.3', named: 'both', options: { versions: ['1.0.3', '2.0.0'] } }, // what it holds already is of that version
-    { version: '1.0.3', named: 'nothing about it', answer: { status: 404 } },
-    { version: '1.0.3', named: 'no version', answer: { status: 200, json: { version: [] } } },
+    { version: '1.0.3', named: 'nothing about it', options: old, answer: { status: 404 } },
+    { version: '1.0.3', named: 'no version', options: old, answer: { status: 200, json: { version: [] } } },
   ])('is $version where the LRS names $named, and is asked once', async ({ version, options = {}, answer }) => {
     await start(options);
     if (answer !== undefined) answerAbout(answer);
