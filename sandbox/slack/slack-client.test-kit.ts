@@ -39,6 +39,7 @@ export interface SlackTrial {
 
 export async function slackTrial(options: SlackDoubleOptions = {}): Promise<SlackTrial> {
   let nowMs = Date.UTC(2026, 10, 21, 9);
+  // These tests are about the double's own rules: the app may do everything unless a test is about the profile.
   const double = await startSlackDouble({
     now: () => nowMs,
     profile: 'established',

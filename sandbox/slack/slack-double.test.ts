@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { slackTrial, type SlackTrial } from './slack-client.test-kit.js';
-import { DEFAULT_CHANNEL as channel, DEFAULT_TOKEN, FRESH_APP } from './start-slack-double.js';
-import { ALL_SCOPES } from './slack-workspace.js';
+import { DEFAULT_CHANNEL as channel, DEFAULT_TOKEN, ROTATING_APP } from './start-slack-double.js';
+import { ALL_SCOPES, MANIFEST_SCOPES } from './slack-workspace.js';
 
 let trial: SlackTrial;
 
@@ -320,8 +322,8 @@ describe('an incoming webhook of the Slack double', () => {
   });
 });
 
-describe('a fresh account of the Slack double', () => {
-  const { clientId, clientSecret, refreshToken } = FRESH_APP;
+describe('a fresh account of the Slack double, whose app has token rotation', () => {
+  const { clientId, clientSecret, refreshToken } = ROTATING_APP;
   const refresh = async (token: string, more: Record<string, string> = {}) => {
     const body = new URLSearchParams({
       client_id: clientId,
@@ -335,7 +337,7 @@ describe('a fresh account of the Slack double', () => {
   };
   let fresh: SlackTrial;
   beforeEach(async () => {
-    fresh = await slackTrial({ profile: 'freshAccount' });
+    fresh = await slackTrial({ profile: 'freshAccount', rotation: true });
   });
   afterEach(async () => {
     await fresh.double.close();
@@ -368,5 +370,24 @@ describe('a fresh account of the Slack double', () => {
     expect(fresh.double.workspace.misuses).toContain('chat.postMessage: live markup in text');
     await fresh.get('auth.test', { token: token! });
     expect(fresh.double.workspace.misuses.at(-2)).toBe('auth.test: a credential in the address');
+  });
+});
+
+describe('a fresh account of the Slack double', () => {
+  it('has a token with the scopes of the manifest that does not expire, and the app in no channel', async () => {
+    const trial = await slackTrial({ profile: 'freshAccount' });
+    trial.pass(30 * 86_400_000);
+    const { headers, ...answer } = await trial.call('auth.test', {});
+    expect([answer.ok, headers.get('x-oauth-scopes')]).toEqual([true, MANIFEST_SCOPES.join(',')]);
+    expect(await trial.call('chat.postMessage', { channel, text: 'x' })).toMatchObject({ error: 'not_in_channel' });
+    expect(await trial.call('oauth.v2.access', {})).toMatchObject({ error: 'token_rotation_not_enabled' });
+    await trial.double.close();
+  });
+
+  it('has exactly the scopes and the rotation of the manifest in the guide', () => {
+    const guide = readFileSync(join(__dirname, '../../docs/sinks/slack.md'), 'utf8');
+    const manifest = /^ {3}display_information:\n[^]*?^ {3}```$/m.exec(guide)![0];
+    expect([...manifest.matchAll(/^ +- ([\w.]+:[\w.]+)/gm)].map(([, scope]) => scope)).toEqual(MANIFEST_SCOPES);
+    expect(manifest).toContain('token_rotation_enabled: false');
   });
 });

@@ -19,14 +19,16 @@ import type { FaultEffect } from '../serve/faults.js';
 
 export interface SlackDoubleOptions extends ServeOptions {
   /**
-   * `freshAccount`, the default: a workspace on the day on which the app was installed as docs/sinks/slack.md says, with
-   * token rotation. The app is in no channel, its access tokens expire, it has the manifest's scopes. `established`: a
-   * token that never expires, every scope, the app in the channels that are not told otherwise.
+   * `freshAccount`, the default: a workspace on the day on which the app was created from the manifest in
+   * docs/sinks/slack.md. Its token has the manifest's scopes and never expires, because the manifest leaves token
+   * rotation off, and the app is in no channel. `established`: every scope, and the app in all channels.
    */
   readonly profile?: 'freshAccount' | 'established';
+  /** The app's manifest turns token rotation on: `ROTATING_APP`, whose access tokens expire, in place of the token. */
+  readonly rotation?: boolean;
   /** By default one, `C0123456789` "questions". */
   readonly channels?: readonly ChannelOptions[];
-  /** Tokens that do not expire: of apps without rotation. By default none, and `xoxb-double` where established. */
+  /** Tokens that do not expire. By default `xoxb-double`, or none if the app has token rotation. */
   readonly tokens?: readonly SlackToken[];
   readonly webhooks?: readonly Omit<SlackWebhook, 'state'>[];
   /** Rate limits that differ from the documented ones. */
@@ -50,10 +52,10 @@ export interface SlackDouble extends RunningDouble {
   deleteAsPerson(channelId: string, ts: string): void;
 }
 
-/** The scopes of an established account. */
+/** The token of the app, unless it has token rotation. */
 export const DEFAULT_TOKEN = 'xoxb-double';
-/** The app of a fresh account. */
-export const FRESH_APP: RotatingApp = {
+/** The app with token rotation. */
+export const ROTATING_APP: RotatingApp = {
   clientId: '4242424242.4242',
   clientSecret: 'double-client-secret',
   refreshToken: 'xoxe-1-double-installed',
@@ -64,11 +66,12 @@ export const DEFAULT_CHANNEL = 'C0123456789';
 /** Starts a Slack workspace on loopback: the Web API under `/api/`, incoming webhooks under `/services/`. */
 export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
   const isFresh = (options.profile ?? 'freshAccount') === 'freshAccount';
+  const scopes = isFresh ? MANIFEST_SCOPES : ALL_SCOPES;
   const channels = options.channels ?? [{ id: DEFAULT_CHANNEL, name: 'questions' }];
   const workspace = new SlackWorkspace(options.now ?? Date.now, {
     channels: channels.map((channel) => ({ isMember: !isFresh, ...channel })),
-    tokens: options.tokens ?? (isFresh ? [] : [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES }]),
-    rotation: isFresh ? FRESH_APP : undefined,
+    tokens: options.tokens ?? (options.rotation === true ? [] : [{ token: DEFAULT_TOKEN, scopes }]),
+    rotation: options.rotation === true ? ROTATING_APP : undefined,
   });
   for (const webhook of options.webhooks ?? []) workspace.webhooks.set(webhook.path, { ...webhook, state: 'active' });
   const limits = new RateLimits({ ...DOCUMENTED_LIMITS, ...options.limits });

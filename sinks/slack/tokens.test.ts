@@ -1,11 +1,11 @@
 import { Secret } from '../../config/secret.js';
-import { FRESH_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
+import { ROTATING_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { KeptInMemory } from '../../test/kit/kept-in-memory.js';
 import { RestClient } from '../rest/rest-client.js';
 import { RotatingTokens, callWithToken, fixedToken, type TokenSource } from './tokens.js';
 
 const hourMs = 3_600_000;
-const { clientId, clientSecret, refreshToken } = FRESH_APP;
+const { clientId, clientSecret, refreshToken } = ROTATING_APP;
 
 let nowMs: number;
 let slack: SlackDouble;
@@ -14,7 +14,7 @@ const closing: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   nowMs = Date.UTC(2026, 10, 21, 9);
-  slack = await startSlackDouble({ now: () => nowMs });
+  slack = await startSlackDouble({ now: () => nowMs, rotation: true });
   kept = new KeptInMemory(() => nowMs);
 });
 afterEach(async () => {

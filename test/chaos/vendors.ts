@@ -24,7 +24,7 @@ const lostAnswers = 3;
 /** The seed decides which answers are lost. */
 export async function startVendors(seed: number): Promise<Vendors> {
   const random = seededRandom(seed * 16 + 5);
-  const slack = await startSlackDouble({ profile: 'established', limits: scaledLimits(per10s) });
+  const slack = await startSlackDouble({ limits: scaledLimits(per10s) });
   const hubSpot = await startHubSpotDouble();
   for (let n = 0; n < lostAnswers; n += 1) {
     const skip = (): number => Math.floor(random() * 40);

@@ -18,7 +18,6 @@ export async function startVendorDoubles({ org, school }: VendorAccounts) {
     crm: await startHubSpotDouble(),
     salesforce: await startSalesforceDouble(org),
     talk: await startSlackDouble({
-      profile: 'established',
       limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 },
     }),
     lms: await startLrsDouble(),

@@ -34,7 +34,7 @@ let mail: MailServer;
 const desks: AlertDesk[] = [];
 beforeEach(async () => {
   slack = await startSlackDouble({
-    profile: 'established',
+    channels: [{ id: DEFAULT_CHANNEL, name: 'alerts', isMember: true }], // alerts go only where the app was invited
     limits: { postsPerSecond: 1000, postBurst: 1000, postsPerMinute: 100_000 },
   });
   hook = await startHookServer(hookSecret);

@@ -1,6 +1,6 @@
 import {
   DEFAULT_CHANNEL,
-  FRESH_APP,
+  ROTATING_APP,
   type SlackDouble,
   startSlackDouble,
 } from '../../sandbox/slack/start-slack-double.js';
@@ -18,7 +18,7 @@ let slack: SlackDouble;
 let aheadMs: number;
 beforeEach(async () => {
   aheadMs = 0;
-  slack = await startSlackDouble({ now: () => Date.now() + aheadMs, limits });
+  slack = await startSlackDouble({ now: () => Date.now() + aheadMs, limits, rotation: true });
 });
 afterEach(async () => {
   await slack.close();
@@ -30,7 +30,11 @@ const open = async (stage: Stage) =>
     sinks: {
       questions: JSON.stringify({
         type: 'slack',
-        rotation: { clientId: FRESH_APP.clientId, clientSecret: '${CLIENT_SECRET}', refreshToken: '${REFRESH_TOKEN}' },
+        rotation: {
+          clientId: ROTATING_APP.clientId,
+          clientSecret: '${CLIENT_SECRET}',
+          refreshToken: '${REFRESH_TOKEN}',
+        },
         channel: DEFAULT_CHANNEL,
         baseUrl: `${slack.url}/api`,
         messages: [{ from: 'qna-questions', text: 'item.content' }],
@@ -38,7 +42,7 @@ const open = async (stage: Stage) =>
         consent: { accept: ['obtained', 'refused', 'not-asked', 'not-known'] },
       }),
     },
-    environment: { CLIENT_SECRET: FRESH_APP.clientSecret, REFRESH_TOKEN: FRESH_APP.refreshToken },
+    environment: { CLIENT_SECRET: ROTATING_APP.clientSecret, REFRESH_TOKEN: ROTATING_APP.refreshToken },
   });
 
 const texts = (): string[] => slack.workspace.channels.get(DEFAULT_CHANNEL)!.all.map(({ text }) => text);

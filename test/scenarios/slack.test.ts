@@ -26,7 +26,6 @@ beforeEach(async () => {
   aheadMs = 0;
   stoppedAtMs = undefined;
   slack = await startSlackDouble({
-    profile: 'established',
     limits: {
       postsPerSecond: times,
       postBurst: 1,

@@ -10,7 +10,6 @@ import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/st
 import { DEFAULT_ACCOUNT, type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { field } from '../../sandbox/salesforce/sobject-type.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
-import { MANIFEST_SCOPES } from '../../sandbox/slack/slack-workspace.js';
 import { DEFAULT_TOKEN, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');
@@ -41,7 +40,6 @@ beforeAll(async () => {
       { id: 'C0123456789', name: 'questions' },
       { id: 'C0123456780', name: 'moderators' },
     ],
-    tokens: [{ token: DEFAULT_TOKEN, scopes: MANIFEST_SCOPES }], // the guide's manifest leaves rotation off
   });
   lrs = await startLrsDouble();
   canvas = await startCanvasDouble();

@@ -37,8 +37,10 @@ function closing<Part extends { close(): Promise<void> }>(part: Part): Part {
 }
 
 describe('a channel of Slack', () => {
+  /** Alerts go only where the app was invited: an alert joins no channel. */
+  const invited = [{ id: DEFAULT_CHANNEL, name: 'alerts', isMember: true }];
   const open = async (token = DEFAULT_TOKEN, channel = DEFAULT_CHANNEL) => {
-    const slack = closing(await startSlackDouble({ profile: 'established' }));
+    const slack = closing(await startSlackDouble({ channels: invited }));
     const settings = { type: 'slack', token: new Secret(token), channel, baseUrl: `${slack.url}/api` } as const;
     return { slack, receiver: closing(openSlackReceiver(settings, network)) };
   };

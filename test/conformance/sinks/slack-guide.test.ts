@@ -6,7 +6,7 @@ import type { Subject } from '../../../sinks/sink.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import { slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { FRESH_APP, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
+import { ROTATING_APP, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';
@@ -32,9 +32,9 @@ const shown: [where: string, keys: Keys][] = ['sinks/slack.md', 'recipes.md'].fl
 const webhook = '/services/T0/B0/word';
 const values: Readonly<Record<string, string>> = {
   '${SLACK_BOT_TOKEN}': 'xoxb-of-an-app-without-rotation',
-  '${SLACK_CLIENT_ID}': FRESH_APP.clientId,
-  '${SLACK_CLIENT_SECRET}': FRESH_APP.clientSecret,
-  '${SLACK_REFRESH_TOKEN}': FRESH_APP.refreshToken,
+  '${SLACK_CLIENT_ID}': ROTATING_APP.clientId,
+  '${SLACK_CLIENT_SECRET}': ROTATING_APP.clientSecret,
+  '${SLACK_REFRESH_TOKEN}': ROTATING_APP.refreshToken,
 };
 const secret = (text: string): Secret => new Secret(values[text] ?? text);
 
@@ -54,11 +54,11 @@ describe('a Slack sink as the documentation shows it', () => {
   it.each(shown)('adds its messages to a workspace that holds others: %s', async (_, keys) => {
     const clock = new FastClock(100);
     const channels = ['C0123456789', 'C0123456780', 'C0TOKYO0001'].map((id) => ({ id, name: id.toLowerCase() }));
-    const tokens = [{ token: values['${SLACK_BOT_TOKEN}']!, scopes: FRESH_APP.scopes }];
+    const tokens = [{ token: values['${SLACK_BOT_TOKEN}']!, scopes: ROTATING_APP.scopes }];
     const slack = await startSlackDouble({
       now: clock.wallNow,
       channels,
-      tokens,
+      ...('rotation' in keys ? { rotation: true } : { tokens }),
       webhooks: [{ path: webhook, channel: 'C0123456789' }],
     });
     slack.workspace.allowed = { userGroups: ['S0123456789'], origins: ['https://app.example.com'] };

@@ -46,7 +46,7 @@ describe('the Slack sink that is refused', () => {
   it.each(['token_revoked', 'account_inactive', 'invalid_auth'] as const)(
     'stops at %s and asks nothing more',
     async (code) => {
-      await start({ double: { profile: 'established' } });
+      await start();
       stage.slack.failToken(DEFAULT_TOKEN, code);
       for (let n = 1; n <= 5; n += 1) stage.offer(String(n), {});
       await stage.settle();
@@ -196,7 +196,7 @@ describe('the check of a Slack sink', () => {
   });
 
   it('tells a refused token and an unknown channel, with what to do', async () => {
-    await start({ double: { profile: 'established' }, keys: { channel: 'C0NOTHERE01' } });
+    await start({ keys: { channel: 'C0NOTHERE01' } });
     expect((await lines())[1]).toMatch(/no: .*channel_not_found.*compare C0NOTHERE01/);
     stage.slack.failToken(DEFAULT_TOKEN, 'token_revoked');
     expect(await lines()).toEqual([expect.stringMatching(/no: .*token_revoked.*install the app/)]);

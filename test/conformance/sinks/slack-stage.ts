@@ -7,7 +7,7 @@ import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
-  FRESH_APP,
+  ROTATING_APP,
   slackFault,
   startSlackDouble,
   type SlackDouble,
@@ -55,10 +55,9 @@ export const joined: SlackStageOptions = {
 /** By the fast clock; minutes by the wall's. */
 export const settleWithinMs = 20_000_000;
 
-/** In a fresh account by rotation, elsewhere by a token. */
 function credentialOf({ double }: SlackStageOptions) {
-  if (double?.tokens !== undefined || double?.profile === 'established') return { token: new Secret(DEFAULT_TOKEN) };
-  const { clientId, clientSecret, refreshToken } = FRESH_APP;
+  if (double?.rotation !== true) return { token: new Secret(DEFAULT_TOKEN) };
+  const { clientId, clientSecret, refreshToken } = ROTATING_APP;
   const rotation = { clientId, clientSecret: new Secret(clientSecret), refreshToken: new Secret(refreshToken) };
   return { rotation };
 }
@@ -85,7 +84,7 @@ function slackConfig(url: string, options: SlackStageOptions): SlackConfig {
 
 /** The same through an incoming webhook at `path`; from YAML one is taken under https alone, where no stand-in is. */
 export function slackWebhookConfig(url: string, path: string): SlackConfig {
-  const { rotation: _, baseUrl: __, ...config } = slackConfig(url, {});
+  const { token: _, baseUrl: __, ...config } = slackConfig(url, {});
   return { ...config, webhookUrl: new Secret(`${url}${path}`) };
 }
 

@@ -214,7 +214,9 @@ describe('the Slack sink whose answer is lost', () => {
   });
 
   it('asks a person where it cannot look, and posts no second message until that person says so', async () => {
-    await start({ double: { profile: 'established', tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
+    // An app that was invited, and whose manifest lacks the scopes to look messages up.
+    const channels = [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }];
+    await start({ double: { channels, tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
     stage.offer('1', {});
     await stage.settle();
     stage.fault('dropAfter', 'chat.postMessage');
