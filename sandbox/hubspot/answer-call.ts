@@ -3,7 +3,7 @@ import { accountRoutes, listRoutes } from './list-routes.js';
 import type { Account } from './account.js';
 import { associationRoutes } from './association-routes.js';
 import { batchRoutes } from './batch-routes.js';
-import { type Call, HubSpotRefusal, notFound } from './call.js';
+import { type Call, HubSpotRefusal, invalidInput, notFound } from './call.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
 import { propertyRoutes } from './property-routes.js';
 import { overLimit } from './rate-limits.js';
@@ -63,6 +63,8 @@ function routed(account: Account, request: DoubleRequest, granted: readonly stri
     if (fitting.length === 0) throw notFound();
     throw new HubSpotRefusal(405, 'VALIDATION_ERROR', 'HTTP 405 Method Not Allowed');
   }
+  const [parameter] = request.query.keys();
+  if (parameter !== undefined) throw invalidInput(`Unknown query parameter: ${parameter}`);
   const call: Call = {
     account,
     request,

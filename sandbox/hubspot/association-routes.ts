@@ -1,6 +1,16 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import type { Account } from './account.js';
-import { inputsOf, isDated, jsonBody, requiredText, type Call, type Route, invalidInput, notFound } from './call.js';
+import {
+  inputsOf,
+  isDated,
+  jsonBody,
+  onlyFields,
+  requiredText,
+  type Call,
+  type Route,
+  invalidInput,
+  notFound,
+} from './call.js';
 import type { ObjectType } from './object-type.js';
 import type { CrmRecord } from './portal.js';
 
@@ -45,7 +55,7 @@ export function associateNew(account: Account, record: CrmRecord, associations: 
 function associateBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  const results = inputsOf(jsonBody(call), MAX_CREATED).map((input) => {
+  const results = documentedInputs(call, MAX_CREATED, ['from', 'to']).map((input) => {
     const [fromId, toId] = [idOf(input.from), idOf(input.to)];
     associate(call.account, from, fromId, to, toId, requiredTypeId(from, to));
     return { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] };
@@ -56,12 +66,21 @@ function associateBatch(call: Call): DoubleAnswer {
 function dissociateBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  for (const input of inputsOf(jsonBody(call), MAX_CREATED)) {
+  for (const input of documentedInputs(call, MAX_CREATED, ['from', 'to'])) {
     const others = Array.isArray(input.to) ? input.to : [];
     for (const other of others)
       call.account.associations.removeBetween(from.name, idOf(input.from), to.name, idOf(other));
   }
-  return { status: 204 };
+  return isDated(call) ? { status: 200, json: {} } : { status: 204 };
+}
+
+/** The inputs of a batch with no other fields than the documented ones. */
+function documentedInputs(call: Call, max: number, allowed: readonly string[]): Record<string, unknown>[] {
+  const body = jsonBody(call);
+  onlyFields(body, ['inputs']);
+  const inputs = inputsOf(body, max);
+  for (const input of inputs) onlyFields(input, allowed);
+  return inputs;
 }
 
 function associatedBatch(call: Call): DoubleAnswer {
@@ -70,7 +89,7 @@ function associatedBatch(call: Call): DoubleAnswer {
   const { associationsPerPage } = call.account;
   const results: unknown[] = [];
   const errors: unknown[] = [];
-  for (const input of inputsOf(jsonBody(call), MAX_READ)) {
+  for (const input of documentedInputs(call, MAX_READ, ['id', 'after'])) {
     const id = requiredText(input, 'id');
     const start = input.after === undefined ? 0 : Number(input.after);
     const all = resultsOf(call.account, from, id, to);

@@ -189,7 +189,8 @@ describe('other batches', () => {
     await call('/crm/v3/objects/notes/batch/create', {
       inputs: [{ ...note, associations: [{ to: { id }, types }] }, { properties: {} }],
     });
-    const { json } = await call(`${CONTACTS}/batch/read`, { inputs: [{ id }], propertiesWithHistory: ['city'] });
+    const read = { inputs: [{ id }], properties: [], propertiesWithHistory: ['city'] };
+    const { json } = await call(`${CONTACTS}/batch/read`, read);
     expect(json.results[0].propertiesWithHistory.city.map(({ value }: { value: string }) => value)).toEqual(['Oslo']);
     expect(double.account.associations.all()).toEqual([]);
   });

@@ -136,7 +136,10 @@ function readBatch(call: Call): DoubleAnswer {
 
 function archiveBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
-  for (const input of inputsOf(jsonBody(call), MAX_INPUTS)) {
+  const body = jsonBody(call);
+  onlyFields(body, ['inputs']);
+  for (const input of inputsOf(body, MAX_INPUTS)) {
+    onlyFields(input, ['id']);
     const record = call.account.portal.byId(type, requiredText(input, 'id'));
     if (record === undefined) continue; // what is gone already is no error
     call.account.portal.archive(record);

@@ -92,9 +92,10 @@ export function propertyValues(input: Readonly<Record<string, unknown>>, field =
   return values as Record<string, string>;
 }
 
-/** A list of texts, empty where it is left out. @throws {HubSpotRefusal} 400 for anything else */
+/** A list of texts, which may be empty. @throws {HubSpotRefusal} 400 if it is missing, or is anything else */
 export function texts(body: Readonly<Record<string, unknown>>, field: string): string[] {
-  const value = body[field] ?? [];
+  const value = body[field];
+  if (value === undefined) throw invalidInput(`Some required fields were not set: [${field}]`);
   if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string')) {
     throw invalidInput(`Invalid input JSON: ${field} is not a list of strings`);
   }

@@ -42,7 +42,8 @@ async function created(call: Caller, properties: Record<string, string>): Promis
 
 /** The id of the contact that is read by an id or an e-mail; undefined if there is none. */
 async function read(call: Caller, id: string, idProperty?: string): Promise<string | undefined> {
-  return (await call(`${CONTACTS}/batch/read`, { inputs: [{ id }], idProperty })).json.results[0]?.id;
+  const body = { inputs: [{ id }], properties: [], propertiesWithHistory: [], idProperty };
+  return (await call(`${CONTACTS}/batch/read`, body)).json.results[0]?.id;
 }
 
 function byEmail(email: string, properties: Record<string, string> = {}): Record<string, unknown> {
@@ -141,11 +142,11 @@ describe('a custom object', () => {
     const { results } = (
       await call('/crm/v3/objects/question/batch/create', { inputs: [{ properties: { key: '1', text: 'why?' } }] })
     ).json;
-    const inputs = [{ id: results[0].id }];
+    const wanted = { inputs: [{ id: results[0].id }], properties: [], propertiesWithHistory: [] };
     for (const name of ['question', schema.fullyQualifiedName, schema.objectTypeId]) {
-      expect((await call(`/crm/v3/objects/${name}/batch/read`, { inputs })).status).toBe(200);
+      expect((await call(`/crm/v3/objects/${name}/batch/read`, wanted)).status).toBe(200);
     }
-    expect((await call('/crm/v3/objects/answers/batch/read', { inputs })).status).toBe(404);
+    expect((await call('/crm/v3/objects/answers/batch/read', wanted)).status).toBe(404);
   });
 });
 
@@ -337,6 +338,39 @@ describe('a fault', () => {
       '30',
     ]);
     expect(double.requests.map(({ status }) => status)).toEqual([477]);
+  });
+});
+
+describe('a request', () => {
+  const ASSOCIATIONS = '/crm/v4/associations/notes/contacts/batch';
+  const EVENTS = '/marketing/v3/marketing-events';
+  const event = {
+    externalAccountId: 'a',
+    externalEventId: 'e',
+    eventName: 'E',
+    eventOrganizer: 'O',
+    customProperties: [],
+  };
+  const lists = { properties: [], propertiesWithHistory: [] };
+  const ends = { from: { id: '1' }, to: { id: '2' } };
+
+  it.each([
+    ['a batch with another field', `${CONTACTS}/batch/create`, { inputs: [{ properties: {} }], after: '1' }],
+    ['an input with another field', `${CONTACTS}/batch/create`, { inputs: [{ properties: {}, id: '1' }] }],
+    ['a read without its properties', `${CONTACTS}/batch/read`, { inputs: [{ id: '1' }], propertiesWithHistory: [] }],
+    ['a read without properties with history', `${CONTACTS}/batch/read`, { inputs: [{ id: '1' }], properties: [] }],
+    ['a read with another field', `${CONTACTS}/batch/read`, { inputs: [{ id: '1' }], ...lists, archived: false }],
+    ['a removal with properties', `${CONTACTS}/batch/archive`, { inputs: [{ id: '1', properties: {} }] }],
+    ['an association with a type', `${ASSOCIATIONS}/associate/default`, { inputs: [{ ...ends, types: [] }] }],
+    ['a removed association with a type', `${ASSOCIATIONS}/archive`, { inputs: [{ ...ends, types: [] }] }],
+    ['a read of associations with a limit', `${ASSOCIATIONS}/read`, { inputs: [{ id: '1' }], limit: 10 }],
+    ['an event with another field', `${EVENTS}/events/upsert`, { inputs: [{ ...event, id: '1' }] }],
+    ['events with another field', `${EVENTS}/events/upsert`, { inputs: [event], dryRun: true }],
+    ['a query parameter', `${CONTACTS}/batch/read?archived=false`, { inputs: [{ id: '1' }], ...lists }],
+  ])('that is not as documented is refused: %s', async (_name, path, body) => {
+    const { call } = await hubspot();
+    const { status, json } = await call(path, body);
+    expect([status, json.category]).toEqual([400, 'VALIDATION_ERROR']);
   });
 });
 

@@ -46,7 +46,7 @@ function route(method: string, path: string, access: 'read' | 'write', answer: (
 }
 
 function upsert(call: Call): DoubleAnswer {
-  const inputs = inputsOf(jsonBody(call), MAX_INPUTS).map(eventOf);
+  const inputs = onlyInputs(call).map(eventOf);
   const keys = new Set(inputs.map(({ accountId, eventId }) => JSON.stringify([accountId, eventId])));
   if (keys.size < inputs.length) throw invalidInput('Duplicate externalEventId found in batch input');
   return {
@@ -87,7 +87,7 @@ function attendByEmail(call: Call): DoubleAnswer {
   const event = byId(call);
   const state = stateOf(call.parts[1]!);
   const { account } = call;
-  const inputs = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
+  const inputs = onlyInputs(call).map((input) => {
     onlyFields(input, ['email', 'interactionDateTime', 'properties', 'contactProperties']);
     const email = requiredText(input, 'email');
     const contactProperties = propertyValues(input, 'contactProperties');
@@ -109,7 +109,7 @@ function attendByEmail(call: Call): DoubleAnswer {
 function attendById(call: Call): DoubleAnswer {
   const event = byId(call);
   const state = stateOf(call.parts[1]!);
-  const results = inputsOf(jsonBody(call), MAX_INPUTS).map((input) => {
+  const results = onlyInputs(call).map((input) => {
     onlyFields(input, ['vid', 'interactionDateTime', 'properties']);
     const { vid } = input;
     if (typeof vid !== 'number') throw invalidInput('Some required fields were not set: [vid]');
@@ -118,6 +118,13 @@ function attendById(call: Call): DoubleAnswer {
     return { contact, email: contact.values.get('email'), ...interactionOf(input, state) };
   });
   return recorded(call, event, state, results);
+}
+
+/** The inputs of a body that has no other field. */
+function onlyInputs(call: Call): Record<string, unknown>[] {
+  const body = jsonBody(call);
+  onlyFields(body, ['inputs']);
+  return inputsOf(body, MAX_INPUTS);
 }
 
 function recorded(

@@ -115,7 +115,9 @@ export async function findContacts(
         client,
         {
           path: client.paths.objects('contacts', call),
-          ...(reads && { fields: { idProperty: property, properties: [property, ...more] } }),
+          ...(reads && {
+            fields: { idProperty: property, properties: [property, ...more], propertiesWithHistory: [] },
+          }),
           traced: !reads,
           silence: reads ? 'missing' : 'failed',
         },
@@ -248,7 +250,7 @@ async function readTexts(
     client,
     {
       path: client.paths.objects('notes', 'batch/read'),
-      fields: { properties: ['hs_note_body'] },
+      fields: { properties: ['hs_note_body'], propertiesWithHistory: [] },
       traced: false,
       silence: 'missing',
     },

@@ -141,7 +141,7 @@ async function read(
     path: client.paths.objects(objectType, 'batch/read'),
     fields: {
       properties,
-      ...(history.length > 0 && { propertiesWithHistory: history }),
+      propertiesWithHistory: history, // the specification requires both lists, also empty ones
       ...(idProperty !== undefined && { idProperty }),
     },
     ...(history.length > 0 && { max: MAX_WITH_HISTORY }),

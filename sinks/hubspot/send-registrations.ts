@@ -147,7 +147,7 @@ async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sen
     client,
     {
       path: client.paths.objects('contacts', 'batch/read'),
-      fields: { properties: [] },
+      fields: { properties: [], propertiesWithHistory: [] },
       traced: false,
       silence: 'missing',
     },
