@@ -1,10 +1,5 @@
-import { Secret } from '../../config/secret.js';
-import { ALL_SCOPES, type HubSpotOptions } from '../../sandbox/hubspot/account.js';
-import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
-import { subjectOf } from '../plan-of.test-kit.js';
-import { sampleChange } from '../sample-change.test-kit.js';
-import type { Subject } from '../sink.js';
-import { Desk, type DeskOptions } from './fake-account.test-kit.js';
+import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
+import { attendee, Desk, type DeskOptions, question } from './desk.test-kit.js';
 
 const contacts = {
   from: 'attendees',
@@ -27,55 +22,16 @@ const notes = {
   properties: { hs_note_body: 'item.content' },
   contactProperties: { firstname: '"Guest"' },
 };
-const pigeonhole = { id: 101, name: 'Autumn', startDate: '2026-11-20' };
 
-let hubspot: HubSpotDouble;
 let desk: Desk;
+afterEach(async () => desk.close());
 
-async function open(records: readonly object[], options: HubSpotOptions & DeskOptions = {}): Promise<Desk> {
-  const { tuning, environment, apiVersion, ...account } = options;
-  hubspot = await startHubSpotDouble(account);
-  desk = await openAgain(records, {
-    ...(tuning && { tuning }),
-    ...(environment && { environment }),
-    ...(apiVersion && { apiVersion }),
-  });
-  return desk;
-}
-
-/** A sink at the same account: with another key, it is another app there. */
-async function openAgain(records: readonly object[], options: DeskOptions = {}): Promise<Desk> {
-  return await Desk.open(records, { token: new Secret('hubspot-token'), ...options, baseUrl: hubspot.url });
-}
-
-afterEach(async () => {
-  await desk.close();
-  await hubspot.close();
-});
-
-function attendee(key: number, data: Record<string, unknown> | null, around: Partial<Subject> = {}): Subject {
-  const change = sampleChange({ id: `a-${key}`, list: 'attendees', key: String(key), type: 'attendees.updated', data });
-  return subjectOf(change, { pigeonhole, ...around });
-}
-
-function question(key: number, content = 'When?'): Subject {
-  const change = sampleChange({
-    list: 'qna-questions',
-    key: String(key),
-    type: 'qna-questions.created',
-    data: { content },
-  });
-  return subjectOf(change, { attendee: { Email: 'ada@example.com' }, pigeonhole });
+async function open(records: readonly object[], options: DeskOptions = {}): Promise<void> {
+  desk = await Desk.open(records, options);
 }
 
 const ada = { Email: 'ada@example.com', Name: 'Ada' };
-const people = () => hubspot.account.portal.all(hubspot.account.contacts);
-const valuesOf = (name: string) => people().map(({ values }) => values.get(name));
-const participations = () =>
-  hubspot.account.marketingEvents
-    .all()
-    .flatMap((event) => hubspot.account.marketingEvents.participationsOf(event).map(({ state }) => state));
-const paths = () => hubspot.requests.map(({ path }) => path);
+const valuesOf = (name: string) => desk.contacts.map(({ values }) => values.get(name));
 
 describe('a service key', () => {
   const linesOf = async () => await desk.sink.check(new AbortController().signal);
@@ -83,7 +39,7 @@ describe('a service key', () => {
   it('that may not read the details of the account is checked all the same', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, nosuch: 'item.x' } }]);
     const lines = await linesOf();
-    expect(hubspot.requests.find(({ path }) => path.includes('account-info'))?.status).toBe(403);
+    expect(desk.hubspot.requests.find(({ path }) => path.includes('account-info'))?.status).toBe(403);
     expect(lines[0]).toEqual({ ok: true, text: expect.stringMatching(/ accepts the token$/) as string });
     expect(lines).toContainEqual({
       ok: true,
@@ -112,8 +68,8 @@ describe('a service key', () => {
   it('delivers without the account details, which are requested once', async () => {
     await open([contacts]);
     for (const key of [1, 2, 3]) await desk.deliver([attendee(key, { ...ada, Email: `p${key}@example.com` })]);
-    expect(people()).toHaveLength(3);
-    expect(paths().filter((path) => path.includes('account-info'))).toHaveLength(1);
+    expect(desk.contacts).toHaveLength(3);
+    expect(desk.paths().filter((path) => path.includes('account-info'))).toHaveLength(1);
   });
 });
 
@@ -122,10 +78,10 @@ describe('version 2026-09', () => {
     await open([contacts, registration, notes]);
     await desk.deliver([attendee(1, ada), question(9001)]);
     await desk.deliver([question(9001)], 'recover');
-    await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' }), question(9001, 'Where?')]);
-    expect(paths().length).toBeGreaterThan(8);
-    expect(paths().filter((path) => !path.includes('/2026-09/'))).toEqual([]);
-    expect(hubspot.requests.filter(({ status = 0 }) => status >= 400 && status !== 403)).toEqual([]);
+    await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' }), question(9001, { content: 'Where?' })]);
+    expect(desk.paths().length).toBeGreaterThan(8);
+    expect(desk.paths().filter((path) => !path.includes('/2026-09/'))).toEqual([]);
+    expect(desk.hubspot.requests.filter(({ status = 0 }) => status >= 400 && status !== 403)).toEqual([]);
   });
 
   it('creates a contact with what the account requires, and the check names what the mapping lacks', async () => {
@@ -164,7 +120,7 @@ describe('version 2026-09', () => {
 
   it('does not require of contacts that exist what it requires of new ones', async () => {
     await open([{ ...contacts, properties: { email: 'item.Email', city: 'item.City' } }]);
-    hubspot.account.portal.create(hubspot.account.contacts, { email: 'ada@example.com' });
+    desk.createContact({ email: 'ada@example.com' });
     expect(await desk.deliver([attendee(1, { ...ada, City: 'London' })])).toMatchObject([{ kind: 'delivered' }]);
     expect(valuesOf('city')).toEqual(['London']);
   });
@@ -181,60 +137,25 @@ describe('version 2026-09', () => {
     expect(await desk.deliver([subject()])).toMatchObject([{ kind: 'delivered' }]);
     expect(valuesOf('firstname')).toEqual(['Guest']);
     const { contactProperties: _none, ...without } = record;
-    const other = await openAgain([without]);
+    const other = desk.another([without]);
     const failing = (await other.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
     expect(failing.map(({ text }) => text)).toEqual([
       'crm.records[0].contactProperties: HubSpot requires firstname of new contacts, and the mapping does not give it: add it',
     ]);
-    await other.close();
+    await other.sink.close();
   });
 
   it('keeps what a contact has that exists, whatever contactProperties give', async () => {
     await open([registration, notes]);
-    hubspot.account.portal.create(hubspot.account.contacts, { email: 'ada@example.com', firstname: 'Countess' });
+    desk.createContact({ email: 'ada@example.com', firstname: 'Countess' });
     await desk.deliver([attendee(1, ada), question(9001)]);
     expect(valuesOf('firstname')).toEqual(['Countess']);
   });
 });
 
-describe('the look-up of notes', () => {
-  const lost = () => hubspot.faults.add({ path: 'notes/batch/create', effect: { kind: 'dropAfter' } });
-  const noteCount = () => hubspot.account.portal.all(hubspot.account.type('notes')).length;
-
-  it('reads all pages of a contact by the batch read, and finds the note', async () => {
-    await open([notes], { associationsPerPage: 2 });
-    await desk.deliver([1, 2, 3, 4].map((key) => question(key)));
-    lost();
-    expect(await desk.deliver([question(5)])).toMatchObject([{ kind: 'unknown' }]);
-    expect(await desk.deliver([question(5)], 'recover')).toMatchObject([{ kind: 'unsent', object: { notes: {} } }]);
-    expect(paths().filter((path) => path.endsWith('/contacts/notes/batch/read'))).toHaveLength(3);
-    await desk.deliver([question(5)]);
-    expect(noteCount()).toBe(5);
-  });
-
-  it.each(['contacts/notes/batch/read', 'contacts/batch/read', 'objects/2026-09/notes/batch/read'])(
-    'never takes a 404 of %s for "no notes"',
-    async (path) => {
-      await open([notes]);
-      lost();
-      await desk.deliver([question(5)]);
-      hubspot.faults.add({
-        path,
-        times: 9,
-        effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
-      });
-      expect(await desk.deliver([question(5)], 'recover')).toMatchObject([{ kind: 'unknown' }]);
-      hubspot.faults.clear();
-      await desk.deliver([question(5)], 'recover');
-      await desk.deliver([question(5)]);
-      expect(noteCount()).toBe(1);
-    },
-  );
-});
-
 describe('a 404 of a whole call', () => {
   const notFound = (path: string) =>
-    hubspot.faults.add({
+    desk.hubspot.faults.add({
       path,
       times: 99,
       effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
@@ -251,7 +172,7 @@ describe('a 404 of a whole call', () => {
     notFound(path);
     expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'unsent', detail: expect.stringContaining('404') }]);
     expect(desk.objectOf(withdrawn)).not.toBeNull();
-    hubspot.faults.clear();
+    desk.hubspot.faults.clear();
     expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered', object: null }]);
     expect(valuesOf('firstname')).toEqual(onForget === 'delete' ? [] : [undefined]);
   });
@@ -259,7 +180,7 @@ describe('a 404 of a whole call', () => {
 
 describe('static lists', () => {
   const listed = { ...contacts, when: 'item.Email != ""', lists: ['1203', 'item.vip ? 1204'] };
-  const members = (listId: string) => hubspot.account.lists.find(listId)!.members.size;
+  const members = (listId: string) => desk.account.lists.find(listId)!.members.size;
   const lists = [{ listId: '1203' }, { listId: '1204' }, { listId: '1205', dynamic: true }];
 
   it('gain a contact that is written, and lose it when the mapping no longer gives them', async () => {
@@ -268,10 +189,11 @@ describe('static lists', () => {
     expect([members('1203'), members('1204')]).toEqual([1, 1]);
     await desk.deliver([attendee(1, ada)]);
     expect([members('1203'), members('1204')]).toEqual([1, 0]);
-    const before = hubspot.requests.length;
+    const before = desk.hubspot.requests.length;
     await desk.deliver([attendee(1, ada)]);
     expect(
-      paths()
+      desk
+        .paths()
         .slice(before)
         .filter((path) => path.includes('/lists/')),
     ).toEqual([]);
@@ -328,12 +250,12 @@ describe('an object that the key may not write', () => {
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
     expect(valuesOf('firstname')).toEqual(['Ada']);
     // A colleague corrects the name; the next attempt, ten minutes later, must leave it.
-    hubspot.account.portal.update(people()[0]!, { firstname: 'Countess' });
+    desk.account.portal.update(desk.contacts[0]!, { firstname: 'Countess' });
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
-    hubspot.account.tokens.set('hubspot-token', ALL_SCOPES);
+    desk.account.tokens.set('hubspot-token', ALL_SCOPES);
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([{ kind: 'delivered' }]);
     expect(valuesOf('firstname')).toEqual(['Countess']);
-    expect(participations()).toEqual(['REGISTERED']);
+    expect(desk.participations).toEqual(['REGISTERED']);
     await desk.deliver([attendee(1, { ...ada, Name: 'Ada L.' })]);
     expect(valuesOf('firstname')).toEqual(['Ada L.']);
   });
@@ -341,14 +263,14 @@ describe('an object that the key may not write', () => {
   it('never makes a removal look carried out', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
-    hubspot.account.tokens.set('hubspot-token', scopes);
+    desk.account.tokens.set('hubspot-token', scopes);
     expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
       { kind: 'unsent' },
     ]);
-    hubspot.account.tokens.set('hubspot-token', ALL_SCOPES);
+    desk.account.tokens.set('hubspot-token', ALL_SCOPES);
     expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
       { kind: 'delivered', object: { 'marketing-event': { attendance: 'cancel' } } },
     ]);
-    expect(participations()).toEqual(['CANCELLED']);
+    expect(desk.participations).toEqual(['CANCELLED']);
   });
 });

@@ -1,24 +1,15 @@
+import { property } from '../../sandbox/hubspot/object-type.js';
+import { hubSpotFault } from '../../sandbox/hubspot/start-hubspot-double.js';
+import type { FaultEffect } from '../../sandbox/serve/faults.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { Subject } from '../sink.js';
-import { Desk, type DeskOptions } from './fake-account.test-kit.js';
+import type { Fields, Subject } from '../sink.js';
+import { Desk, type DeskOptions, kinds, question } from './desk.test-kit.js';
 
 let desk: Desk;
 afterEach(async () => desk.close());
 
-async function openDesk(records: readonly object[], options: DeskOptions = {}): Promise<Desk> {
-  desk = await Desk.open(records, options);
-  return desk;
-}
-
-const kinds = (outcomes: readonly { kind: string }[]): string[] => outcomes.map(({ kind }) => kind);
-
-function question(key: number, data: Record<string, unknown> | null, around: Partial<Subject> = {}): Subject {
-  return subjectOf(
-    sampleChange({ id: `q-${key}`, list: 'qna-questions', key: String(key), type: 'qna-questions.created', data }),
-    around,
-  );
-}
+const guest = { contactProperties: { firstname: '"Guest"' } };
 
 describe('notes', () => {
   const notes = {
@@ -26,126 +17,161 @@ describe('notes', () => {
     object: 'notes',
     email: 'attendee.Email',
     properties: { hs_note_body: 'item.content' },
+    ...guest,
   };
-  const ada = { attendee: { Email: 'ada@example.com' } };
-  const asked = (key: number, content = 'When is <lunch>?') => question(key, { content }, ada);
-  const textsOf = () => [...desk.account.of('notes').values()].map(({ properties }) => properties.hs_note_body);
+  const asked = (key: number, content = 'When is <lunch>?') => question(key, { content });
+  const anonymous = question(9001, { content: 'When?' }, {});
+  const bodies = () => desk.valuesOf('notes').map((note) => note.hs_note_body);
+  const open = async (options: DeskOptions = {}) => {
+    desk = await Desk.open([notes], options);
+  };
+  const lose = (effect: FaultEffect) => desk.hubspot.faults.add({ path: 'notes/batch/create', effect });
 
-  it('stand on the timeline of the contact, escaped, are edited and are removed', async () => {
-    const { account } = await openDesk([notes]);
-    const contact = account.put('contacts', { email: 'ada@example.com' });
+  it('appear on the timeline of the contact, escaped, are edited and are removed', async () => {
+    await open();
+    const contact = desk.createContact({ email: 'ada@example.com' });
     await desk.deliver([asked(9001)]);
-    expect(textsOf()).toEqual(['<p>When is &lt;lunch&gt;?</p><p>[pigeonpost acme/101/qna-questions/9001]</p>']);
-    expect(account.associations[0]).toMatch(new RegExp(` contacts ${contact.id}$`));
+    expect(bodies()).toEqual(['<p>When is &lt;lunch&gt;?</p><p>[pigeonpost acme/101/qna-questions/9001]</p>']);
+    expect(desk.account.associations.all()).toMatchObject([{ toId: contact.id, typeId: 202 }]);
     await desk.deliver([asked(9001, 'When is dinner?')]);
-    expect(textsOf()).toEqual([expect.stringContaining('dinner')]);
+    expect(bodies()).toEqual([expect.stringContaining('dinner')]);
     await desk.deliver([question(9001, null)]);
-    expect(textsOf()).toEqual([]);
+    expect(bodies()).toEqual([]);
   });
 
   it('are removed when the question turns anonymous', async () => {
-    await openDesk([notes]);
+    await open();
     await desk.deliver([asked(9001)]);
-    await desk.deliver([question(9001, { content: 'When?' })]);
-    expect(textsOf()).toEqual([]);
-    expect(await desk.deliver([question(9001, { content: 'When is it?' })])).toEqual([
-      { kind: 'nothing', reason: 'no-match' },
-    ]);
+    await desk.deliver([anonymous]);
+    expect(bodies()).toEqual([]);
+    expect(await desk.deliver([anonymous])).toEqual([{ kind: 'nothing', reason: 'no-match' }]);
   });
 
-  it.each([
-    ['answer was lost', { status: 0, cut: true, afterEffect: true }],
-    ['answer was an error after the effect', { status: 502, afterEffect: true }],
-    ['answer was torn', { status: 200, body: {}, afterEffect: true }],
-  ])('whose %s are looked up, and never made twice', async (_, lost) => {
-    const { account } = await openDesk([notes]);
-    account.script = ({ path }) => (path.includes('notes/batch/create') ? lost : undefined);
-    expect(kinds(await desk.deliver([asked(9001), asked(9002)]))).toEqual(['unknown', 'unknown']);
-    account.script = () => undefined;
-    expect(kinds(await desk.deliver([asked(9001), asked(9002)], 'recover'))).toEqual(['unsent', 'unsent']);
-    await desk.deliver([asked(9001), asked(9002)]);
-    expect(textsOf()).toHaveLength(2);
+  it.each<[string, FaultEffect]>([
+    ['answer was lost', { kind: 'dropAfter' }],
+    ['answer was an error after the effect', hubSpotFault('badGatewayAfter')!],
+    ['answer was torn', { kind: 'answerAfter', answer: { status: 200, json: {} } }],
+  ])('whose %s are looked up, and never made twice', async (_, effect) => {
+    await open();
+    lose(effect);
+    const both = [asked(9001), asked(9002)];
+    expect(kinds(await desk.deliver(both))).toEqual(['unknown', 'unknown']);
+    expect(kinds(await desk.deliver(both, 'recover'))).toEqual(['unsent', 'unsent']);
+    await desk.deliver(both);
+    expect(bodies()).toHaveLength(2);
     await desk.deliver([asked(9001, 'Dinner?')]);
-    expect(textsOf().filter((text) => text?.includes('Dinner'))).toHaveLength(1);
+    expect(bodies().filter((text) => text?.includes('Dinner'))).toHaveLength(1);
   });
 
   it('are not written by a look-up, because the identity of their person may no longer be visible', async () => {
-    const { account } = await openDesk([notes]);
-    account.script = ({ path }) =>
-      path.includes('notes/batch/create') ? { status: 0, cut: true, afterEffect: true } : undefined;
+    await open();
+    lose({ kind: 'dropAfter' });
     await desk.deliver([asked(9001)]);
-    const paths: string[] = [];
-    account.script = ({ path }) => void paths.push(path);
+    const before = desk.paths().length;
     await desk.deliver([asked(9001)], 'recover');
-    expect(paths.filter((path) => !/read|search|associations/.test(path))).toEqual([]);
-    await desk.deliver([question(9001, { content: 'When?' })]);
-    expect(textsOf()).toEqual([]);
+    expect(desk.paths().slice(before)).not.toEqual([]);
+    expect(
+      desk
+        .paths()
+        .slice(before)
+        .filter((path) => !path.endsWith('/batch/read')),
+    ).toEqual([]);
+    await desk.deliver([anonymous]);
+    expect(bodies()).toEqual([]);
   });
 
   it('that were never made are sent after the look-up', async () => {
-    const { account } = await openDesk([notes]);
-    account.put('contacts', { email: 'ada@example.com' });
+    await open();
+    desk.createContact({ email: 'ada@example.com' });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unsent']);
-    expect(textsOf()).toEqual([]);
+    expect(bodies()).toEqual([]);
   });
 
   it('stay in doubt while HubSpot cannot be asked', async () => {
-    const { account } = await openDesk([notes]);
-    account.script = () => ({ status: 503 });
+    await open();
+    desk.hubspot.faults.add({ times: 99, effect: hubSpotFault('unavailable')! });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unknown']);
     expect(kinds(await desk.deliver([asked(9001)], 'recover', AbortSignal.abort()))).toEqual(['unknown']);
   });
 
   it('that a person has deleted are not written again', async () => {
-    const { account } = await openDesk([notes]);
+    await open();
     await desk.deliver([asked(9001)]);
-    account.of('notes').clear();
+    const { portal } = desk.account;
+    portal.erase(portal.all(desk.account.type('notes'))[0]!);
     expect(kinds(await desk.deliver([asked(9001, 'Dinner?')]))).toEqual(['delivered']);
-    expect(textsOf()).toEqual([]);
+    expect(bodies()).toEqual([]);
   });
+
+  it('are all read, page by page, when one is looked up', async () => {
+    await open({ associationsPerPage: 2 });
+    await desk.deliver([1, 2, 3, 4].map((key) => asked(key)));
+    lose({ kind: 'dropAfter' });
+    await desk.deliver([asked(5)]);
+    expect(await desk.deliver([asked(5)], 'recover')).toMatchObject([{ kind: 'unsent', object: { notes: {} } }]);
+    expect(desk.paths('/contacts/notes/batch/read')).toHaveLength(3);
+    await desk.deliver([asked(5)]);
+    expect(bodies()).toHaveLength(5);
+  });
+
+  it.each(['contacts/notes/batch/read', 'contacts/batch/read', 'objects/2026-09/notes/batch/read'])(
+    'are never taken for missing because of a 404 of %s',
+    async (path) => {
+      await open();
+      lose({ kind: 'dropAfter' });
+      await desk.deliver([asked(5)]);
+      const answer = { status: 404, json: { category: 'OBJECT_NOT_FOUND' } };
+      desk.hubspot.faults.add({ path, times: 9, effect: { kind: 'answer', answer } });
+      expect(await desk.deliver([asked(5)], 'recover')).toMatchObject([{ kind: 'unknown' }]);
+      desk.hubspot.faults.clear();
+      await desk.deliver([asked(5)], 'recover');
+      await desk.deliver([asked(5)]);
+      expect(bodies()).toHaveLength(1);
+    },
+  );
 });
 
 describe('records of a custom object', () => {
   const votes = {
     from: 'poll-mcq-votes',
-    object: 'p_votes',
+    object: 'vote',
     match: ['vote_id'],
     email: 'attendee.Email',
     properties: { vote_id: '$string(item.id)', choice: 'item.option.content', voter: 'attendee.Name' },
+    ...guest,
   };
-  const vote = (content: string, around: Partial<Subject>) =>
-    subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: { id: 5, option: { content } } }), around);
+  const vote = (id: number, data: Fields | null, attendee: Fields | null = null): Subject =>
+    subjectOf(sampleChange({ list: 'poll-mcq-votes', key: String(id), data: data && { id, ...data } }), { attendee });
+  const voteType = {
+    name: 'vote',
+    properties: [property('vote_id', { hasUniqueValue: true }), property('choice'), property('voter')],
+  };
+
+  beforeEach(async () => {
+    desk = await Desk.open([votes], { customObjects: [voteType] });
+  });
 
   it('whose association alone is refused fail without the others', async () => {
-    const { account } = await openDesk([votes]);
-    const gone = account.put('contacts', { email: 'gone@example.com' });
-    account.put('contacts', { email: 'ada@example.com' });
-    account.script = ({ path, body }) =>
-      path.includes('associate') && JSON.stringify(body).includes(`"to":{"id":"${gone.id}"}`)
-        ? { status: 404, body: { category: 'OBJECT_NOT_FOUND' } }
-        : undefined;
-    const outcomes = await desk.deliver(
-      ['ada', 'gone', 'ada'].map((name, key) =>
-        subjectOf(sampleChange({ list: 'poll-mcq-votes', key: String(key), data: { id: key } }), {
-          attendee: { Email: `${name}@example.com` },
-        }),
-      ),
-    );
+    const gone = desk.createContact({ email: 'gone@example.com' });
+    desk.createContact({ email: 'ada@example.com' });
+    const answer = { status: 404, json: { category: 'OBJECT_NOT_FOUND' } };
+    const bodyHas = `"to":{"id":"${gone.id}"}`;
+    desk.hubspot.faults.add({ path: 'associate', bodyHas, times: 99, effect: { kind: 'answer', answer } });
+    const voters = ['ada', 'gone', 'ada'].map((name) => ({ Email: `${name}@example.com` }));
+    const outcomes = await desk.deliver(voters.map((voter, id) => vote(id, {}, voter)));
     expect(kinds(outcomes)).toEqual(['delivered', 'retry', 'delivered']);
-    expect(account.associations).toHaveLength(2);
+    expect(desk.account.associations.all()).toHaveLength(2);
   });
 
   it('are made once, belong to the contact, and part from it when the vote turns anonymous', async () => {
-    const { account } = await openDesk([votes]);
-    const contact = account.put('contacts', { email: 'ada@example.com' });
-    await desk.deliver([vote('Yes', { attendee: { Email: 'ada@example.com', Name: 'Ada' } })]);
-    const [record] = account.of('p_votes').values();
-    expect(record?.properties).toEqual({ vote_id: '5', choice: 'Yes', voter: 'Ada' });
-    expect(account.associations).toEqual([`p_votes ${record?.id} contacts ${contact.id}`]);
-    await desk.deliver([vote('No', {})]);
-    expect(record?.properties).toEqual({ vote_id: '5', choice: 'No', voter: '' });
-    expect(account.associations).toEqual([]);
-    await desk.deliver([subjectOf(sampleChange({ list: 'poll-mcq-votes', key: '5', data: null }))]);
-    expect(account.of('p_votes').size).toBe(0);
+    const contact = desk.createContact({ email: 'ada@example.com' });
+    await desk.deliver([vote(5, { option: { content: 'Yes' } }, { Email: 'ada@example.com', Name: 'Ada' })]);
+    expect(desk.valuesOf('vote')).toEqual([{ vote_id: '5', choice: 'Yes', voter: 'Ada' }]);
+    expect(desk.account.associations.all()).toMatchObject([{ fromType: 'vote', toId: contact.id }]);
+    await desk.deliver([vote(5, { option: { content: 'No' } })]);
+    expect(desk.valuesOf('vote')).toEqual([{ vote_id: '5', choice: 'No' }]);
+    expect(desk.account.associations.all()).toEqual([]);
+    await desk.deliver([vote(5, null)]);
+    expect(desk.valuesOf('vote')).toEqual([]);
   });
 });

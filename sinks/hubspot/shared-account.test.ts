@@ -9,7 +9,12 @@ import { createHubSpotSink } from './hubspot.js';
 import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
 
-const contacts = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
+const contacts = {
+  from: 'attendees',
+  object: 'contacts',
+  match: ['email'],
+  properties: { email: 'item.Email', firstname: '"Guest"' },
+};
 /** A window of a minute, so that no permit is freed during the test. */
 const limit = { limit: 5, windowMs: 60_000 };
 const lane = {
@@ -24,7 +29,6 @@ let account: HubSpotDouble;
 const open: Sink[] = [];
 beforeEach(async () => {
   account = await startHubSpotDouble({
-    profile: 'withoutRules',
     tokens: { 'pat-one': ALL_SCOPES, 'pat-two': ALL_SCOPES },
   });
 });
