@@ -25,6 +25,24 @@ describe('a property', () => {
   });
 
   it.each([
+    ['Ada', 'Lovelace', {}, { firstname: 'Ada', lastname: 'Lovelace' }],
+    ['Ada', 'Lovelace', { lastname: 'lovelace' }, { firstname: 'Ada' }],
+    ['Ada', 'Lovelace', { lastname: 'Byron' }, {}],
+    ['Ada', 'Lovelace', { firstname: 'Countess' }, {}],
+    ['Cher', '', {}, { firstname: 'Cher' }],
+    ['Cher', '', { lastname: 'Cher' }, {}],
+    ['Cher', '', { lastname: 'Sarkisian' }, { firstname: 'Cher' }],
+    ['', 'Cher', { firstname: 'cher' }, {}],
+  ] as const)('of a name, "%s" and "%s", completes %j with %j', (firstname, lastname, stored, written) => {
+    const writes = Object.entries({ firstname, lastname })
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => ({ name, value, policy: 'if-empty' as const }));
+    const present = Object.entries({ firstname: '', lastname: '', ...stored });
+    const known = new Map(present.map(([name, value]) => [name, { value, happenedAtMs: older }]));
+    expect(Object.fromEntries(decideWrites(writes, known, newer))).toEqual(written);
+  });
+
+  it.each([
     ['', 'lead', true],
     ['', 'our_own', true],
     ['lead', 'customer', true],

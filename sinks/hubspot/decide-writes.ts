@@ -15,6 +15,16 @@ export function needsPresent({ name, policy }: PropertyWrite): boolean {
   return policy !== 'always' || name === lifecycleStage;
 }
 
+/** The parts of a contact's name. Whether one is filled in also depends on the other. */
+const nameParts = ['firstname', 'lastname'] as const;
+
+/** The properties whose present values decide what a step writes. */
+export function neededProperties({ objectType, write }: Pick<RecordStep, 'objectType' | 'write'>): string[] {
+  const needed = write.filter(needsPresent).map(({ name }) => name);
+  const fillsName = objectType === 'contacts' && nameParts.some((part) => needed.includes(part));
+  return fillsName ? [...new Set([...needed, ...nameParts])] : needed;
+}
+
 /** Whether the decision also needs the time of the present value. */
 export function needsHistory({ policy }: PropertyWrite): boolean {
   return policy === 'if-newer';
@@ -23,7 +33,7 @@ export function needsHistory({ policy }: PropertyWrite): boolean {
 /**
  * Decides which properties are written. Pure. `always` writes values that differ or are not known; `if-empty` and
  * `if-newer` never clear a property, because its value may belong to another system. A lifecycle stage only moves
- * forward.
+ * forward, and a name stays whole.
  * @param present by property; absent: not read, or the record does not exist yet
  */
 export function decideWrites(
@@ -46,7 +56,31 @@ export function decideWrites(
         return value !== '' && (empty || happenedAtMs > now.happenedAtMs);
     }
   });
-  return new Map(decided.map(({ name, value }) => [name, value]));
+  return withWholeName(new Map(decided.map(({ name, value }) => [name, value])), writes, present);
+}
+
+/**
+ * Drops a part of a name that does not fit the other part of the contact, unless it is always written: "Ada" does not
+ * go before a last name from another source, and a name of one word becomes not both names. Pure.
+ */
+function withWholeName(
+  decided: Map<string, string>,
+  writes: readonly PropertyWrite[],
+  present: ReadonlyMap<string, PresentValue>,
+): Map<string, string> {
+  for (const [part, other] of [nameParts, nameParts.toReversed()] as [string, string][]) {
+    const write = writes.find(({ name }) => name === part);
+    if (write === undefined || write.policy === 'always' || !decided.has(part)) continue;
+    const there = decided.get(other) ?? present.get(other)?.value ?? '';
+    const ours = writes.find(({ name }) => name === other)?.value ?? '';
+    const fits = ours === '' ? !isSame(there, write.value) : isSame(there, ours);
+    if (there !== '' && !fits) decided.delete(part);
+  }
+  return decided;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 /** The contact property with the stage from first contact to customer. */
@@ -106,7 +140,7 @@ export function presentValues(
   const id = String(record.id);
   const values = fieldsOf(record.properties);
   return new Map(
-    step.write.map(({ name }) => {
+    [...new Set([...step.write.map(({ name }) => name), ...neededProperties(step)])].map((name) => {
       const value = values[name];
       const changed = changedAtMs(record, name);
       return [name, { value: typeof value === 'string' ? value : '', happenedAtMs: happened(id, name, changed) }];

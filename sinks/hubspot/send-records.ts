@@ -5,6 +5,7 @@ import {
   decideWrites,
   needsHistory,
   needsPresent,
+  neededProperties,
   type PresentValue,
   presentValues,
   timeOf,
@@ -133,7 +134,7 @@ async function read(
   if (asked.length === 0) return [];
   const writes = asked.flatMap(({ search }) => search.step.write);
   const history = [...new Set(writes.filter(needsHistory).map(({ name }) => name))];
-  const present = writes.filter(needsPresent).map(({ name }) => name);
+  const present = asked.flatMap(({ search }) => neededProperties(search.step));
   const properties = [...new Set([...present, ...(idProperty === undefined ? [] : [idProperty])])];
   if (idProperty === 'email') properties.push('hs_additional_emails');
   const keys = [...new Set(asked.map(({ key }) => key))];
@@ -296,7 +297,7 @@ function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
 }
 
 function isRead(step: RecordStep, name: string): boolean {
-  return step.write.some((write) => write.name === name && needsPresent(write));
+  return neededProperties(step).includes(name);
 }
 
 /** Drops a clearing write if another step for the same record has a value for the property. */
