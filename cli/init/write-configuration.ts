@@ -78,8 +78,8 @@ const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = 
     '    create: true # false: only update',
     '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
     '      email: $lowercase(item.Email)',
-    '      firstname: { value: $firstName(item.Name), write: if-empty } # keeps what your colleagues entered',
-    '      lastname: { value: $lastName(item.Name), write: if-empty }',
+    `      firstname: { value: '$firstName(item.Name) ?: item.Name', write: if-empty } # keeps what your colleagues entered`,
+    `      lastname: { value: '$firstName(item.Name) ? $lastName(item.Name)', write: if-empty }`,
   ],
   postgres: ({ destination, secretVariable }) => [
     'type: postgres',

@@ -5,7 +5,7 @@ import type { CanvasClient, Reply } from './client.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { pathPart, referenceValue } from './grade-rules.js';
-import type { MappingView } from '../mapping/mapping-view.js';
+import { emptyView } from '../mapping/probe-view.js';
 
 /**
  * Checks that Canvas accepts the token, and that the courses and assignments with constant names exist and can be graded.
@@ -39,8 +39,8 @@ async function constantTarget({ course, assignment }: GradeKeys): Promise<Target
   if ([course, assignment].some((expression) => mentionedFields(expression).length > 0)) return undefined;
   try {
     const names = {
-      course: await course.evaluate(sampleView, 'course', referenceValue),
-      assignment: await assignment.evaluate(sampleView, 'assignment', referenceValue),
+      course: await course.evaluate(emptyView, 'course', referenceValue),
+      assignment: await assignment.evaluate(emptyView, 'assignment', referenceValue),
     };
     return names.course === null || names.assignment === null ? undefined : (names as Target);
   } catch {
@@ -100,25 +100,3 @@ function sentenceFor(reply: Exclude<Reply, { kind: 'ok' }>, what: string): strin
   };
   return `${what}: ${why[reply.kind]} (HTTP ${reply.status})`;
 }
-
-/** The view for expressions that read no field of it. */
-const sampleView: MappingView = {
-  item: null,
-  previous: null,
-  attendee: null,
-  session: null,
-  pigeonhole: null,
-  change: {
-    id: '00000000-0000-5000-8000-000000000000',
-    type: 'engagement.created',
-    timestamp: '2026-01-01T00:00:00.000Z',
-    workspace: '',
-    pigeonholeId: 0,
-    sessionId: null,
-    list: 'engagement',
-    key: '',
-    revision: 1,
-    sequence: 1,
-    data: null,
-  },
-};

@@ -1,10 +1,13 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
+import type { MappingView } from '../mapping/mapping-view.js';
+import { emptyView, viewOfText } from '../mapping/probe-view.js';
 import { isHeld, listOf } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './config.js';
 import { nameWarnings } from '../name-warnings.js';
+import { propertyValue } from './property-value.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;
 
@@ -51,6 +54,7 @@ export async function checkAccount(
       ...creationProblems(keys, path, { records, objects }),
       ...(await listProblems(client, keys, path, budget)),
     ];
+    lines.push(...(await emptyWarnings(keys, path, { records, objects })).map((text) => ({ ok: true, text })));
     if (keys.object === 'contacts' && keys.match?.includes('email') === true && objects.has('contacts')) {
       lines.push(...nameWarnings(keys.properties ?? {}, path).map((text) => ({ ok: true, text })));
     }
@@ -143,6 +147,50 @@ function creationProblems(
   const own = keys.create ? lacking(keys.object, Object.keys(keys.properties ?? {}), 'properties') : [];
   const given = ['email', ...Object.keys({ ...keys.contact, ...keys.contactProperties })];
   return createsContacts(keys, records) ? [...own, ...lacking('contacts', given, 'contactProperties')] : own;
+}
+
+/**
+ * Warns of required properties whose mapping can return nothing, so that some new records would become dead letters. It
+ * evaluates the mapping for an item whose fields are one word each, and for one without fields.
+ */
+async function emptyWarnings(
+  keys: RecordKeys,
+  path: string,
+  { records, objects }: { records: readonly RecordKeys[]; objects: ReadonlyMap<string, Pick<ObjectFacts, 'required'>> },
+): Promise<string[]> {
+  const warned = async (objectType: string, given: Readonly<Record<string, Expression>>, key: string) => {
+    const warnings: string[] = [];
+    for (const name of objects.get(objectType)?.required ?? []) {
+      const value = given[name];
+      const when = value === undefined ? undefined : await emptyWhen(value);
+      if (when === undefined) continue;
+      warnings.push(
+        `warning: ${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
+      );
+    }
+    return warnings;
+  };
+  const values = Object.entries(keys.properties ?? {}).filter(([name]) => keys.match?.includes(name) !== true);
+  const own = Object.fromEntries(values.map(([name, { value }]) => [name, value]));
+  return [
+    ...(keys.create ? await warned(keys.object, own, 'properties') : []),
+    ...(createsContacts(keys, records)
+      ? await warned('contacts', keys.contactProperties ?? {}, 'contactProperties')
+      : []),
+  ];
+}
+
+/** Describes the items for which an expression returns nothing; undefined if there are none, or it cannot be known. */
+async function emptyWhen(value: Expression): Promise<string | undefined> {
+  const isEmpty = async (view: MappingView): Promise<boolean> => {
+    try {
+      return ((await value.evaluate(view, '', propertyValue)) ?? '') === '';
+    } catch {
+      return false; // a failing mapping is reported with each item
+    }
+  };
+  if (await isEmpty(viewOfText(value, 'Ada'))) return 'a field of one word, such as the name "Ada"';
+  return (await isEmpty(emptyView)) ? 'an item without a value' : undefined;
 }
 
 /** Says whether contacts are created for the records of an entry, rather than by an entry for contacts before. */

@@ -53,7 +53,7 @@ describe('a service key', () => {
   it('warns where names of contacts who are found by e-mail would be replaced', async () => {
     const named = { email: 'item.Email', firstname: 'item.Name', lastname: { value: 'item.Name', write: 'if-empty' } };
     await open([{ ...contacts, properties: named }]);
-    expect((await linesOf()).filter(({ text }) => text.startsWith('warning'))).toEqual([
+    expect((await linesOf()).filter(({ text }) => text.includes('"always"'))).toEqual([
       { ok: true, text: expect.stringMatching(/records\[0\]\.properties\.firstname: "always" replaces the name/) },
     ]);
   });
@@ -91,6 +91,26 @@ describe('version 2026-09', () => {
     expect(failing.map(({ text }) => text)).toEqual([
       'crm.records[1].properties: HubSpot requires firstname of new contacts, and the mapping does not give it: add it',
     ]);
+  });
+
+  it.each([
+    ['item.Name', 'an item without a value'],
+    ['$firstName(item.Name)', 'a field of one word, such as the name "Ada"'],
+    ['$firstName($field("Name", "Full name"))', 'a field of one word, such as the name "Ada"'],
+    ['$firstName(item.Name) ?: item.Name', 'an item without a value'],
+    ['$firstName(item.Name) ?: "unknown"', null],
+    ['"Guest"', null],
+  ])('has its check say when the required value of %s is empty', async (firstname, when) => {
+    await open([{ ...contacts, properties: { email: 'item.Email', firstname } }]);
+    const { ok, failing } = await desk.check();
+    expect(failing).toEqual([]);
+    expect(ok.filter((text) => text.includes('dead letter'))).toEqual(
+      when === null
+        ? []
+        : [
+            `warning: crm.records[0].properties.firstname: HubSpot requires firstname of new contacts, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
+          ],
+    );
   });
 
   it('refuses a contact without a required value as a dead letter that names it, and takes the others', async () => {

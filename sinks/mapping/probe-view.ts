@@ -1,0 +1,46 @@
+import type { Expression } from './expression.js';
+import type { MappingView } from './mapping-view.js';
+import { mentionedFields } from './mentioned-fields.js';
+
+/** A view without any field, to evaluate what an expression gives if an item has none of them. */
+export const emptyView: MappingView = {
+  item: null,
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  change: {
+    id: '00000000-0000-5000-8000-000000000000',
+    type: 'engagement.created',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    workspace: '',
+    pigeonholeId: 0,
+    sessionId: null,
+    list: 'engagement',
+    key: '',
+    revision: 1,
+    sequence: 1,
+    data: null,
+  },
+};
+
+/** A view in which every field that an expression reads has the same text. */
+export function viewOfText(expression: Expression, text: string): MappingView {
+  const view = { ...emptyView, item: {}, attendee: {}, session: {}, pigeonhole: {}, previous: {} };
+  for (const mention of mentionedFields(expression)) {
+    if (mention.of === 'change') continue;
+    const [part, path] =
+      mention.of === 'field' ? ['item' as const, mention.names.slice(0, 1)] : [mention.of, mention.path];
+    set(view[part], path, text);
+  }
+  return view;
+}
+
+function set(object: Record<string, unknown>, [name, ...rest]: readonly string[], text: string): void {
+  if (name === undefined) return;
+  if (rest.length === 0) object[name] ??= text;
+  else {
+    if (typeof object[name] !== 'object') object[name] = {};
+    set(object[name] as Record<string, unknown>, rest, text);
+  }
+}
