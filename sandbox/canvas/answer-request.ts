@@ -1,7 +1,7 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { CanvasInstance } from './canvas-instance.js';
 import { CanvasRefusal, notFound } from './read-parameters.js';
-import { routes, type Call } from './routes.js';
+import { checkQuery, routes, type Call } from './routes.js';
 
 /** Answers as Canvas does. Checks the throttling bucket first, then the token, then the request. */
 export function answerRequest(canvas: CanvasInstance, request: DoubleRequest, url: string): DoubleAnswer {
@@ -60,5 +60,6 @@ function routed(call: Omit<Call, 'parts'>): DoubleAnswer {
   const { method, path } = call.request;
   const route = routes.find((each) => each.method === method && each.path.test(path));
   if (route === undefined) throw notFound();
+  checkQuery(call.request);
   return route.answer({ ...call, parts: route.path.exec(path)!.slice(1).map(decodeURIComponent) });
 }

@@ -98,6 +98,17 @@ describe('grades of many students', () => {
   });
 });
 
+describe('parameters that grading does not need', () => {
+  it.each([
+    ['update_grades', { grade_data: { '1001': { posted_grade: '1' } }, notify: true }],
+    ['update_grades', { grade_data: { '1001': { posted_grade: '1', text_comment: 'Ada' } } }],
+    ['1001?include[]=user', undefined],
+  ])('are refused: %s with %j', async (path, body) => {
+    const { call } = await canvas();
+    expect((await call(`${SUBMISSIONS}/${path}`, body)).status).toBe(400);
+  });
+});
+
 describe('a submission', () => {
   it('shows the last grade and who gave it, a teacher or the API', async () => {
     const { double, call, grade } = await canvas();
@@ -107,6 +118,10 @@ describe('a submission', () => {
     double.canvas.school.grade(course!.assignments[0]!, 1001, '75', 77);
     const { json } = await call(`${SUBMISSIONS}/sis_user_id:S001`);
     expect(json).toMatchObject({ user_id: 1001, grade: '75', score: 75, grader_id: 77, workflow_state: 'graded' });
+    double.canvas.school.excuse(course!.assignments[0]!, 1001);
+    expect((await call(`${SUBMISSIONS}/1001`)).json).toMatchObject({ grade: null, excused: true });
+    await grade({ '1001': '80' });
+    expect((await call(`${SUBMISSIONS}/1001`)).json).toMatchObject({ grade: '80', excused: false });
     await grade({ '1001': '' });
     expect((await call(`${SUBMISSIONS}/1001`)).json).toMatchObject({ grade: null, workflow_state: 'unsubmitted' });
   });

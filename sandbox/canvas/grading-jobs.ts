@@ -20,7 +20,7 @@ interface Job {
   readonly progress: Progress;
   readonly work: { readonly assignment: Assignment; readonly grades: Parameters };
   readonly course: Course;
-  readonly fault: JobFault | undefined;
+  fault: JobFault | undefined;
 }
 
 export interface JobOptions {
@@ -39,6 +39,10 @@ const GRADER_ID = 1;
 export class GradingJobs {
   private readonly jobs: Job[] = [];
   private readonly faults: JobFault[] = [];
+  /** Ids of students at whom every job fails, for example because their grade is locked. */
+  readonly failsAt = new Set<number>();
+  /** Ids of students whom the token's user may read and not grade, so that a job does not find them. */
+  readonly doesNotFind = new Set<number>();
 
   constructor(
     private readonly school: School,
@@ -49,6 +53,11 @@ export class GradingJobs {
   /** Applies one fault to each of the next jobs. */
   addFaults(...faults: readonly JobFault[]): void {
     this.faults.push(...faults);
+  }
+
+  /** Lets jobs that were stuck finish. */
+  releaseStuck(): void {
+    for (const job of this.jobs) if (job.fault?.kind === 'stuck') job.fault = undefined;
   }
 
   start(course: Course, work: Job['work']): Progress {
@@ -96,10 +105,11 @@ export class GradingJobs {
     for (const [reference, given] of Object.entries(work.grades)) {
       if (fault?.kind === 'fails' && graded === fault.afterStudents) return this.end(progress, 'failed', null);
       const user = this.school.user(reference);
-      if (user === undefined || !course.students.includes(user.id)) {
+      if (user === undefined || !course.students.includes(user.id) || this.doesNotFind.has(user.id)) {
         missing.push(reference);
         continue;
       }
+      if (this.failsAt.has(user.id)) return this.end(progress, 'failed', null);
       const posted =
         typeof given === 'object' && !Array.isArray(given) ? text(given as Parameters, 'posted_grade') : undefined;
       if (posted !== undefined) this.school.grade(work.assignment, user.id, posted, GRADER_ID);

@@ -18,7 +18,7 @@ export function assignmentJson(course: Course, assignment: Assignment): Record<s
 
 /** @param isPostedByHand whether a teacher must post grades; the double's grades are then never posted */
 export function submissionJson(submission: Submission, isPostedByHand: boolean): Record<string, unknown> {
-  const { id, assignmentId, userId, grade, score, graderId, gradedAtMs } = submission;
+  const { id, assignmentId, userId, grade, score, graderId, gradedAtMs, excused } = submission;
   return {
     id,
     assignment_id: assignmentId,
@@ -31,7 +31,7 @@ export function submissionJson(submission: Submission, isPostedByHand: boolean):
     graded_at: gradedAtMs === undefined ? null : instant(gradedAtMs),
     posted_at: gradedAtMs === undefined || isPostedByHand ? null : instant(gradedAtMs),
     grade_matches_current_submission: true,
-    excused: false,
+    excused,
     workflow_state: grade === null ? 'unsubmitted' : 'graded',
   };
 }

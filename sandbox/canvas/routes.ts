@@ -50,6 +50,18 @@ function route(method: string, path: string, answer: (call: Call) => DoubleAnswe
   return { method, path: new RegExp(`^${path}/?$`), answer };
 }
 
+/** Query parameters that a request may have, by what its path ends with. */
+const PARAMETERS: readonly (readonly [path: RegExp, names: readonly string[]])[] = [
+  [/\/permissions\/?$/, ['permissions[]']],
+  [/\/assignments\/?$/, ['search_term', 'per_page', 'page']],
+];
+
+/** Refuses a query parameter that no documented request of a sink has. */
+export function checkQuery({ path, query }: DoubleRequest): void {
+  const allowed = PARAMETERS.find(([pattern]) => pattern.test(path))?.[1] ?? [];
+  refuse([...query.keys()].filter((name) => !allowed.includes(name)));
+}
+
 /** Lists the assignments whose name contains `search_term`, which must have at least two characters. */
 function assignments(call: Call): DoubleAnswer {
   const course = courseOf(call);
@@ -63,8 +75,7 @@ function assignments(call: Call): DoubleAnswer {
 }
 
 /**
- * Accepts only the fields that a sink needs for a new assignment. (A) Refuses any other field, so that a test notices
- * it.
+ * Accepts only the fields that a sink needs for a new assignment.
  */
 function createAssignment(call: Call): DoubleAnswer {
   const course = courseOf(call);
@@ -73,7 +84,7 @@ function createAssignment(call: Call): DoubleAnswer {
   const given = nested({ assignment: assignment ?? {} }, 'assignment');
   const known = ['name', 'points_possible', 'grading_type', 'submission_types', 'published'];
   const unknown = [...Object.keys(more), ...Object.keys(given).filter((name) => !known.includes(name))];
-  if (unknown.length > 0) throw new CanvasRefusal(400, `not needed: ${unknown.join(', ')}`);
+  refuse(unknown);
   const name = text(given, 'name');
   if (name === undefined || name === '') throw new CanvasRefusal(400, 'the name is missing');
   const gradingType = text(given, 'grading_type') ?? 'points';
@@ -87,10 +98,18 @@ function createAssignment(call: Call): DoubleAnswer {
   return { status: 201, json: assignmentJson(course, added) };
 }
 
+/** (A) Refuses parameters that grading does not need, so that a test notices what is sent too much. */
+function refuse(parameters: readonly string[]): void {
+  if (parameters.length > 0) throw new CanvasRefusal(400, `not needed: ${parameters.join(', ')}`);
+}
+
 /** Starts a job that grades many students of one assignment. */
 function updateGrades(call: Call): DoubleAnswer {
   const course = courseOf(call);
-  const grades = nested(parametersOf(call), 'grade_data');
+  const { grade_data: data, ...more } = parametersOf(call);
+  const grades = nested({ grade_data: data ?? {} }, 'grade_data');
+  const names = Object.keys(grades).flatMap((user) => Object.keys(nested(grades, user)));
+  refuse([...Object.keys(more), ...names.filter((name) => name !== 'posted_grade')]);
   if (Object.keys(grades).length === 0) return { status: 400, json: "'grade_data' parameter required" };
   const assignment = published(call, course, call.parts[1]!);
   mustGrade(call);

@@ -32,6 +32,7 @@ export interface Submission extends Grade {
   /** 0 if the submission is not graded. */
   readonly graderId: number;
   readonly gradedAtMs: number | undefined;
+  readonly excused: boolean;
 }
 
 /** Content of a school. After setup, only grades change. */
@@ -122,17 +123,31 @@ export class School {
         score: null,
         graderId: 0,
         gradedAtMs: undefined,
+        excused: false,
       }
     );
   }
 
-  /** Stores a grade from the API or from a teacher. The last grade wins. */
+  /** Stores a grade from the API or from a teacher. The last grade wins; the same grade changes nothing. */
   grade(assignment: Assignment, userId: number, posted: string, graderId: number): Submission {
     const before = this.submission(assignment, userId);
     const grade = parseGrade(posted, assignment.gradingType, assignment.pointsPossible);
-    const graded = { ...before, ...grade, graderId, gradedAtMs: grade.grade === null ? undefined : this.now() };
+    if (!before.excused && grade.grade === before.grade && grade.score === before.score) return before;
+    const graded = {
+      ...before,
+      ...grade,
+      excused: false,
+      graderId,
+      gradedAtMs: grade.grade === null ? undefined : this.now(),
+    };
     this.submissions.set(`${assignment.id} ${userId}`, graded);
     return graded;
+  }
+
+  /** Excuses a student from an assignment, as a teacher does. */
+  excuse(assignment: Assignment, userId: number): void {
+    const none = { grade: null, score: null, gradedAtMs: undefined, excused: true };
+    this.submissions.set(`${assignment.id} ${userId}`, { ...this.submission(assignment, userId), ...none });
   }
 
   graded(): readonly Submission[] {
@@ -141,7 +156,7 @@ export class School {
 }
 
 /** The grading types of assignments that the stand-in supports. */
-export type GradingType = 'points' | 'percent' | 'pass_fail';
+export type GradingType = 'points' | 'percent' | 'pass_fail' | 'letter_grade';
 
 /** A grade as displayed and its points; both null if there is no grade. */
 interface Grade {
@@ -152,15 +167,38 @@ interface Grade {
 const PASSES = new Set(['pass', 'complete']);
 const FAILS = new Set(['fail', 'incomplete']);
 
+/** Canvas's default grading scheme: each letter, and the share of points from which on it is given. */
+const LETTERS: readonly (readonly [letter: string, from: number])[] = [
+  ['A', 94],
+  ['A-', 90],
+  ['B+', 87],
+  ['B', 84],
+  ['B-', 80],
+  ['C+', 77],
+  ['C', 74],
+  ['C-', 70],
+  ['D+', 67],
+  ['D', 64],
+  ['D-', 61],
+  ['F', 0],
+];
+
 /**
  * Parses a `posted_grade`. Documented, "Grade or comment on a submission": a number is points, a number with `%` is a
  * percentage of the possible points, `pass` and `complete` are all points, `fail` and `incomplete` are none. Points may
- * exceed the maximum. An empty string removes the grade; any other value is assumed to do the same.
+ * exceed the maximum. A letter counts in an assignment that is graded in letters: the best is worth all points, and
+ * every other one per cent less than the letter above it begins with (app/models/grading_standard.rb). An empty string
+ * removes the grade; any other value is assumed to do the same.
  */
 export function parseGrade(posted: string, gradingType: GradingType, pointsPossible: number): Grade {
   const value = posted.trim().toLowerCase();
   if (PASSES.has(value)) return shown(pointsPossible, gradingType, pointsPossible);
   if (FAILS.has(value)) return shown(0, gradingType, pointsPossible);
+  const at = gradingType === 'letter_grade' ? LETTERS.findIndex(([letter]) => letter.toLowerCase() === value) : -1;
+  if (at !== -1) {
+    const percent = at === 0 ? 100 : LETTERS[at - 1]![1] - 1;
+    return shown((percent / 100) * pointsPossible, gradingType, pointsPossible);
+  }
   if (!/^-?(\d+\.?\d*|\.\d+)%?$/.test(value)) return { grade: null, score: null };
   const number = Number.parseFloat(value);
   // A bare number is a percentage if the assignment is graded in percent.
@@ -178,6 +216,10 @@ function shown(score: number, gradingType: GradingType, pointsPossible: number):
         grade: `${pointsPossible === 0 ? 0 : Math.round((rounded / pointsPossible) * 10_000) / 100}%`,
         score: rounded,
       };
+    case 'letter_grade': {
+      const share = pointsPossible === 0 ? 0 : (rounded / pointsPossible) * 100;
+      return { grade: LETTERS.find(([, from]) => share >= from)?.[0] ?? 'F', score: rounded };
+    }
     default:
       return { grade: rounded > 0 ? 'complete' : 'incomplete', score: rounded };
   }

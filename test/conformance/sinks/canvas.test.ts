@@ -118,6 +118,7 @@ describe('the canvas sink', () => {
     await start({ queuedMs: 20, runningMs: 20 });
     expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 80));
+    expect(Object.values(memory)).toEqual([null]); // nothing of a job that is over
     expect((await attempt('send', all(80))).size).toBe(0);
     expect(kindsOf(await settle(all(66.666)))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 66.67));
