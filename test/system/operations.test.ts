@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
@@ -42,7 +41,7 @@ beforeAll(async () => {
   sandbox = startProgram('sandbox/main.js', ['--attendees', '60', '--seed', '9', '--frozen'], { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
   port = await freeTestPort();
-  hubspot = await startHubSpotDouble({ tokens: { 'hubspot-token': ALL_SCOPES } });
+  hubspot = await startHubSpotDouble();
   env = { SERVICE_KEY: 'sandbox-key', ALERT_SECRET: alertSecret, HUBSPOT_TOKEN: 'hubspot-token' };
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
