@@ -428,6 +428,7 @@ create table missing (
   state text not null default 'open'::text,
   hold bigint,
   confirm_at timestamp with time zone,
+  evident_at timestamp with time zone not null default now(),
   PRIMARY KEY (ref, list, key),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))

@@ -28,7 +28,7 @@ export async function endWalk(
   scope: PageScope,
   walk: OpenWalk,
   end: WalkEnd,
-  { pageHasNews, perPage }: { readonly pageHasNews: boolean; readonly perPage: number },
+  page: { readonly hasNews: boolean; readonly perPage: number; readonly requestedAt: Date },
 ): Promise<number> {
   const { order } = end.order;
   const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
@@ -50,9 +50,9 @@ export async function endWalk(
     ],
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
-  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, perPage }) : 0;
+  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, ...page }) : 0;
   // The first sweep finds existing items: it does not show activity.
-  const foundNews = lease.sweeps > 0 && (end.foundNews || pageHasNews || deleted > 0);
+  const foundNews = lease.sweeps > 0 && (end.foundNews || page.hasNews || deleted > 0);
   if (end.next !== null) {
     const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
     await tx.query(
@@ -72,7 +72,7 @@ async function endSweep(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  { limits, next, perPage }: WalkEnd & { readonly perPage: number },
+  { limits, next, perPage, requestedAt }: WalkEnd & { readonly perPage: number; readonly requestedAt: Date },
 ): Promise<number> {
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
@@ -106,7 +106,7 @@ async function endSweep(
     return 0;
   }
   const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
-  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage });
+  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage, endedAt: requestedAt });
 }
 
 /** Returns since when walks have shown these keys in this sequence, whatever the cursors and page boundaries. */

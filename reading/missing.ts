@@ -26,6 +26,7 @@ const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
  * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
  * that it showed are no longer missing. Then deletes items whose absence is proved. Rows that were last seen after the
  * walk's first request are left out.
+ * @param options.endedAt instant of the request for the walk's last page; only then was an absence evident
  * @returns the number of deleted items
  */
 export async function settleMissing(
@@ -33,7 +34,7 @@ export async function settleMissing(
   lease: StreamLease,
   scope: PageScope,
   walk: OpenWalk,
-  options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number },
+  options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number; endedAt: Date },
 ): Promise<number> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
@@ -42,11 +43,11 @@ export async function settleMissing(
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
   const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
-    `insert into missing (ref, list, key, stream_id, since, walks)
-     select $1, $2, n.key, $3, $4, n.between::int from unnest($5::text[], $6::boolean[]) as n (key, between)
+    `insert into missing (ref, list, key, stream_id, since, walks, evident_at)
+     select $1, $2, n.key, $3, $4, n.between::int, $7 from unnest($5::text[], $6::boolean[]) as n (key, between)
      on conflict (ref, list, key) do update set walks = missing.walks + excluded.walks, stream_id = excluded.stream_id
      returning key, walks, since, lacked_at, state`,
-    [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, between],
+    [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, between, options.endedAt],
   );
   const firstAt = walk.firstAt!.getTime();
   const proved = rows.filter(
@@ -140,7 +141,9 @@ export async function removeProved(
 /**
  * Returns the keys that were also absent from an earlier, separate response. If a large part of the stream has gone
  * missing recently, the two requests must be at least `confirmMs` apart; all its missing items count, because a filtered
- * response shows only some of them. Stores, for each key, the earliest time at which a response can confirm its absence.
+ * response shows only some of them. The time counts from the end of the walk (`evident_at`): a long walk may have started
+ * minutes before the short page that ended it. Stores, for each key, the earliest time at which a response can confirm
+ * its absence.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -153,12 +156,12 @@ async function confirmedKeys(
   const [stream] = await tx.query<{ items: number; lost: number }>(
     `select (select count(*) from items where ref = $1 and list = $2 and stream_id = $3 and payload is not null)::int as items,
        (select count(*) from missing where stream_id = $3 and state = 'open'
-          and since > $4::timestamptz - $5 * interval '1 millisecond')::int as lost`,
+          and evident_at > $4::timestamptz - $5 * interval '1 millisecond')::int as lost`,
     [lease.ref, lease.list, lease.streamId, at, limits.confirmMs],
   );
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, stream!.lost), stream!.items);
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
-    `update missing set confirm_at = greatest(confirm_at, since + $5 * interval '1 millisecond')
+    `update missing set confirm_at = greatest(confirm_at, evident_at + $5 * interval '1 millisecond')
      where ref = $1 and list = $2 and key = any($3::text[])
      returning key, since < $4 and confirm_at <= $4 as confirmed`,
     [lease.ref, lease.list, keys, at, waitMs],
@@ -255,7 +258,7 @@ export async function confirmMissing(
     `update streams s set due_at = least(s.due_at, now() + next.wait),
        sweep_due_at = case when next.confirms then least(s.sweep_due_at, now() + next.wait) else s.sweep_due_at end
      from (
-       select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - w.swept_from, interval '0') end) as wait,
+       select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - now(), interval '0') end) as wait,
          bool_or(m.confirm_at is not null) as confirms
        from missing m
          cross join lateral (select foreign_rows, swept_from from streams where id = m.stream_id limit 1) w

@@ -23,6 +23,8 @@ interface PageBasics {
   readonly end: WalkEnd | null;
   /** The service's page size. */
   readonly perPage: number;
+  /** A row last seen by a later request is newer than this page and stays as it is. */
+  readonly requestedAt: Date;
   /**
    * Sinks to wake if the page has changes: those that want this list, and those whose view of a person it can change
    * (`sinkIdsFor`).
@@ -33,8 +35,6 @@ interface PageBasics {
 /** A page as read: its items and the walk's position. */
 export interface PageRecord extends PageBasics, Source {
   readonly items: readonly SeenItem[];
-  /** A row last seen by a later request is newer than this page and stays as it is. */
-  readonly requestedAt: Date;
   /** `readingRules` under which the items were read. */
   readonly rules: string;
   /** Highest id on the page; null if the list has no ids. */
@@ -245,12 +245,12 @@ async function endWith(
   tx: Queryable,
   lease: StreamLease,
   scope: PageScope,
-  { walk, end, perPage }: PageBasics,
+  { walk, end, perPage, requestedAt }: PageBasics,
   hasNews: boolean,
 ): Promise<number> {
   return walk === null || end === null
     ? 0
-    : await endWalk(ledger, tx, lease, scope, walk, end, { pageHasNews: hasNews, perPage });
+    : await endWalk(ledger, tx, lease, scope, walk, end, { hasNews, perPage, requestedAt });
 }
 
 /** Reviews the visibility of items whose session or Q&A question changed its anonymity. */

@@ -250,6 +250,7 @@ async function storePage(
             limits: deletionLimitsOf(reading),
           },
     perPage: page.perPage,
+    requestedAt: new Date(page.requestedAt),
     sinkIds: sinkIdsFor(reading, lease.list),
   };
   const ordinal = walk.pages - 1;
@@ -270,7 +271,6 @@ async function storePage(
   const result = await recordPage(deps.ledger, lease, {
     ...basics,
     items,
-    requestedAt: new Date(page.requestedAt),
     requestId: page.requestId,
     readAs: `${walk.kind}, page ${walk.pages}`,
     rules: rulesOf(reading),

@@ -28,7 +28,8 @@ async function sweepsEnd(stage: Stage, scene: Scene, times: number): Promise<voi
 async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
   await stage.db.query(
-    `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours'`,
+    `update missing set since = since - interval '25 hours', evident_at = evident_at - interval '25 hours',
+       confirm_at = confirm_at - interval '25 hours'`,
   );
 }
 

@@ -55,7 +55,8 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual(['attendees.created']);
     await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
     await stage.db.query(
-      `update missing set since = since - interval '25 hours', confirm_at = confirm_at - interval '25 hours'`,
+      `update missing set since = since - interval '25 hours', evident_at = evident_at - interval '25 hours',
+       confirm_at = confirm_at - interval '25 hours'`,
     );
     await sweep(stage, scene);
     expect(archived(scene, 'attendees', 15).map(({ type }) => type)).toEqual([

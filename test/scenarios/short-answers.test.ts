@@ -111,6 +111,24 @@ describe.each(kinds)('an answer with status 200 that shows much less than before
     expect(deletions(scene)).toEqual([]);
   });
 
+  it.each([0, 1, 2])('deletes nothing where a walk of a minute ends too early, and %i answers later', async (skip) => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('poll-mcq-votes', ...numbers(45).map((id) => pollVote(id, { id, anonymous: false }, 1)));
+    const scene = await stage.scene({ sync: noBreaker });
+    await scene.settle();
+    await stage.fault({ kind: 'error', code: 5000, list: 'poll-mcq-votes', hasCursor: true, skip: 2, next: 1 });
+    await poll(stage, scene);
+    expect(await stage.db.query(`select pages from walks where kind = 'sweep'`)).toEqual([{ pages: 2 }]);
+    await stage.timePasses(60 * second);
+    await stage.fault({ kind: 'shortList', list: 'poll-mcq-votes', skip });
+    await poll(stage, scene);
+    const [row] = await stage.db.query<{ n: number }>('select count(*)::int as n from missing');
+    expect(row!.n).toBeGreaterThan(10);
+    expect(deletions(scene)).toEqual([]);
+  });
+
   it('deletes nothing by two walks of many pages that end too early within the time to confirm', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
