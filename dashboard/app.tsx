@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallerView } from '../api/tokens.js';
 import type { Overview as OverviewAnswer } from '../api/syncs.js';
-import { caller } from './asking/caller.js';
+import { caller, connection } from './asking/connection.js';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
 import { Deletions } from './pages/deletions.js';
@@ -15,14 +15,12 @@ import { Pigeonhole } from './pages/pigeonhole.js';
 import { Ready } from './pages/ready.js';
 import { Sink } from './pages/sink.js';
 import { Workspace } from './pages/workspace.js';
-import { QuestionDialog } from './parts/question-dialog.js';
-import { TokenDialog } from './parts/token-dialog.js';
+import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
 import { address, type Route, routeOf } from './route.js';
 import { counted } from '../base/words.js';
-import { connection } from './asking/connection.js';
 import { useStore } from './asking/store.js';
 import { For } from './parts/time.js';
-import { dismiss, notices } from './asking/notices.js';
+import { dismiss, notices } from './asking/act.js';
 import { capitalized } from './words.js';
 
 /** The frame around every page. */

@@ -1,5 +1,13 @@
 import { importOutcomes } from '../importing/desk/import-views.js';
-import { needsAPerson, outcomeWords, rowsDone } from './import-state.js';
+import {
+  needsAPerson,
+  outcomeWords,
+  rowsDone,
+  type Progress,
+  rowsPerSecond,
+  secondsLeft,
+  withProgress,
+} from './import-state.js';
 
 const none = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0])) as Record<
   (typeof importOutcomes)[number],
@@ -28,5 +36,53 @@ describe('the state of an import', () => {
   it('has a remedy for exactly those outcomes', () => {
     const withTodo = importOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
     expect(withTodo).toEqual(importOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
+  });
+});
+
+describe('the rate of an import', () => {
+  it.each<[string, readonly Progress[], number | null]>([
+    ['is unknown without a measurement', [], null],
+    ['is unknown after one measurement', [{ atMs: 0, done: 5 }], null],
+    [
+      'is unknown after two measurements within a second',
+      [
+        { atMs: 0, done: 5 },
+        { atMs: 999, done: 9 },
+      ],
+      null,
+    ],
+    [
+      'is rows per second',
+      [
+        { atMs: 0, done: 100 },
+        { atMs: 2000, done: 150 },
+      ],
+      25,
+    ],
+    [
+      'is 0 while no row is settled',
+      [
+        { atMs: 0, done: 100 },
+        { atMs: 5000, done: 100 },
+      ],
+      0,
+    ],
+  ])('%s', (_, seen, perSecond) => {
+    expect(rowsPerSecond(seen)).toBe(perSecond);
+  });
+
+  it('drops measurements older than 30 s', () => {
+    const seen = withProgress(
+      [
+        { atMs: 0, done: 0 },
+        { atMs: 20_000, done: 10 },
+      ],
+      { atMs: 40_000, done: 30 },
+    );
+    expect(seen.map(({ atMs }) => atMs)).toEqual([20_000, 40_000]);
+  });
+
+  it('gives the time left, except while no row is settled', () => {
+    expect([secondsLeft(50, 25), secondsLeft(50, 0), secondsLeft(50, null)]).toEqual([2, null, null]);
   });
 });

@@ -1,5 +1,13 @@
 import { counted, formatDistance, formatSpan, grouped } from '../base/words.js';
-import { capitalized, rowsInWords, splitAtInstants } from './words.js';
+import {
+  capitalized,
+  rowsInWords,
+  splitAtInstants,
+  labelOf,
+  readingState,
+  sinkState,
+  troubleHeading,
+} from './words.js';
 
 describe('formatted numbers and times', () => {
   it.each([
@@ -45,5 +53,59 @@ describe('formatted numbers and times', () => {
       { text: '2026-11-21T09:30Z', instant: true },
       { text: '.', instant: false },
     ]);
+  });
+});
+
+type Trouble = Parameters<typeof labelOf>[0];
+const failing: Trouble = { code: 'sink-failing', severity: 'error', stops: true };
+const withholding: Trouble = { code: 'sink-withholding', severity: 'error', stops: false };
+const late: Trouble = { code: 'reading-late', severity: 'warning', stops: false };
+const letters: Trouble = { code: 'dead-letters', severity: 'warning', stops: false };
+const observing: Trouble = { code: 'sink-observing', severity: 'notice', stops: false };
+
+describe('the words of the page for problems', () => {
+  it('say "Stopped" only for problems that stop something', () => {
+    expect([failing, withholding, late, observing].map(labelOf)).toEqual(['Stopped', 'Problem', 'Warning', 'Note']);
+  });
+
+  it.each<[string | null, readonly Trouble[]]>([
+    ['One thing has stopped', [failing, late]],
+    ['2 things have stopped', [failing, failing]],
+    ['One problem', [withholding, late]],
+    ['2 problems', [failing, withholding]],
+    ['One warning', [late, observing]],
+    [null, [observing]],
+  ])('have the heading %p', (heading, troubles) => {
+    expect(troubleHeading(troubles)).toBe(heading);
+  });
+
+  it.each<[string, string, readonly Trouble[]]>([
+    ['good', 'up to date', [observing]],
+    ['bad', '1 problem', [withholding, letters]],
+    ['bad', '1 problem', [failing]],
+    ['warning', 'late', [late]],
+    ['warning', '1 warning', [letters]],
+  ])('have the tone %s and the label %p for reading', (tone, word, troubles) => {
+    expect(readingState('working', troubles)).toEqual([tone, word]);
+    expect(readingState('paused', troubles)).toEqual(['bad', 'paused']);
+  });
+
+  it('show a waiting sync as bad once one of its sinks has stopped', () => {
+    expect(readingState('waiting', [late])).toEqual(['warning', 'waiting']);
+    expect(readingState('waiting', [late, failing])).toEqual(['bad', 'waiting, 1 problem']);
+    expect(readingState('backfilling', [failing, withholding])).toEqual(['bad', 'first read, 2 problems']);
+  });
+
+  it('never show a sink with a problem as up to date', () => {
+    const sink = { state: 'working', backlog: 0, withholding: [], observation: null, approval: null } as const;
+    const state = (given: object, ...troubles: Trouble[]) => sinkState({ ...sink, ...given, troubles });
+    expect(state({})).toEqual(['good', 'up to date']);
+    expect(state({ backlog: 1 })).toEqual(['busy', 'sending']);
+    expect(state({ backlog: 1 }, { ...letters, code: 'sink-behind' })).toEqual(['warning', 'behind']);
+    expect(state({}, letters)).toEqual(['warning', 'dead letters']);
+    expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);
+    expect(state({ observation: {} }, observing)).toEqual(['quiet', 'observing']);
+    expect(state({ observation: {}, withholding: [{}] }, observing)).toEqual(['bad', 'would withhold too much']);
+    expect(state({ state: 'failing' }, failing)).toEqual(['bad', 'failing']);
   });
 });

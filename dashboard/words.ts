@@ -1,4 +1,6 @@
 import { counted, grouped } from '../base/words.js';
+import type { WorkState } from '../operations/status-view.js';
+import type { Trouble } from '../operations/find-problems.js';
 
 /** "row 7", "1,250 rows (2, 3, 4, …)". @param first the first rows in the order of the file */
 export function rowsInWords(rows: number, first: readonly number[]): string {
@@ -24,4 +26,79 @@ export function splitAtInstants(sentence: string): { readonly text: string; read
 export function capitalized(sentence: string): string {
   if (sentence.startsWith('pigeonpost ')) return sentence;
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/**
+ * Tone of a state. Each tone has a mark of its own shape as well as a colour, for readers who cannot distinguish
+ * colours.
+ */
+export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
+export type ToneAndWord = readonly [Tone, string];
+
+type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
+
+/** Returns the label in front of a problem. Pure. */
+export function labelOf({ severity, stops }: TroubleKind): string {
+  if (stops) return 'Stopped';
+  return { error: 'Problem', warning: 'Warning', notice: 'Note' }[severity];
+}
+
+/** Returns the heading for the open problems; null if there are only notices or none. Pure. */
+export function troubleHeading(troubles: readonly TroubleKind[]): string | null {
+  const errors = troubles.filter(({ severity }) => severity === 'error');
+  const warnings = troubles.filter(({ severity }) => severity === 'warning');
+  if (errors.length > 0 && errors.every(({ stops }) => stops)) {
+    return errors.length === 1 ? 'One thing has stopped' : `${errors.length} things have stopped`;
+  }
+  if (errors.length > 0) return errors.length === 1 ? 'One problem' : `${errors.length} problems`;
+  if (warnings.length === 0) return null;
+  return warnings.length === 1 ? 'One warning' : `${warnings.length} warnings`;
+}
+
+const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
+  working: ['good', 'up to date'],
+  backfilling: ['busy', 'first read'],
+  waiting: ['warning', 'waiting'],
+  paused: ['bad', 'paused'],
+  failing: ['bad', 'failing'],
+};
+
+/**
+ * Returns the tone and label of a sync, a workspace or a pigeonhole. If it is read on time but has problems, such as a
+ * failing sink of the sync, the label counts the problems. If it waits or is read for the first time, the label says so
+ * and counts them. Pure.
+ */
+export function readingState(state: WorkState, troubles: readonly TroubleKind[]): ToneAndWord {
+  const errors = troubles.filter(({ severity }) => severity === 'error').length;
+  const warnings = troubles.filter(({ severity }) => severity === 'warning').length;
+  if ((state === 'waiting' || state === 'backfilling') && errors > 0) {
+    return ['bad', `${stateWords[state][1]}, ${counted(errors, 'problem')}`];
+  }
+  if (state !== 'working' || errors + warnings === 0) return stateWords[state];
+  if (errors > 0) return ['bad', counted(errors, 'problem')];
+  return troubles.some(({ code }) => code === 'reading-late')
+    ? ['warning', 'late']
+    : ['warning', counted(warnings, 'warning')];
+}
+
+interface SinkStatus {
+  readonly state: WorkState;
+  readonly backlog: number;
+  readonly withholding: readonly object[];
+  readonly observation: object | null;
+  readonly approval: object | null;
+  readonly troubles: readonly TroubleKind[];
+}
+
+/** Returns the tone and label of a sink. Pure. */
+export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStatus): ToneAndWord {
+  const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
+  if (state !== 'working') return stateWords[state];
+  if (observation !== null && approval === null) {
+    return withholding.length > 0 ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
+  }
+  if (withholding.length > 0) return ['bad', 'withholds too much'];
+  if (has('sink-behind')) return ['warning', 'behind'];
+  if (has('dead-letters')) return ['warning', 'dead letters'];
+  return backlog > 0 ? ['busy', 'sending'] : stateWords.working;
 }

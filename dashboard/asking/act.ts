@@ -1,8 +1,8 @@
 import type { Action } from '../../operations/action.js';
 import { ask, Problem } from './ask.js';
-import { tell } from './notices.js';
-import { askPerson } from './questions.js';
 import { askAgain } from './use-asked.js';
+import type { ComponentChildren } from 'preact';
+import { Store } from './store.js';
 
 /**
  * Runs an action, shows a notice with its result, and reloads the page's data. Never throws: a refusal is shown in the
@@ -60,4 +60,60 @@ export async function act(action: Action): Promise<void> {
     () => ask('/api/actions', { json: reason === '' ? action : { ...action, reason } }),
     () => `${called} ${doneWords[action.do]}`,
   );
+}
+
+/** A confirmation before an action. */
+export interface Question {
+  readonly title: string;
+  readonly body: ComponentChildren;
+  /** Label of the button that confirms. */
+  readonly confirm: string;
+  /** Cannot be undone from here. */
+  readonly grave?: boolean;
+  /** Optional text field; absent: none. */
+  readonly field?: { readonly label: string; readonly hint: string };
+}
+
+/** @internal for the dialog, which shows the question and answers it */
+export interface OpenQuestion extends Question {
+  readonly answer: (given: string | null) => void;
+}
+
+export const openQuestion = new Store<OpenQuestion | null>(null);
+
+/** @returns the text of the field, empty without a text or a field; null if the person cancels */
+export async function askPerson(question: Question): Promise<string | null> {
+  openQuestion.value?.answer(null);
+  return await new Promise((resolve) => {
+    openQuestion.set({
+      ...question,
+      answer: (given) => {
+        openQuestion.set(null);
+        resolve(given);
+      },
+    });
+  });
+}
+
+/** Results of actions, shown at the edge of the page for some seconds. */
+export interface Notice {
+  readonly id: number;
+  readonly kind: 'done' | 'failed';
+  readonly text: string;
+}
+
+export const notices = new Store<readonly Notice[]>([]);
+
+const shownForMs = { done: 6000, failed: 15_000 } as const;
+let last = 0;
+
+export function tell(kind: Notice['kind'], text: string): void {
+  last += 1;
+  const id = last;
+  notices.set([...notices.value.slice(-3), { id, kind, text }]);
+  setTimeout(() => dismiss(id), shownForMs[kind]);
+}
+
+export function dismiss(id: number): void {
+  notices.set(notices.value.filter((notice) => notice.id !== id));
 }

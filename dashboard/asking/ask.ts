@@ -1,5 +1,12 @@
-import { connection, noteLost, noteReached, noteTokenWanted, storedToken, storeToken } from './connection.js';
-import { learnServerTime } from './server-clock.js';
+import {
+  connection,
+  noteLost,
+  noteReached,
+  noteTokenWanted,
+  storedToken,
+  storeToken,
+  learnServerTime,
+} from './connection.js';
 
 /** A problem that the API reports. */
 export class Problem extends Error {
@@ -79,4 +86,14 @@ async function problemOf(answer: Response, token: string | null): Promise<Proble
   } else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);
   else noteReached();
   return new Problem(answer.status, detail, answer.headers.get('x-request-id'));
+}
+
+/** Saves the body of a response as a file. A plain link cannot send the token that the request needs. */
+export async function saveFile(answer: Response, name: string): Promise<void> {
+  const address = URL.createObjectURL(await answer.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -1,4 +1,5 @@
-import { Store } from './store.js';
+import { Store, useStore } from './store.js';
+import type { CallerView } from '../../api/tokens.js';
 
 /**
  * State of the connection to the server.
@@ -40,4 +41,34 @@ export function storedToken(): string | null {
 export function storeToken(token: string | null): void {
   if (token === null) sessionStorage.removeItem(key);
   else sessionStorage.setItem(key, token);
+}
+
+/**
+ * Number of milliseconds by which this machine's clock is behind the server's. Ages such as "3 s ago" use the server's
+ * clock.
+ */
+let behindMs = 0;
+
+/** Smaller differences are ignored: the header has whole seconds, and responses take time to arrive. */
+const minDifferenceMs = 3000;
+
+export function learnServerTime(dateHeader: string | null): void {
+  const at = Date.parse(dateHeader ?? '');
+  if (Number.isNaN(at)) return;
+  const found = at - Date.now();
+  behindMs = Math.abs(found) > minDifferenceMs ? found : 0;
+}
+
+export function serverNow(): number {
+  return Date.now() + behindMs;
+}
+
+/** The caller as the server knows it; null until the server has responded. */
+export const caller = new Store<CallerView | null>(null);
+
+export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
+
+/** Whether the caller has this right. Hides buttons that the server would refuse. */
+export function useMay(right: Right): boolean {
+  return useStore(caller)?.rights.includes(right) ?? false;
 }

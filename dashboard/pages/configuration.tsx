@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { AppliedConfiguration, ConfigurationPlan } from '../../operations/configuration-plan.js';
 import type { Overview } from '../../api/syncs.js';
-import { carryOut } from '../asking/act.js';
+import { carryOut, askPerson } from '../asking/act.js';
 import { ask, Problem } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
-import { askPerson } from '../asking/questions.js';
+import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/button.js';
-import { PageHead } from '../parts/page-head.js';
-import { Panel } from '../parts/panel.js';
+import { PageHead, Panel } from '../parts/panel.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 

@@ -1,14 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Decision, HeldDeletions } from '../../api/deletions.js';
-import { carryOut } from '../asking/act.js';
+import { carryOut, askPerson } from '../asking/act.js';
 import { ask } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
-import { askPerson } from '../asking/questions.js';
+import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
-import { PageHead } from '../parts/page-head.js';
-import { Panel } from '../parts/panel.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';

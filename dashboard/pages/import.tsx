@@ -1,18 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ImportOutcome, ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
-import { carryOut } from '../asking/act.js';
-import { ask, askFor } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
-import { askPerson } from '../asking/questions.js';
-import { saveFile } from '../asking/save-file.js';
+import { carryOut, askPerson } from '../asking/act.js';
+import { ask, askFor, saveFile } from '../asking/ask.js';
+import { useMay } from '../asking/connection.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import { countOf, needsAPerson, outcomeWords, rowsDone } from '../import-state.js';
-import { type Progress, rowsPerSecond, secondsLeft, withProgress } from '../pace.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import {
+  countOf,
+  needsAPerson,
+  outcomeWords,
+  rowsDone,
+  type Progress,
+  rowsPerSecond,
+  secondsLeft,
+  withProgress,
+} from '../import-state.js';
+import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
-import { PageHead } from '../parts/page-head.js';
-import { Fact, Facts, Panel } from '../parts/panel.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';

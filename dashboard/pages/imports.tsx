@@ -1,9 +1,8 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { useMay } from '../asking/caller.js';
-import { useParts } from '../asking/all-parts.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { useMay } from '../asking/connection.js';
+import { useParts } from '../asking/use-asked.js';
+import { AwaitAnswer, PageHead } from '../parts/panel.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
-import { PageHead } from '../parts/page-head.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';

@@ -1,22 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { Why, WhySink } from '../../api/why.js';
 import { ask, Problem } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
-import { useRemembered } from '../asking/remembered.js';
+import { useMay } from '../asking/connection.js';
+import { useRemembered } from '../asking/store.js';
 import { useAsked } from '../asking/use-asked.js';
-import { listNames } from '../list-names.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { listNames, Choice } from '../parts/inputs.js';
+import { AwaitAnswer, PageHead, Fact, Facts, Panel, Written } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
-import { PageHead } from '../parts/page-head.js';
-import { Fact, Facts, Panel } from '../parts/panel.js';
-import { Choice } from '../parts/pigeonhole-table.js';
 import { StateWord } from '../parts/state-word.js';
-import type { Tone } from '../trouble-words.js';
+import { type Tone, capitalized } from '../words.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
-import { Written } from '../parts/written.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
-import { capitalized } from '../words.js';
 
 interface Named {
   readonly list: string | null;

@@ -1,16 +1,15 @@
 import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { AwaitAnswer, Panel } from '../parts/panel.js';
 import { ReadAge } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
-import { Panel } from '../parts/panel.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
 import { ReadingState, SinkState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { troubleHeading } from '../trouble-words.js';
+import { troubleHeading } from '../words.js';
 import { counted, grouped } from '../../base/words.js';
 
 /** Shows whether data flows, and the problems if it does not. */

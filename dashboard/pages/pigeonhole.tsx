@@ -1,12 +1,9 @@
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
-import { allParts } from '../asking/all-parts.js';
-import { useAsked, useAsking } from '../asking/use-asked.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { allParts, useAsked, useAsking } from '../asking/use-asked.js';
+import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
 import { Cadences } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
-import { PageHead } from '../parts/page-head.js';
-import { Fact, Facts, Panel } from '../parts/panel.js';
-import { PauseButton, ReadButtons } from '../parts/pause-button.js';
+import { PauseButton, ReadButtons, Button } from '../parts/button.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
 import { ReadingState } from '../parts/state-word.js';
 import { StreamTable } from '../parts/stream-table.js';
@@ -15,11 +12,8 @@ import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { ask } from '../asking/ask.js';
-import { carryOut } from '../asking/act.js';
-import { useMay } from '../asking/caller.js';
-import { tell } from '../asking/notices.js';
-import { askPerson } from '../asking/questions.js';
-import { Button } from '../parts/button.js';
+import { carryOut, askPerson, tell } from '../asking/act.js';
+import { useMay } from '../asking/connection.js';
 
 interface PigeonholeName {
   readonly workspace: string;

@@ -1,12 +1,11 @@
 import { useAsked, askAgain } from '../asking/use-asked.js';
-import { AwaitAnswer } from '../parts/await-answer.js';
+import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
-import { type Check, CheckList } from '../parts/check-list.js';
-import { PageHead } from '../parts/page-head.js';
-import { Panel } from '../parts/panel.js';
 import { StateWord } from '../parts/state-word.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
+import { capitalized, type Tone } from '../words.js';
+import { Sentence } from '../parts/time.js';
 
 /** Response of `GET /api/pigeonholes/{id}/ready`. */
 export interface Readiness {
@@ -53,5 +52,56 @@ function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readine
     <StateWord tone="good">Ready</StateWord>
   ) : (
     <StateWord tone="warning">{`Ready, with ${counted(open, 'check')} to review`}</StateWord>
+  );
+}
+
+/** Result of one check before an event. */
+export interface Check {
+  readonly id: string;
+  readonly label: string;
+  readonly state: 'ok' | 'warning' | 'failed' | 'unknown';
+  readonly says: string;
+  readonly todo?: string | null;
+}
+
+const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
+
+/** A list of checks, failed ones first. */
+export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
+  return (
+    <ul class="checks">
+      {checks
+        .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+        .map((check) => (
+          <OneCheck key={check.id} check={check} />
+        ))}
+    </ul>
+  );
+}
+
+const shown: Readonly<Record<Check['state'], readonly [Tone, string]>> = {
+  ok: ['good', 'OK'],
+  warning: ['warning', 'warning'],
+  failed: ['bad', 'not ready'],
+  unknown: ['quiet', 'unknown'],
+};
+
+function OneCheck({ check: { label, state, says, todo } }: { readonly check: Check }) {
+  const [tone, word] = shown[state];
+  return (
+    <li>
+      <StateWord tone={tone}>{word}</StateWord>
+      <div>
+        <b>{capitalized(label)}</b>
+        <p>
+          <Sentence text={capitalized(says)} />
+        </p>
+        {todo == null ? null : (
+          <p class="todo">
+            <Sentence text={capitalized(todo)} />
+          </p>
+        )}
+      </div>
+    </li>
   );
 }

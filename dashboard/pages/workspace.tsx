@@ -1,8 +1,8 @@
 import type { Status } from '../../operations/status-view.js';
 import type { Overview } from '../../api/syncs.js';
 import { useAsked } from '../asking/use-asked.js';
-import { PageHead } from '../parts/page-head.js';
-import { PauseButton, ReadButtons } from '../parts/pause-button.js';
+import { PageHead } from '../parts/panel.js';
+import { PauseButton, ReadButtons } from '../parts/button.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
 import { ReadingState } from '../parts/state-word.js';

@@ -2,7 +2,7 @@ import type { ImportView } from '../../importing/desk/import-views.js';
 import { needsAPerson, rowsDone } from '../import-state.js';
 import { grouped } from '../../base/words.js';
 import { StateWord } from './state-word.js';
-import type { Tone } from '../trouble-words.js';
+import type { Tone } from '../words.js';
 
 const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
   staging: ['busy', 'reading the file'],

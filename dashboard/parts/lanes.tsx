@@ -1,10 +1,8 @@
 import type { LaneView } from '../../api/sinks.js';
-import { allParts } from '../asking/all-parts.js';
-import { useAsking } from '../asking/use-asked.js';
+import { allParts, useAsking } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer } from './await-answer.js';
-import { Panel } from './panel.js';
+import { AwaitAnswer, Panel } from './panel.js';
 import { StateWord } from './state-word.js';
 import { Ago } from './time.js';
 

@@ -1,9 +1,8 @@
 import { useAsked } from '../asking/use-asked.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer } from './await-answer.js';
-import { Panel } from './panel.js';
+import { AwaitAnswer, Panel } from './panel.js';
 import { StateWord } from './state-word.js';
-import type { Tone } from '../trouble-words.js';
+import type { Tone } from '../words.js';
 
 interface Outcome {
   readonly list: string;

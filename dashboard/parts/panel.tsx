@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import type { Asked } from '../asking/use-asked.js';
+import { capitalized } from '../words.js';
+import { useAfter } from './time.js';
 
-interface Props {
+interface PanelProps {
   readonly title: string;
   /** Beside the title: a number or a button. */
   readonly aside?: ComponentChildren;
@@ -9,7 +12,7 @@ interface Props {
   readonly id?: string;
 }
 
-export function Panel({ title, aside, children, id }: Props) {
+export function Panel({ title, aside, children, id }: PanelProps) {
   const heading = `${id ?? title.toLowerCase().replace(/[^a-z]+/g, '-')}-title`;
   return (
     <section class="panel" id={id} aria-labelledby={heading} tabIndex={id === undefined ? undefined : -1}>
@@ -45,4 +48,66 @@ export function Fact({
 
 export function Facts({ children }: { readonly children: ComponentChildren }) {
   return <dl class="facts">{children}</dl>;
+}
+
+interface PageHeadProps {
+  readonly title: string;
+  /** The parent page, before the title. */
+  readonly kind: string;
+  readonly note?: ComponentChildren;
+  /** Actions. */
+  readonly children?: ComponentChildren;
+}
+
+/** The title of a page and its actions. */
+export function PageHead({ title, kind, note, children }: PageHeadProps) {
+  return (
+    <div class="page-head">
+      <div>
+        <p class="kind">{kind}</p>
+        <h1 tabIndex={-1}>{title}</h1>
+        {note === undefined ? null : <p class="note">{note}</p>}
+      </div>
+      {children === undefined ? null : <div class="actions">{children}</div>}
+    </div>
+  );
+}
+
+interface AwaitProps<Answer> {
+  readonly asked: Asked<Answer>;
+  readonly children: (data: Answer) => ComponentChildren;
+  /** Expected height in lines, so that nothing moves when the response arrives. */
+  readonly lines?: number;
+}
+
+/** Shows the answer, or the API's refusal. Reserves the expected height until one of them arrives. */
+export function AwaitAnswer<Answer>({ asked: { data, problem }, children, lines = 6 }: AwaitProps<Answer>) {
+  if (problem !== undefined) return <p class="refused">{capitalized(problem.message)}.</p>;
+  if (data !== undefined) return <>{children(data)}</>;
+  return <Waiting lines={lines} />;
+}
+
+function Waiting({ lines }: { readonly lines: number }) {
+  const takesLong = useAfter(400);
+  return (
+    <div class="waiting" data-lines={lines} aria-busy="true">
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} class={takesLong ? 'line' : 'line hidden'} />
+      ))}
+    </div>
+  );
+}
+
+/** The content of an item, field by field, always as plain text. */
+export function Written({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
+  return (
+    <dl class="written">
+      {Object.entries(data).map(([field, value]) => (
+        <div key={field}>
+          <dt>{field}</dt>
+          <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

@@ -1,15 +1,14 @@
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
-import { allParts } from '../asking/all-parts.js';
-import { useRemembered } from '../asking/remembered.js';
-import { useAsking } from '../asking/use-asked.js';
+import { allParts, useAsking } from '../asking/use-asked.js';
+import { useRemembered } from '../asking/store.js';
 import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer } from './await-answer.js';
+import { AwaitAnswer, Panel } from './panel.js';
 import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';
-import { Panel } from './panel.js';
 import { ReadingState } from './state-word.js';
+import { Choice } from './inputs.js';
 
 /** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
@@ -76,25 +75,6 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
         </Choice>
       )}
     </form>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChoose: (value: string) => void;
-  readonly children: readonly (readonly [string, string] | readonly string[])[];
-}
-
-export function Choice({ label, value, onChoose, children }: ChoiceProps) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-      {children.map(([each, words]) => (
-        <option key={each} value={each}>
-          {words}
-        </option>
-      ))}
-    </select>
   );
 }
 

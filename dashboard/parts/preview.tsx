@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
 import { ask, Problem } from '../asking/ask.js';
-import { listNames } from '../list-names.js';
+import { listNames, PersonalCheck, Choice } from './inputs.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
-import { PersonalCheck } from './personal-check.js';
-import { Choice } from './pigeonhole-table.js';
 import { StateWord } from './state-word.js';
 
 const shownAtOnce = 20;

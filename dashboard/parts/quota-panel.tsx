@@ -1,8 +1,7 @@
 import type { QuotaView } from '../../operations/status-view.js';
 import { useAsked } from '../asking/use-asked.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer } from './await-answer.js';
-import { Fact, Facts, Panel } from './panel.js';
+import { AwaitAnswer, Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
 
 interface Quotas {

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { ReplayCount } from '../../operations/start-replay.js';
 import type { SinkDetails } from '../../api/sinks.js';
-import { carryOut } from '../asking/act.js';
+import { carryOut, askPerson } from '../asking/act.js';
 import { ask } from '../asking/ask.js';
-import { useMay } from '../asking/caller.js';
-import { askPerson } from '../asking/questions.js';
-import { listNames } from '../list-names.js';
+import { useMay } from '../asking/connection.js';
+import { listNames, Choice } from './inputs.js';
 import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
-import { Choice } from './pigeonhole-table.js';
 import { Ago } from './time.js';
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { SinkDetails } from '../../api/sinks.js';
 import type { WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
-import { readingState, sinkState, type Tone } from '../trouble-words.js';
+import { readingState, sinkState, type Tone } from '../words.js';
 
 interface StateWordProps {
   readonly tone: Tone;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { StreamView } from '../../api/pigeonholes.js';
 import { act } from '../asking/act.js';
-import { useMay } from '../asking/caller.js';
+import { useMay } from '../asking/connection.js';
 import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { StateWord } from './state-word.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../asking/server-clock.js';
+import { serverNow } from '../asking/connection.js';
 import { Store, useStore } from '../asking/store.js';
 import { formatDistance, formatSpan } from '../../base/words.js';
 import { splitAtInstants } from '../words.js';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Trouble } from '../../operations/find-problems.js';
 import { act } from '../asking/act.js';
-import { useMay } from '../asking/caller.js';
+import { useMay } from '../asking/connection.js';
 import { address, addressOfSee } from '../route.js';
-import { labelOf } from '../trouble-words.js';
+import { labelOf } from '../words.js';
 import { grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { For, Sentence } from './time.js';
