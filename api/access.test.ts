@@ -11,7 +11,7 @@ import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ImportRefusal } from '../importing/desk/import-request.js';
 import type { EventView } from '../operations/provision-event.js';
 import { type Role, roles } from './rights.js';
-import { makeToken } from './token-text.js';
+import { makeToken } from './credentials.js';
 
 const databases = useBothDatabases();
 const serverToken = 'the-token-of-the-server';

@@ -1,6 +1,5 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -3,7 +3,7 @@ import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ProcessMeters } from './metrics/process-meters.js';
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources } from './api-app.js';
 import { PageCodes } from './page-links.js';
 
 /** A process that has nothing to tell and does what it is asked; a test gives what it is about. */

@@ -47,3 +47,86 @@ export async function audited<Result>(
     throw error;
   }
 }
+
+const againAfterMs = 10 * 60_000;
+const hourMs = 60 * 60_000;
+/** The audit log keeps its rows for ever, so events that anyone can cause must not fill it. */
+const maxPerHour = 120;
+
+/**
+ * Decides which of many similar events get a line in the audit log: one of each kind in ten minutes, and 120 in an
+ * hour.
+ */
+export class BoundedNotes {
+  readonly #noted = new Map<string, number>();
+  readonly #now: () => number;
+  #hourEnds = 0;
+  #left = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Whether an event gets a line. If so, the line is counted. @param kind name that similar events share */
+  take(kind: string): boolean {
+    const now = this.#now();
+    if (now >= this.#hourEnds) {
+      this.#hourEnds = now + hourMs;
+      this.#left = maxPerHour;
+      for (const [known, at] of this.#noted) if (now - at >= againAfterMs) this.#noted.delete(known);
+    }
+    const last = this.#noted.get(kind);
+    if (this.#left === 0 || (last !== undefined && now - last < againAfterMs)) return false;
+    this.#left -= 1;
+    this.#noted.set(kind, now); // at most as many as lines of two hours
+    return true;
+  }
+}
+
+const windowMs = 60 * 60_000;
+const maxRefused = 120;
+
+interface Counted {
+  count: number;
+  endsAt: number;
+}
+
+/**
+ * Bounds the lines that a limited token can add to the audit log with requests that change nothing. An action is noted
+ * before it is done, so each such request costs two lines. After 120 of one action within an hour, the token's further
+ * requests for that action are refused before they are noted. Other actions of the token are not affected.
+ */
+export class RefusedActions {
+  readonly #counted = new Map<string, Counted>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** @param kind token and action. @throws {Refused} 429 */
+  admit(kind: string): void {
+    const found = this.#current(kind);
+    if (found === undefined || found.count < maxRefused) return;
+    const waitMs = found.endsAt - this.#now();
+    throw new Refused(
+      429,
+      `${maxRefused} requests of this kind were refused within the last hour: correct the request, and send it again in ${Math.ceil(waitMs / 60_000)} min`,
+      { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
+    );
+  }
+
+  /** Counts a request that changed nothing. */
+  count(kind: string): void {
+    const found = this.#current(kind);
+    if (found === undefined) this.#counted.set(kind, { count: 1, endsAt: this.#now() + windowMs });
+    else found.count += 1;
+  }
+
+  #current(kind: string): Counted | undefined {
+    const found = this.#counted.get(kind);
+    if (found === undefined || this.#now() < found.endsAt) return found;
+    this.#counted.delete(kind);
+    return undefined;
+  }
+}

@@ -1,12 +1,11 @@
-import type { AccessSources } from './api-sources.js';
+import type { AccessSources } from './api-app.js';
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import { findToken, markTokenUsed } from '../ledger/tokens.js';
-import { type Holder, readSession, sessionIn } from './page-session.js';
+import { type Holder, readSession, sessionIn, hashToken, tokenIdOf } from './credentials.js';
 import { Refused } from './problem.js';
 import { type Right, rightsOf } from './rights.js';
-import { hashToken, tokenIdOf } from './token-text.js';
 
 /** The person or program that sent a request. */
 export interface Caller {

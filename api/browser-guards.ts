@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import type { ServerConfig } from '../config/config.js';
 import { isLoopback } from '../config/loopback.js';
 import { createMiddleware } from 'hono/factory';
-import type { ApiEnvironment } from './api-app.js';
+import type { ApiContext, ApiEnvironment, ApiSources } from './api-app.js';
+import { Refused } from './problem.js';
 
 /**
  * Whether a request names this server as its host. A foreign page can point a name of its own to the address of this
@@ -34,6 +35,36 @@ export function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: s
   if (publicUrl !== undefined && new URL(publicUrl).origin === found.origin) return true;
   const own = `${found.protocol}//${host}`; // read with the same scheme, so that a default port is left out on both sides
   return found.host !== '' && URL.canParse(own) && new URL(own).host === found.host;
+}
+
+/** @throws {Refused} for requests that another site makes a visitor's browser send */
+export function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
+  return createMiddleware<ApiEnvironment>(async (c, next) => {
+    const { server } = sources.config;
+    const host = c.req.header('host') ?? '';
+    if (!isOwnHost(server, host)) {
+      throw new Refused(421, 'this host name is not served here; if it is yours, set server.publicUrl');
+    }
+    const origin = c.req.header('origin');
+    if (origin !== undefined && !isOwnOrigin(server, origin, host)) {
+      throw new Refused(403, 'requests from other origins are refused');
+    }
+    // Browsers send this header even without an origin, such as for an image or a form.
+    if (c.req.header('sec-fetch-site') === 'cross-site' && !followsLink(c)) {
+      throw new Refused(403, 'requests from other sites are refused');
+    }
+    await next();
+  });
+}
+
+/** Says whether a link opened the page, such as one in an alert. The page is shown in no frame and contains no data. */
+function followsLink({ req }: ApiContext): boolean {
+  return (
+    req.path === '/' &&
+    req.method === 'GET' &&
+    req.header('sec-fetch-mode') === 'navigate' &&
+    req.header('sec-fetch-dest') === 'document'
+  );
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import {
   appliedConfigurationSchema,

@@ -5,13 +5,12 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { recordRequest, recordResult } from '../ledger/audit.js';
-import { serveActions } from './actions.js';
+import { serveActions, serveReplays } from './actions.js';
 import { serveAlerts } from './alerts.js';
-import type { ApiApp, ApiContext, ApiEnvironment } from './api-app.js';
-import type { AccessSources, ApiSources, ProbeSources } from './api-sources.js';
+import type { ApiApp, ApiContext, ApiEnvironment, AccessSources, ApiSources, ProbeSources } from './api-app.js';
 import { authenticate, authenticateForMetrics } from './authenticate.js';
-import { BoundedNotes, RefusedActions } from './audit-bounds.js';
-import { addressOf } from './limit-connections.js';
+import { BoundedNotes, RefusedActions } from './audited.js';
+import { addressOf } from './listen.js';
 import { TokenGuard } from './token-guard.js';
 import { serveBackup } from './backup.js';
 import { serveConfiguration } from './configuration.js';
@@ -19,12 +18,10 @@ import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { serveErasures, serveForgotten } from './erasures.js';
 import { serveFields } from './fields.js';
-import { allowedMethods, documentApi, methodsWrittenOut } from './openapi-document.js';
 import { serveInstance } from './instance.js';
-import { isOwnHost, isOwnOrigin, secureHeaders } from './browser-guards.js';
+import { onlyFromHere, secureHeaders } from './browser-guards.js';
 import { servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
-import { serveReplays } from './replays.js';
 import { serveAuditLog } from './audit-log.js';
 import { serveCaller, serveTokens } from './tokens.js';
 import { serveItems } from './items.js';
@@ -130,36 +127,6 @@ const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
   if (c.req.method === 'HEAD') c.res.body?.cancel().catch(() => undefined);
 });
 
-/** @throws {Refused} for requests that another site makes a visitor's browser send */
-function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
-  return createMiddleware<ApiEnvironment>(async (c, next) => {
-    const { server } = sources.config;
-    const host = c.req.header('host') ?? '';
-    if (!isOwnHost(server, host)) {
-      throw new Refused(421, 'this host name is not served here; if it is yours, set server.publicUrl');
-    }
-    const origin = c.req.header('origin');
-    if (origin !== undefined && !isOwnOrigin(server, origin, host)) {
-      throw new Refused(403, 'requests from other origins are refused');
-    }
-    // Browsers send this header even without an origin, such as for an image or a form.
-    if (c.req.header('sec-fetch-site') === 'cross-site' && !followsLink(c)) {
-      throw new Refused(403, 'requests from other sites are refused');
-    }
-    await next();
-  });
-}
-
-/** Says whether a link opened the page, such as one in an alert. The page is shown in no frame and contains no data. */
-function followsLink({ req }: ApiContext): boolean {
-  return (
-    req.path === '/' &&
-    req.method === 'GET' &&
-    req.header('sec-fetch-mode') === 'navigate' &&
-    req.header('sec-fetch-dest') === 'document'
-  );
-}
-
 function onlyCallers(sources: AccessSources, guard: TokenGuard, find: typeof authenticate) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
     const request = {
@@ -245,4 +212,56 @@ async function auditRefusal(
   if (!refusals.take(`${token ?? who} ${action}`)) return;
   const asked = await recordRequest(ledger, { who, token, action, target: null, detail: {}, subject: null, requestId });
   await recordResult(ledger, asked, { outcome: 'refused', status: 403, requestId });
+}
+
+const about = `How an installation of pigeonpost stands, and what can be asked of it.
+
+Every request takes a token as \`Authorization: Bearer …\`. A browser that a link of \`pigeonpost open\` has signed in sends
+its session as a cookie instead. What is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wrong is answered as
+\`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
+role has it.`;
+
+/** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
+export function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
+  let document: unknown;
+  app.get('/openapi.json', (c) => {
+    document ??= describe(app, sources.version);
+    return c.json(document as object);
+  });
+}
+
+function describe(app: ApiApp, version: string): object {
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'pigeonpost', version, description: about },
+    servers: [{ url: '/' }],
+  });
+}
+
+/** Returns the methods of an address; empty if no route has it. */
+export function allowedMethods(app: ApiApp, path: string): string[] {
+  const own = methodsWrittenOut(app, path);
+  return own.length > 0 ? own : methodsOf(app, (pattern) => matches(pattern, path));
+}
+
+/**
+ * Returns the methods of an address that a route names literally, so that a pattern of another route does not take it;
+ * empty if there is none.
+ */
+export function methodsWrittenOut(app: ApiApp, path: string): string[] {
+  return methodsOf(app, (pattern) => pattern === path);
+}
+
+function methodsOf(app: ApiApp, isMeant: (pattern: string) => boolean): string[] {
+  const methods = app.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === 'route' && isMeant(definition.route.path) ? [definition.route.method.toUpperCase()] : [],
+  );
+  return [...new Set(methods)].toSorted();
+}
+
+function matches(pattern: string, path: string): boolean {
+  const parts = pattern.split('/');
+  const given = path.split('/');
+  return parts.length === given.length && parts.every((part, n) => part.startsWith('{') || part === given[n]);
 }

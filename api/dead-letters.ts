@@ -1,4 +1,4 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import {
   type DeadLetter,
@@ -8,7 +8,6 @@ import {
   deadLetters,
   redriveDeadLetters,
 } from '../delivering/dead-letters.js';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';

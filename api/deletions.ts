@@ -1,7 +1,6 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js';
-import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';

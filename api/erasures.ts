@@ -1,4 +1,4 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { countPerson } from '../people/export-person.js';
@@ -13,7 +13,6 @@ import {
 } from '../people/erasures.js';
 import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import { forgetting } from '../operations/orchestration.js';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { namedPerson, personText } from './persons.js';

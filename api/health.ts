@@ -1,5 +1,4 @@
-import type { ApiSources } from './api-sources.js';
-import type { ApiApp } from './api-app.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen } from './listen.js';

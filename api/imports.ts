@@ -1,6 +1,5 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { importActionSchema, pigeonholeNamePattern } from '../importing/desk/import-request.js';
 import {

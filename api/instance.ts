@@ -1,11 +1,10 @@
-import type { AccessSources, ApiSources } from './api-sources.js';
+import type { AccessSources, ApiSources, ApiApp } from './api-app.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findToken } from '../ledger/tokens.js';
 import { administratorsToken } from './authenticate.js';
-import type { ApiApp } from './api-app.js';
 import { Refused } from './problem.js';
-import { hashToken, tokenIdOf } from './token-text.js';
+import { hashToken, tokenIdOf } from './credentials.js';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { StoreSetting } from '../config/schema/store.js';

@@ -1,4 +1,4 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -10,7 +10,6 @@ import {
   newestChanges,
   type FeedPosition,
 } from '../ledger/read-changes.js';
-import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { authenticate } from './authenticate.js';
 import { requireRef } from './pigeonholes.js';

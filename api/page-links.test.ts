@@ -9,7 +9,7 @@ import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
 import { PageCodes } from './page-links.js';
 import type { Role } from './rights.js';
-import { makeToken } from './token-text.js';
+import { makeToken } from './credentials.js';
 
 const databases = useBothDatabases();
 const start = Date.parse('2026-11-22T09:00:00Z');

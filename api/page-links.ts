@@ -1,9 +1,8 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createHash, randomBytes } from 'node:crypto';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
-import type { Holder } from './page-session.js';
+import type { Holder } from './credentials.js';
 import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 

@@ -1,13 +1,16 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';
 import { requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
-import type { PreviewedOperation, Preview } from '../operations/preview-sink.js';
-import { previewRequestSchema, previewSchema } from '../operations/preview-sink.js';
+import {
+  type PreviewedOperation,
+  type Preview,
+  previewRequestSchema,
+  previewSchema,
+} from '../operations/preview-sink.js';
 
 const previewRoute = createRoute({
   method: 'post',

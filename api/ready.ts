@@ -1,7 +1,6 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
-import type { ApiApp } from './api-app.js';
 import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
 import { isReady, readinessSchema, type ReadyCheck } from '../operations/ready/readiness.js';

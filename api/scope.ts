@@ -1,6 +1,5 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiContext } from './api-app.js';
 import type { Config } from '../config/config.js';
-import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './rights.js';
 

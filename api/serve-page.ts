@@ -1,8 +1,7 @@
-import type { ApiSources } from './api-sources.js';
-import type { ApiApp, ApiContext } from './api-app.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import { administratorsToken, authenticate, callerOf } from './authenticate.js';
-import { makeSession, sessionCookie } from './page-session.js';
+import { makeSession, sessionCookie } from './credentials.js';
 import { Refused } from './problem.js';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

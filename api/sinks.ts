@@ -7,7 +7,7 @@ import {
   laneStates,
   outcomeCounts,
 } from '../delivering/read-lanes.js';
-import type { ApiApp, ApiContext } from './api-app.js';
+import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
 import { requireRef } from './pigeonholes.js';
@@ -16,7 +16,6 @@ import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
-import type { ApiSources } from './api-sources.js';
 import { sinkTestSchema } from '../operations/test-sink.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';

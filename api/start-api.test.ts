@@ -4,7 +4,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Action, ActionResult } from '../operations/action.js';
 import { apiSources, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources } from './api-app.js';
 import { type ApiServer, startApi } from './start-api.js';
 
 const token = 'the-right-token';

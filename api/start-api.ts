@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Config } from '../config/config.js';
-import type { ApiSources, ProbeSources } from './api-sources.js';
+import type { ApiSources, ProbeSources } from './api-app.js';
 import { createApp, createProbeApp } from './create-app.js';
-import { limitConnections } from './limit-connections.js';
-import { listen } from './listen.js';
+import { limitConnections, listen } from './listen.js';
 import { problemResponse, Refused } from './problem.js';
 
 /**

@@ -5,11 +5,11 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { auditEntries } from '../ledger/audit.js';
 import { addToken } from '../ledger/tokens.js';
 import { apiSources, emptyConfig } from './api-sources.test-kit.js';
-import { BoundedNotes } from './audit-bounds.js';
-import { addressGroup } from './limit-connections.js';
+import { BoundedNotes } from './audited.js';
+import { addressGroup } from './listen.js';
 import { ProcessMeters } from './metrics/process-meters.js';
 import { type ApiServer, startApi } from './start-api.js';
-import { makeToken } from './token-text.js';
+import { makeToken } from './credentials.js';
 
 const databases = useBothDatabases();
 const serverToken = 'a-token-of-the-server-0123456789';

@@ -1,10 +1,10 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { recordRequest, recordResult } from '../ledger/audit.js';
 import type { Caller } from './authenticate.js';
-import { BoundedNotes } from './audit-bounds.js';
+import { BoundedNotes } from './audited.js';
 import type { ProcessMeters } from './metrics/process-meters.js';
 import { Refused } from './problem.js';
-import { hashToken } from './token-text.js';
+import { hashToken } from './credentials.js';
 
 /** Number of different wrong tokens from one address before it has to wait. */
 const freeAttempts = 10;

@@ -1,14 +1,13 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/tokens.js';
-import type { ApiApp } from './api-app.js';
 import { audited } from './audited.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { roles } from './rights.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
-import { makeToken } from './token-text.js';
+import { makeToken } from './credentials.js';
 
 const tokenName = z
   .string()

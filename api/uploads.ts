@@ -1,7 +1,6 @@
-import type { ApiSources } from './api-sources.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { RegistrantFileError } from '../importing/files/registrant-file.js';
-import type { ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audited.js';
 import {
   ImportRefusal,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiSources, emptyConfig } from '../api/api-sources.test-kit.js';
 import { startApi } from '../api/start-api.js';
-import { hashToken, makeToken } from '../api/token-text.js';
+import { hashToken, makeToken } from '../api/credentials.js';
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
-import type { ApiSources, ProbeSources } from '../api/api-sources.js';
+import type { ApiSources, ProbeSources } from '../api/api-app.js';
 import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
 import { act } from '../operations/act.js';

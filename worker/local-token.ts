@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { makeToken } from '../api/token-text.js';
+import { makeToken } from '../api/credentials.js';
 import type { InstancePlace } from './instance-file.js';
 import { LocalTokenError } from './failure-kind.js';
 

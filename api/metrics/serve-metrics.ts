@@ -1,7 +1,6 @@
-import type { ProbeSources } from '../api-sources.js';
+import type { ProbeSources, ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import type { MiddlewareHandler } from 'hono';
 import { alertFigures, importFigures, sweepStates } from '../../operations/metrics.js';
-import type { ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
 import { readSnapshot } from '../../operations/read-status.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { prove, storeName } from '../../api/instance.js';
-import { hashToken } from '../../api/token-text.js';
+import { hashToken } from '../../api/credentials.js';
 
 export interface AskedOfApi {
   readonly method: string;

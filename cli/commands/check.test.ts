@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { prove, storeName } from '../../api/instance.js';
-import { hashToken } from '../../api/token-text.js';
+import { hashToken } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { checkSinks, formatEstimate } from './check.js';
 import type { Estimate } from '../../operations/estimate.js';

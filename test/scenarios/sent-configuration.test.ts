@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiSources, localToken } from '../../api/api-sources.test-kit.js';
 import { type ApiServer, startApi } from '../../api/start-api.js';
-import { makeToken } from '../../api/token-text.js';
+import { makeToken } from '../../api/credentials.js';
 import { addToken } from '../../ledger/tokens.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';

@@ -1,5 +1,34 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
+
+/** The text of a token: `pp_`, an ID of 16 hex digits that is not secret, and 256 random bits. */
+const tokenForm = /^pp_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
+
+export interface MadeToken {
+  readonly id: string;
+  /** Shown once, to the person who created it. */
+  readonly text: string;
+  readonly hash: Buffer;
+}
+
+export function makeToken(): MadeToken {
+  const id = randomBytes(8).toString('hex');
+  const text = `pp_${id}_${randomBytes(32).toString('base64url')}`;
+  return { id, text, hash: hashToken(text) };
+}
+
+/** @returns undefined if it is not a named token */
+export function tokenIdOf(text: string): string | undefined {
+  return tokenForm.exec(text)?.[1];
+}
+
+/**
+ * Hashes a token with SHA-256. A token of 256 random bits cannot be guessed, so no slower hash is needed. All hashes
+ * have one length, so comparing them does not reveal the length of the presented token.
+ */
+export function hashToken(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
 
 /** The owner of a session: the administrator's token of this installation, or the id of a named token. */
 export type Holder = { readonly kind: 'administrator' } | { readonly kind: 'token'; readonly id: string };
@@ -8,7 +37,7 @@ export type Holder = { readonly kind: 'administrator' } | { readonly kind: 'toke
 const lastsMs = 24 * 60 * 60_000;
 
 /** `pps_`, the holder, the second at which it ends, and a MAC of both. */
-const form = /^pps_(admin|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+const sessionForm = /^pps_(admin|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
 
 export interface MadeSession {
   readonly text: string;
@@ -28,7 +57,7 @@ export function makeSession(secret: string, holder: Holder, nowMs: number): Made
 
 /** @returns undefined if it is not a session, was signed with another token, or has ended */
 export function readSession(secret: string, text: string, nowMs: number): Holder | undefined {
-  const [, holder, until, mac] = form.exec(text) ?? [];
+  const [, holder, until, mac] = sessionForm.exec(text) ?? [];
   if (holder === undefined || until === undefined || mac === undefined) return undefined;
   if (!timingSafeEqual(macOf(secret, `${holder}.${until}`), Buffer.from(mac, 'base64url'))) return undefined;
   if (Number(until) * 1000 <= nowMs) return undefined;
