@@ -22,8 +22,9 @@ import type { Status } from '../operations/status-view.js';
 import type { Why } from '../api/why.js';
 import type { PageCodeView } from '../api/page-links.js';
 import { CommandError, ExitCode } from './exit-code.js';
-import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers } from './find-instance.js';
-import { type Part, type PartAsked, partQuery } from './first-of-list.js';
+import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, checkGiven } from './find-instance.js';
+import type { ClientConfig } from '../operations/command-config.js';
+import type { Context } from './command.js';
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export interface ApiClient {
@@ -220,3 +221,92 @@ function headersWith(token: string | undefined): Record<string, string> {
   const json = { 'content-type': 'application/json' };
   return token === undefined ? json : { ...json, authorization: `Bearer ${token}` };
 }
+
+/** The running pigeonpost that a command contacts. */
+export interface Instance {
+  /** Configuration at `--config`; undefined with `--url`, where there may be no file. */
+  readonly config: ClientConfig | undefined;
+  readonly address: FindAddress;
+  readonly client: ApiClient;
+  /** Names in the configuration; empty if it is unknown. */
+  readonly workspaces: readonly string[];
+}
+
+/**
+ * Returns the instance of the file at `--config`, or the one at `--url`. Sends nothing.
+ * @throws {ConfigError} for an invalid file; {CommandError} for an invalid address
+ */
+export async function instanceOf(context: Context): Promise<Instance> {
+  const { loadCommandConfig } = await import('../operations/command-config.js');
+  const given = await givenAddress(context);
+  if (given !== undefined) {
+    let found: ReturnType<FindAddress> | undefined;
+    const address: FindAddress = () => (found ??= checkGiven(given));
+    return { config: undefined, address, client: apiClient(address), workspaces: [] };
+  }
+  const config = await loadCommandConfig(context.config);
+  const address = addressOf(config);
+  return { config, address, client: apiClient(address), workspaces: config.workspaces };
+}
+
+/** Returns the client of `instanceOf`. */
+export async function clientOf(context: Context): Promise<ApiClient> {
+  return (await instanceOf(context)).client;
+}
+
+/** Returns `--url` with the token of PIGEONPOST_TOKEN or `--token`, which other accounts of the machine can read. */
+async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
+  const { tokenOfEnvironment } = await import('../operations/command-config.js');
+  if (url === undefined) return undefined;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
+    throw new CommandError(ExitCode.WrongUse, '--url is not an address: give one such as http://127.0.0.1:8088');
+  }
+  const token = given ?? tokenOfEnvironment();
+  if (token === '') {
+    throw new CommandError(
+      ExitCode.WrongUse,
+      '--url needs a token of the pigeonpost at this address: set PIGEONPOST_TOKEN, or add --token TOKEN',
+    );
+  }
+  return { url: url.replace(/\/+$/, ''), token };
+}
+
+/** A page of a long list of the API. */
+export interface Part<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** Request for one page. */
+export interface PartAsked {
+  readonly limit: number;
+  /** `next` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+export function partQuery({ limit, after }: PartAsked): string {
+  return new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
+}
+
+/** Maximum page size of the API. */
+const maxPageSize = 500;
+
+/** Reads the first `limit` items of a list, page by page, and returns whether there are more. */
+export async function firstOfList<Item>(
+  limit: number,
+  ask: (part: PartAsked) => Promise<Part<Item>>,
+): Promise<{ readonly items: readonly Item[]; readonly more: boolean }> {
+  const items: Item[] = [];
+  let after: string | null | undefined;
+  while (items.length < limit && after !== null) {
+    // oxlint-disable-next-line no-await-in-loop -- each page names the next
+    const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, maxPageSize), after });
+    items.push(...part.items);
+    after = part.next;
+  }
+  return { items, more: after !== null };
+}
+
+/** Printed if the list has more items than were requested. */
+export const thereIsMore = 'there are more: raise --limit to show them';

@@ -1,4 +1,4 @@
-import { shownText } from './shown-text.js';
+import { shownText } from './text-line.js';
 
 /** The part of `Output` that a block needs. */
 export interface BlockOutput {

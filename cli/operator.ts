@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { CommandError, ExitCode } from './exit-code.js';
-import { shownText } from './shown-text.js';
+import { shownText } from './text-line.js';
 
 /** Returns the name of the account that runs this command, for status and the audit log; undefined if it has none. */
 export function operatorName(): string | undefined {

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Action } from '../../operations/action.js';
-import type { Context } from '../context.js';
+import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { act, testSink } from './act.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, reasonHelp, type Run } from '../command-options.js';
+import { exampleText, reasonHelp, type Run, type Context } from '../command.js';
 import type { Action } from '../../operations/action.js';
-import type { ApiClient } from '../api-client.js';
+import { type ApiClient, instanceOf } from '../api-client.js';
 import { operatorName } from '../operator.js';
-import type { Context } from '../context.js';
 import { formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
 import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
 
 const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';

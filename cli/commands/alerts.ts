@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { TestedAlerts } from '../../api/alerts.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf, instanceOf } from '../instance.js';
+import { clientOf, instanceOf } from '../api-client.js';
 
 /** Adds `pigeonpost alerts` with its commands. */
 export function addAlerts(program: Command, run: Run): void {

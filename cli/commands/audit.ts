@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import type { AuditEntryView } from '../../api/audit-log.js';
-import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
-import { firstOfList, thereIsMore } from '../first-of-list.js';
-import { printLine } from '../print-line.js';
+import { clientOf, firstOfList, thereIsMore } from '../api-client.js';
+import { printLine } from '../output.js';
 
 /** Adds `pigeonpost audit`. */
 export function addAudit(program: Command, run: Run): void {

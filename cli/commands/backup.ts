@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import { collect, type Run } from '../command-options.js';
-import type { Context } from '../context.js';
+import { collect, type Run, type Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf, refusalOf } from '../api-client.js';
 import type { BackupBytes } from '../../operations/backup/backup-store.js';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { refusalOf } from '../api-client.js';
 import { type ApiAddress, nobodyAnswers, requestOf } from '../find-instance.js';
 
 const backupHelp = `

@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { Checked } from '../../worker/check.js';
 import type { Config } from '../../operations/load-process-config.js';
 import type { Estimate } from '../../operations/estimate.js';
-import type { Context } from '../context.js';
 import { ExitCode, CommandError } from '../exit-code.js';
-import { printLabelled } from '../print-line.js';
-import { whileWaiting } from '../while-waiting.js';
+import { printLabelled, whileWaiting } from '../output.js';
 import { readFile } from 'node:fs/promises';
 import { apiClientFor } from '../api-client.js';
 import { countWords } from './preview.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command as TabCommand, Complete } from '@bomb.sh/tab' with { 'resolution-mode': 'import' };
 import { Argument, type Command, type Option } from 'commander';
-import type { Run } from '../command-options.js';
+import type { Run } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { roles } from './tokens.js';
 

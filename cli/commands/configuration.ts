@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type {
@@ -11,12 +11,11 @@ import type {
   SelectionChange,
 } from '../../operations/configuration-plan.js';
 import { confirm } from '../operator.js';
-import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
 import { counted, grouped } from '../../base/words.js';
 import { reasonWords } from '../format-values.js';
-import { clientOf } from '../instance.js';
-import { whileWaiting } from '../while-waiting.js';
+import { clientOf } from '../api-client.js';
+import { whileWaiting } from '../output.js';
 
 /** Adds `pigeonpost config` with its commands. */
 export function addConfig(program: Command, run: Run): void {

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { HeldDeletions } from '../../api/deletions.js';
 import { confirm } from '../operator.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
+import { clientOf } from '../api-client.js';
 import { counted, grouped } from '../../base/words.js';
 
 /** Adds `pigeonpost deletions` with its commands. */

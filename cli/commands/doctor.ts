@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
 import type { Checked } from '../../worker/check.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { Trouble } from '../../operations/find-problems.js';
 import type { DeadLetterGroupView } from '../../api/dead-letters.js';

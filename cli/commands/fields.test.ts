@@ -1,5 +1,5 @@
 import { ExitCode } from '../exit-code.js';
-import type { Context } from '../context.js';
+import type { Context } from '../command.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { fields, formatFields } from './fields.js';
 import type { SeenField } from '../../api/fields.js';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
-import type { Context } from '../context.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
+import { clientOf } from '../api-client.js';
 import { parseList } from '../parse-names.js';
 import type { SeenField, SeenFields } from '../../api/fields.js';
 import { counted, grouped } from '../../base/words.js';

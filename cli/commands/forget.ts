@@ -1,15 +1,13 @@
 import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { WholeErasureView, ErasurePlanView } from '../../api/erasures.js';
-import type { ApiClient } from '../api-client.js';
+import { type ApiClient, clientOf, firstOfList, thereIsMore } from '../api-client.js';
 import { confirm, operatorName } from '../operator.js';
-import type { Context, Output } from '../context.js';
+import type { Output } from '../output.js';
 import { ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
-import { firstOfList, thereIsMore } from '../first-of-list.js';
-import { writePrivateFile } from '../write-private-file.js';
+import { writePrivateFile } from '../files.js';
 
 /** Adds `pigeonpost forget`. */
 export function addForget(program: Command, run: Run): void {

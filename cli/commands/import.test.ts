@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Context } from '../context.js';
+import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import type { ImportOptions } from '../imports/import-client.js';
+import { type ImportOptions, importFile, uploadQueryOf } from './import.js';
 import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
-import { importFile } from './import.js';
 import { actOnImport, importReport, listImports } from './imports.js';
 
 /** Answers of the running pigeonpost by method and path, and the requests it received. */
@@ -108,5 +107,56 @@ describe('the commands for an import', () => {
     const { context } = telling();
     await actOnImport(context, { verb: 'cancel', id: '7', yes: false, json: false }).catch(() => undefined);
     expect(asked).toContain('POST /api/imports/7/actions');
+  });
+});
+
+const importOf = (given: Partial<ImportOptions> = {}): ImportOptions => ({
+  file: 'lists/people.csv',
+  pigeonhole: '101',
+  map: [],
+  generateCodes: false,
+  force: false,
+  dryRun: false,
+  yes: false,
+  wait: true,
+  json: false,
+  ...given,
+});
+
+describe('the query of an upload', () => {
+  it('contains only the given options, and the file name without its folder', () => {
+    expect(uploadQueryOf(importOf(), undefined)).toEqual({ pigeonhole: '101', name: 'people.csv' });
+  });
+
+  it('contains each option as the API names it', () => {
+    const options = importOf({
+      pigeonhole: 'pigeonhole:acme/101',
+      map: ['A=B=Name', 'tickets'],
+      saveMap: 'next',
+      delimiter: 'tab',
+      canary: 1,
+      generateCodes: true,
+      force: true,
+    });
+    expect(uploadQueryOf(options, 'ada')).toEqual({
+      pigeonhole: 'acme/101',
+      name: 'people.csv',
+      map: '["A=B=Name","tickets"]',
+      saveMapping: 'next',
+      delimiter: '\t',
+      canary: '1',
+      generateCodes: 'true',
+      force: 'true',
+      by: 'ada',
+    });
+  });
+
+  it.each([
+    [{ pigeonhole: undefined }, 'name the pigeonhole to import into: add --pigeonhole ID'],
+    [{ pigeonhole: 'summit' }, '--pigeonhole is "summit": give an ID, or WORKSPACE/ID'],
+    [{ pigeonhole: '0' }, '--pigeonhole is "0": give an ID, or WORKSPACE/ID'],
+    [{ saveMap: 'a b' }, '--save-map is "a b": use letters, digits, ".", "_" and "-", at most 63 of them'],
+  ])('is refused for %j', (given, message) => {
+    expect(() => uploadQueryOf(importOf(given), undefined)).toThrow(message);
   });
 });

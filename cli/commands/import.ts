@@ -1,29 +1,22 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, collect, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, collect, type Run, type Context } from '../command.js';
 import { addImportCommands } from './imports.js';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../importing/desk/import-views.js';
 import { confirm, operatorName } from '../operator.js';
-import type { Context, Output } from '../context.js';
+import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf } from '../api-client.js';
 import { counted } from '../../base/words.js';
 import { tellEnd } from '../imports/report-end.js';
-import { followImport } from '../imports/follow-import.js';
+import { followImport, createProgressDisplay, createUploadDisplay } from '../imports/follow-import.js';
 import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
-import { importClient, type ImportOptions, uploadQueryOf } from '../imports/import-client.js';
-import {
-  codesFileOf,
-  requireFile,
-  requireOtherFile,
-  requireWritable,
-  writeWholeFile,
-} from '../imports/import-files.js';
+import { importClient, type UploadQuery } from '../imports/import-client.js';
+import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
 import { problemsCsv } from '../../importing/files/report-csv.js';
-import { createProgressDisplay, createUploadDisplay } from '../imports/progress-display.js';
-import { shownInLine } from '../shown-text.js';
+import { shownInLine } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';
 
 /** Adds `pigeonpost import`, without its commands (`imports.ts`). */
@@ -166,4 +159,61 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
 /** Output to a file or another program is not truncated. */
 function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
+}
+
+/** Options of `pigeonpost import <file>`. */
+export interface ImportOptions {
+  readonly file: string;
+  readonly pigeonhole?: string | undefined;
+  /** Each is `COLUMN=FIELD`, `COLUMN=` to leave the column out, or the name of a saved mapping. */
+  readonly map: readonly string[];
+  readonly saveMap?: string | undefined;
+  readonly encoding?: string | undefined;
+  readonly delimiter?: string | undefined;
+  readonly sheet?: string | undefined;
+  readonly canary?: number | undefined;
+  readonly generateCodes: boolean;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly wait: boolean;
+  readonly problems?: string | undefined;
+  readonly report?: string | undefined;
+  readonly json: boolean;
+}
+
+const delimiterWords: Readonly<Record<string, string>> = { tab: '\t', comma: ',', semicolon: ';', pipe: '|' };
+
+/** Returns the query of the upload. @throws {CommandError} for an invalid option */
+export function uploadQueryOf(options: ImportOptions, by: string | undefined): UploadQuery {
+  if (options.pigeonhole === undefined) throw wrong('name the pigeonhole to import into: add --pigeonhole ID');
+  const pigeonhole = options.pigeonhole.replace(/^pigeonhole:/, '');
+  if (!/^(?:[a-z0-9][a-z0-9-]*\/)?[1-9]\d*$/.test(pigeonhole)) {
+    throw wrong(`--pigeonhole is "${options.pigeonhole}": give an ID, or WORKSPACE/ID`);
+  }
+  const { saveMap } = options;
+  if (saveMap !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(saveMap)) {
+    throw wrong(`--save-map is "${saveMap}": use letters, digits, ".", "_" and "-", at most 63 of them`);
+  }
+  return given({
+    pigeonhole,
+    name: basename(options.file),
+    map: options.map.length === 0 ? undefined : JSON.stringify(options.map),
+    saveMapping: saveMap,
+    encoding: options.encoding,
+    delimiter: options.delimiter === undefined ? undefined : (delimiterWords[options.delimiter] ?? options.delimiter),
+    sheet: options.sheet,
+    canary: options.canary === undefined ? undefined : String(options.canary),
+    generateCodes: options.generateCodes ? 'true' : undefined,
+    force: options.force ? 'true' : undefined,
+    by,
+  });
+}
+
+function given(query: Readonly<Record<string, string | undefined>>): UploadQuery {
+  return Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function wrong(message: string): CommandError {
+  return new CommandError(ExitCode.WrongUse, message);
 }

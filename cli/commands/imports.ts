@@ -1,22 +1,19 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import type { ImportAction } from '../../importing/desk/import-request.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { operatorName, confirm } from '../operator.js';
-import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
-import { firstOfList, thereIsMore } from '../first-of-list.js';
+import { instanceOf, firstOfList, thereIsMore } from '../api-client.js';
 import { endDocument, exitCodeOf, tellEnd, formatReport } from '../imports/report-end.js';
-import { followImport } from '../imports/follow-import.js';
+import { followImport, createProgressDisplay } from '../imports/follow-import.js';
 import { progressInWords, standingInWords } from '../imports/format-progress.js';
-import { shownInLine, shownText } from '../shown-text.js';
+import { shownInLine, shownText } from '../text-line.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
-import { requireWritable } from '../imports/import-files.js';
-import { createProgressDisplay } from '../imports/progress-display.js';
+import { requireWritable } from '../files.js';
 import { counted, grouped } from '../../base/words.js';
 import { inWords } from '../format-values.js';
-import { printLine } from '../print-line.js';
+import { printLine } from '../output.js';
 import { stopSignal } from '../until-stopped.js';
 
 /** Adds the commands of `pigeonpost import` that concern an import that has started. */

@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedEvents } from '../../operations/list-events.js';
-import type { Context, Output } from '../context.js';
+import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import type { InitAnswers, InitSinkType } from '../init/answers.js';
-import { askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
+import { type InitAnswers, type InitSinkType, askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
 import { writeConfiguration } from '../init/write-configuration.js';
 import { counted } from '../../base/words.js';
-import { shownInLine } from '../shown-text.js';
-import { cell } from '../text-line.js';
+import { shownInLine, cell } from '../text-line.js';
 
 /** Adds `pigeonpost init`. */
 export function addInit(program: Command, run: Run): void {

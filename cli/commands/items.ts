@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, personalHelp, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, personalHelp, type Run, type Context } from '../command.js';
 import type { ItemView } from '../../api/items.js';
-import type { Context } from '../context.js';
 import { ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf } from '../api-client.js';
 import { parseList, parseFullPigeonhole } from '../parse-names.js';
-import { printLine } from '../print-line.js';
+import { printLine } from '../output.js';
 
 /** Adds `pigeonpost items`. */
 export function addItems(program: Command, run: Run): void {

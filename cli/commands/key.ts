@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { type Run } from '../command-options.js';
-import type { Context } from '../context.js';
+import type { Run, Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { writePrivateFile } from '../write-private-file.js';
+import { writePrivateFile } from '../files.js';
 
 const keyHelp = `
 Anyone who has the key and a backup can identify the people

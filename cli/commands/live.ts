@@ -1,13 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, personalHelp, type Run } from '../command-options.js';
+import { exampleText, personalHelp, type Run, type Context } from '../command.js';
 import type { LiveChanges } from '../../api/live-changes.js';
-import type { Context } from '../context.js';
 import { ExitCode, CommandError } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf, type ApiClient } from '../api-client.js';
 import { parseServiceList, parseFullPigeonhole } from '../parse-names.js';
-import { printLine } from '../print-line.js';
+import { printLine } from '../output.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '../api-client.js';
 
 /** Adds `pigeonpost live`. */
 export function addLive(program: Command, run: Run): void {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
-import type { Context } from '../context.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf } from '../api-client.js';
 
 /** Adds `pigeonpost open`. */
 export function addOpen(program: Command, run: Run): void {

@@ -1,10 +1,9 @@
 import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
-import type { Context } from '../context.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
-import { writePrivateFile } from '../write-private-file.js';
+import { clientOf } from '../api-client.js';
+import { writePrivateFile } from '../files.js';
 
 /** Adds `pigeonpost person`. */
 export function addPerson(program: Command, run: Run): void {

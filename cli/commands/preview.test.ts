@@ -1,5 +1,5 @@
 import type { Preview } from '../../operations/preview-sink.js';
-import type { Context } from '../context.js';
+import type { Context } from '../command.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { preview, type PreviewOptions } from './preview.js';
 

@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run } from '../command-options.js';
+import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../operations/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
+import { instanceOf } from '../api-client.js';
 import { grouped } from '../../base/words.js';
 import { reasonWords } from '../format-values.js';
 import { parseItem, parseList } from '../parse-names.js';
-import { whileWaiting } from '../while-waiting.js';
+import { whileWaiting } from '../output.js';
 
 /** Adds `pigeonpost preview`. */
 export function addPreview(program: Command, run: Run): void {

@@ -1,10 +1,10 @@
 import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
-import type { Context, Output } from '../context.js';
+import type { Output } from '../output.js';
 import { ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
+import { clientOf } from '../api-client.js';
 import { parsePigeonhole } from '../parse-names.js';
 import { paint, type Style, wrapText } from '../text-line.js';
 

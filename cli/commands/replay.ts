@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, reasonHelp, type Run } from '../command-options.js';
+import { exampleText, reasonHelp, type Run, type Context } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
 import { operatorName } from '../operator.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
+import { clientOf } from '../api-client.js';
 import { reasonWords } from '../format-values.js';
 import { parseList } from '../parse-names.js';
 

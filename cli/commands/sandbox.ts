@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Run } from '../command-options.js';
+import type { Run } from '../command.js';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ExitCode } from '../exit-code.js';

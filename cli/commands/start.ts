@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { relative, basename, dirname, extname, join } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Config } from '../../operations/load-process-config.js';
@@ -7,7 +7,7 @@ import type { ProcessLog } from '../../worker/log.js';
 import type { ProcessRole } from '../../worker/start-process.js';
 import { readLocalToken } from '../../worker/local-token.js';
 import { apiClient } from '../api-client.js';
-import type { Context, Output } from '../context.js';
+import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { StartDisplay, type StartReport } from './start-screen.js';
 import { isStopping, untilStopped } from '../until-stopped.js';

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiClient } from '../api-client.js';
-import type { Context, Output } from '../context.js';
+import { type ApiClient, instanceOf } from '../api-client.js';
+import { type Output, printLine } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf } from '../instance.js';
 import { LiveBlock } from '../live-block.js';
-import { printLine } from '../print-line.js';
 import { formatStatus, pageLines } from '../status/format-status.js';
 import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
 import { liveScreen } from '../status/live-screen.js';

@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { TokenView } from '../../api/tokens.js';
 import { confirm } from '../operator.js';
-import type { ApiClient } from '../api-client.js';
-import type { Context } from '../context.js';
+import { type ApiClient, clientOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
 import { inWords } from '../format-values.js';
 
 /** The roles that `api/rights.ts` knows. */

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { exampleText, type Run } from '../command-options.js';
+import { exampleText, type Run, type Context } from '../command.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
-import type { Context } from '../context.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../instance.js';
+import { clientOf } from '../api-client.js';
 import { reasonWords } from '../format-values.js';
 import { parseItem } from '../parse-names.js';
-import { printLine } from '../print-line.js';
+import { printLine } from '../output.js';
 
 /** Adds `pigeonpost why`. */
 export function addWhy(program: Command, run: Run): void {

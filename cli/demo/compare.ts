@@ -10,7 +10,7 @@ import {
   receiverSummary,
   receivingProblems,
 } from './stand-in-state.js';
-import type { Output } from '../context.js';
+import type { Output } from '../output.js';
 import { ExitCode } from '../exit-code.js';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';

@@ -3,7 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { ImportClient } from './import-client.js';
-import type { ProgressDisplay } from './progress-display.js';
+import type { Output } from '../output.js';
+import { LiveBlock } from '../live-block.js';
+import { formatProgress, progressInWords, settledRows, standingInWords } from './format-progress.js';
+import { renderLine, span } from '../text-line.js';
 
 const lookEveryMs = 500;
 /** A poll takes at most a quarter of the time: it counts every row of the import in the shared store. */
@@ -50,4 +53,109 @@ export async function followImport(
       if (!silent || Date.now() - answeredAt > maxSilenceMs) throw error;
     }
   }
+}
+
+const lineEveryMs = 10_000;
+
+/** Shows the progress of an import. */
+export type ProgressDisplay = (view: ImportView, nowMs: number) => void;
+
+/** Shows a bar that is redrawn in place on a terminal; otherwise, and with `--json`, lines on standard error. */
+export function createProgressDisplay(out: Output, json: boolean): ProgressDisplay {
+  const pace = new Pace();
+  /** The last known rate; during a wait for the quota, the rate expected afterwards. */
+  let perSecond: number | null = null;
+  const noted = (view: ImportView, nowMs: number): number | null => {
+    if (view.state === 'running') perSecond = pace.note(settledRows(view.counts), nowMs) ?? perSecond;
+    else pace.forget();
+    return perSecond;
+  };
+  if (!out.terminal || json) return lineDisplay((text) => out.note(text), noted);
+  const block = new LiveBlock(out);
+  return (view, nowMs) => {
+    const sheet = { columns: out.columns, colours: out.colours, now: new Date(nowMs) };
+    block.show(formatProgress(view, noted(view, nowMs), sheet));
+  };
+}
+
+/** Prints a changed reason for waiting immediately, everything else every ten seconds. */
+function lineDisplay(
+  line: (text: string) => void,
+  paceOf: (view: ImportView, nowMs: number) => number | null,
+): ProgressDisplay {
+  let saidAt = -Infinity;
+  let standing: string | null = null;
+  return (view, nowMs) => {
+    const perSecond = paceOf(view, nowMs);
+    const now = new Date(nowMs);
+    const stands = standingInWords(view, { now });
+    const changed = (stands === null) !== (standing === null) || (view.state === 'paused' && stands !== standing);
+    if (!changed && nowMs - saidAt < lineEveryMs) return;
+    line([progressInWords(view, perSecond, { now }), ...(stands === null ? [] : [stands])].join('; '));
+    saidAt = nowMs;
+    standing = stands;
+  };
+}
+
+/** Window of the rate: long enough for a few requests, short enough to follow the service. */
+const overMs = 30_000;
+
+/** Measures how fast a count has risen in the last 30 s. */
+export class Pace {
+  #seen: { readonly atMs: number; readonly count: number }[] = [];
+
+  /**
+   * @param atMs time of a monotonic clock
+   * @returns count per second over the last 30 s; null before the first second
+   */
+  note(count: number, atMs: number): number | null {
+    this.#seen.push({ atMs, count });
+    // keeps the newest measurement outside the window as its start
+    const recent = this.#seen.findIndex((each) => each.atMs > atMs - overMs);
+    if (recent > 1) this.#seen = this.#seen.slice(recent - 1);
+    const first = this.#seen[0]!;
+    if (atMs - first.atMs < 1000 || count === first.count) return null;
+    return (count - first.count) / ((atMs - first.atMs) / 1000);
+  }
+
+  /** Starts again, after a wait. */
+  forget(): void {
+    this.#seen = [];
+  }
+}
+
+/** Interval between two redraws, also fine for a terminal on a slow connection. */
+const drawEveryMs = 200;
+
+/** Shows how much of a file the running pigeonpost has read. */
+interface UploadDisplay {
+  readonly onSent: (bytes: number) => void;
+  /** Removes the line. */
+  end(): void;
+}
+
+/**
+ * Shows a line that is redrawn in place, on a terminal only: a large file takes minutes, and silence looks like a
+ * failure.
+ * @param doing the activity, such as "checking people.csv"
+ * @param fileBytes size of the file
+ * @param now time of a monotonic clock in ms
+ */
+export function createUploadDisplay(
+  out: Pick<Output, 'draw' | 'columns'>,
+  { doing, fileBytes, now }: { readonly doing: string; readonly fileBytes: number; readonly now: () => number },
+): UploadDisplay {
+  let drawnAt = -Infinity;
+  return {
+    onSent(bytes) {
+      if (now() - drawnAt < drawEveryMs) return;
+      drawnAt = now();
+      const share = fileBytes === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / fileBytes));
+      out.draw(`\r${renderLine([span(`${doing}: ${share} %`)], { columns: out.columns, colours: false })}\u001b[K`);
+    },
+    end() {
+      if (drawnAt > -Infinity) out.draw('\r\u001b[K');
+      drawnAt = -Infinity;
+    },
+  };
 }

@@ -10,9 +10,8 @@ import type {
 } from '../../importing/desk/import-views.js';
 import { counted, grouped } from '../../base/words.js';
 import { inWords } from '../format-values.js';
-import { renderLine, span } from '../text-line.js';
+import { renderLine, span, shownInLine } from '../text-line.js';
 import { clockTime } from './format-progress.js';
-import { shownInLine } from '../shown-text.js';
 
 /** Maximum number of problems listed; the others are counted. */
 const maxGroups = 20;

@@ -6,14 +6,12 @@ import { json as jsonOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { ImportAction } from '../../importing/desk/import-request.js';
 import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../importing/desk/import-views.js';
-import { type FindAddress, refusalOf } from '../api-client.js';
+import { type FindAddress, refusalOf, type Part, type PartAsked, partQuery } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { nobodyAnswers, requestOf } from '../find-instance.js';
-import { type Part, type PartAsked, partQuery } from '../first-of-list.js';
-import { basename } from 'node:path';
 
 /** Query of an upload: the options of the import. */
-type UploadQuery = Readonly<Record<string, string>>;
+export type UploadQuery = Readonly<Record<string, string>>;
 
 interface Upload {
   readonly signal: AbortSignal;
@@ -120,61 +118,4 @@ function unreadable(file: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   const why = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`;
   throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
-}
-
-/** Options of `pigeonpost import <file>`. */
-export interface ImportOptions {
-  readonly file: string;
-  readonly pigeonhole?: string | undefined;
-  /** Each is `COLUMN=FIELD`, `COLUMN=` to leave the column out, or the name of a saved mapping. */
-  readonly map: readonly string[];
-  readonly saveMap?: string | undefined;
-  readonly encoding?: string | undefined;
-  readonly delimiter?: string | undefined;
-  readonly sheet?: string | undefined;
-  readonly canary?: number | undefined;
-  readonly generateCodes: boolean;
-  readonly force: boolean;
-  readonly dryRun: boolean;
-  readonly yes: boolean;
-  readonly wait: boolean;
-  readonly problems?: string | undefined;
-  readonly report?: string | undefined;
-  readonly json: boolean;
-}
-
-const delimiterWords: Readonly<Record<string, string>> = { tab: '\t', comma: ',', semicolon: ';', pipe: '|' };
-
-/** Returns the query of the upload. @throws {CommandError} for an invalid option */
-export function uploadQueryOf(options: ImportOptions, by: string | undefined): UploadQuery {
-  if (options.pigeonhole === undefined) throw wrong('name the pigeonhole to import into: add --pigeonhole ID');
-  const pigeonhole = options.pigeonhole.replace(/^pigeonhole:/, '');
-  if (!/^(?:[a-z0-9][a-z0-9-]*\/)?[1-9]\d*$/.test(pigeonhole)) {
-    throw wrong(`--pigeonhole is "${options.pigeonhole}": give an ID, or WORKSPACE/ID`);
-  }
-  const { saveMap } = options;
-  if (saveMap !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(saveMap)) {
-    throw wrong(`--save-map is "${saveMap}": use letters, digits, ".", "_" and "-", at most 63 of them`);
-  }
-  return given({
-    pigeonhole,
-    name: basename(options.file),
-    map: options.map.length === 0 ? undefined : JSON.stringify(options.map),
-    saveMapping: saveMap,
-    encoding: options.encoding,
-    delimiter: options.delimiter === undefined ? undefined : (delimiterWords[options.delimiter] ?? options.delimiter),
-    sheet: options.sheet,
-    canary: options.canary === undefined ? undefined : String(options.canary),
-    generateCodes: options.generateCodes ? 'true' : undefined,
-    force: options.force ? 'true' : undefined,
-    by,
-  });
-}
-
-function given(query: Readonly<Record<string, string | undefined>>): UploadQuery {
-  return Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
-function wrong(message: string): CommandError {
-  return new CommandError(ExitCode.WrongUse, message);
 }

@@ -7,13 +7,12 @@ import type {
   ImportOutcome,
 } from '../../importing/desk/import-views.js';
 import { ProblemGroups } from '../../importing/desk/problem-tally.js';
-import type { Output } from '../context.js';
+import { type Output, printLine } from '../output.js';
 import { ExitCode } from '../exit-code.js';
-import { printLine } from '../print-line.js';
 import type { Followed } from './follow-import.js';
 import { standingInWords } from './format-progress.js';
 import type { ImportClient } from './import-client.js';
-import { writeWholeFile } from './import-files.js';
+import { writeWholeFile } from '../files.js';
 import { counted, grouped } from '../../base/words.js';
 import { groupLines } from './format-check.js';
 

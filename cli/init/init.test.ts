@@ -1,6 +1,5 @@
 import { checkDraft } from '../../worker/check.js';
-import { type InitAnswers, type InitSinkType, sinkTypes } from './answers.js';
-import { asker, askAll, type InitFlags } from './questions.js';
+import { type InitAnswers, type InitSinkType, sinkTypes, asker, askAll, type InitFlags } from './questions.js';
 import { formatEvents } from '../commands/init.js';
 import { writeConfiguration } from './write-configuration.js';
 

@@ -1,4 +1,4 @@
-import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './answers.js';
+import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './questions.js';
 
 /** Returns a pigeonpost.yaml for the answers, with comments at the keys that people change first. Pure. */
 export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {

@@ -1,8 +1,7 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
 import { counted, grouped } from '../../base/words.js';
 import { inWords } from '../format-values.js';
-import { shownInLine } from '../shown-text.js';
-import { type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
+import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
 
 const statusWidth = 10;

@@ -1,8 +1,7 @@
 import { renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
-import { rateLines, separated } from './format-status.js';
+import { rateLines, separated, problemLines, shortProblemLines } from './format-status.js';
 import { itemLines, type Moment } from './moment.js';
-import { problemLines, shortProblemLines } from './problem-lines.js';
 import { sinkLines } from './sink-lines.js';
 
 interface Screen {

@@ -3,7 +3,7 @@ import { createApp } from '../../api/create-app.js';
 import type { ApiClient } from '../../cli/api-client.js';
 import { type ApplyOptions, applyText } from '../../cli/commands/apply.js';
 import { type EventView, planProvisioning, provisionEvent } from '../../operations/provision-event.js';
-import type { Output } from '../../cli/context.js';
+import type { Output } from '../../cli/output.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { Editions } from '../../operations/editions.js';
 import { passTime } from '../kit/pass-time.js';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, rename, rm, stat } from 'node:fs/promises';
+import { access, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { CommandError, ExitCode } from './exit-code.js';
 
 /** Returns the file for generated codes: `people.codes.csv` beside `people.xlsx`. Pure. */
 export function codesFileOf(file: string): string {
@@ -91,4 +91,12 @@ async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
   return hash.digest('hex');
+}
+
+/** Creates a file that only its owner can read. Never overwrites a file. @throws {CommandError} exit 1 */
+export async function writePrivateFile(file: string, text: string): Promise<void> {
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'EEXIST' ? 'the file already exists; choose another path' : `error ${error.code}`;
+    throw new CommandError(ExitCode.Failed, `${file} cannot be written: ${why}`);
+  });
 }

@@ -1,7 +1,7 @@
 import { pigeonholeOf, sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
-import type { DemoView } from './demo-screen.js';
-import { viewOf } from './demo-view.test-kit.js';
-import { isSettled, untilSettled } from './until-settled.js';
+import type { DemoView } from '../demo/demo-screen.js';
+import { viewOf } from '../demo/demo-view.test-kit.js';
+import { isSettled, untilSettled } from './demo.js';
 
 const all = workspaceOf({ pigeonholes: [0, 101, 102, 103].map((id) => pigeonholeOf({ id })) });
 const settled = viewOf({ status: statusOf({ workspaces: [all] }) });

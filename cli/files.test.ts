@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeWholeFile } from './import-files.js';
+import { writeWholeFile } from './files.js';
 
 let folder: string;
 beforeEach(() => {

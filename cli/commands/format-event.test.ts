@@ -1,4 +1,4 @@
-import type { EventObjectView, EventView } from '../operations/provision-event.js';
+import type { EventObjectView, EventView } from '../../operations/provision-event.js';
 import { formatEvent, questionOf } from './format-event.js';
 
 const base = {

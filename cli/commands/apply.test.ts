@@ -1,5 +1,5 @@
-import type { EventObjectState, EventObjectView, EventView } from '../operations/provision-event.js';
-import { followEvent, untilAnswered } from './follow-event.js';
+import type { EventObjectState, EventObjectView, EventView } from '../../operations/provision-event.js';
+import { followEvent, untilAnswered } from './apply.js';
 
 const object = (key: string, state: EventObjectState, id: number | null = null): EventObjectView => ({
   key,

@@ -1,6 +1,19 @@
+import type { Output } from './output.js';
 import { InvalidArgumentError } from 'commander';
-import type { Context } from './context.js';
 import type { ExitCode } from './exit-code.js';
+
+/** The environment of a command: its output and the global options. */
+export interface Context {
+  /** Path of pigeonpost.yaml, as the user wrote it. */
+  readonly config: string;
+  /** Address of a running pigeonpost, instead of that of `config`. */
+  readonly url?: string | undefined;
+  /** API token for `url`. */
+  readonly token?: string | undefined;
+  /** Print the stack trace of an unexpected error. */
+  readonly debug: boolean;
+  readonly out: Output;
+}
 
 /** Runs a command in its context. Its exit code becomes that of the process. */
 export type Run = (command: (context: Context) => Promise<ExitCode>) => Promise<void>;

@@ -1,5 +1,5 @@
-import { shownInLine } from './shown-text.js';
-import type { CandidateView, EventObjectView, EventView } from '../operations/provision-event.js';
+import { shownInLine } from '../text-line.js';
+import type { CandidateView, EventObjectView, EventView } from '../../operations/provision-event.js';
 
 /** Formats what exists of an event and what is or was created. Pure. */
 export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {

@@ -1,0 +1,100 @@
+import { ExitCode } from './exit-code.js';
+import { shownText, paint, type Style, widthOf, wrapText } from './text-line.js';
+
+export interface Output {
+  /** Results: standard output. */
+  line(text: string): void;
+  /** Progress and problems: standard error. */
+  note(text: string): void;
+  /** Writes to standard output unchanged, for a block that is redrawn in place. Only if `terminal` is true. */
+  draw(text: string): void;
+  /** Standard output is a terminal, so that a block can be redrawn in place. */
+  readonly terminal: boolean;
+  /** The terminal shows colours and NO_COLOR is not set. */
+  readonly colours: boolean;
+  /** Current width of the terminal, which can be resized; 80 if there is none. */
+  readonly columns: number;
+  /** Current height of the terminal; 24 if there is none. */
+  readonly rows: number;
+}
+
+/** The output of this process. A closed pipe (`pigeonpost status | head -1`) ends the process without a stack trace. */
+export function processOutput(): Output {
+  const { stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', () => process.exit(ExitCode.Failed));
+  return outputTo(stdout, stderr);
+}
+
+/** Makes every printed text safe for a terminal, including one that shows a log file later. */
+export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteStream, 'write'>): Output {
+  const colours = stdout.isTTY === true && stdout.hasColors(); // which checks NO_COLOR and TERM itself
+  return {
+    line: (text) => void stdout.write(`${shownText(text, { colours })}\n`),
+    note: (text) => void stderr.write(`${shownText(text, { colours: false })}\n`),
+    draw: (text) => void stdout.write(text),
+    terminal: stdout.isTTY === true,
+    colours,
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+  };
+}
+
+/**
+ * Prints a line. On a terminal that is narrower than the line, wraps it between words and indents the continuation;
+ * output for other programs stays on one line.
+ */
+export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, text: string): void {
+  const { terminal, columns } = out;
+  if (!terminal || widthOf(text) <= columns) return out.line(text);
+  const lead = /^ */.exec(text)![0];
+  for (const line of wrapText(text, { columns, lead, indent: lead.length + 4 })) out.line(line);
+}
+
+const labelWidth = 8;
+
+/**
+ * Prints a label and a text in two columns. On a terminal, the text is wrapped between words within its column.
+ */
+export function printLabelled(
+  out: Pick<Output, 'line' | 'terminal' | 'columns' | 'colours'>,
+  [label, style]: readonly [label: string, style: Style],
+  text: string,
+): void {
+  const { terminal, columns, colours } = out;
+  const lead = label.padEnd(labelWidth);
+  const lines = terminal ? wrapText(text, { columns, lead }) : [`${lead}${text}`];
+  for (const [index, line] of lines.entries()) {
+    out.line(index === 0 ? `${paint(label, style, colours)}${line.slice(label.length)}` : line);
+  }
+}
+
+/** Delay before anything is shown. */
+const shownAfterMs = 1000;
+
+/**
+ * Waits for work that may take long. Meanwhile, shows its name and the seconds so far on a terminal, and removes the
+ * line at the end. Standard output is reserved for the result.
+ */
+export async function whileWaiting<Result>(
+  what: string,
+  work: () => Promise<Result>,
+  screen: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+): Promise<Result> {
+  if (!screen.isTTY) return await work();
+  const startedAt = performance.now();
+  let isShown = false;
+  const timer = setInterval(() => {
+    isShown = true;
+    screen.write(`\r\x1b[2K${what}… ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  }, shownAfterMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    if (isShown) screen.write('\r\x1b[2K');
+  }
+}
