@@ -17,7 +17,7 @@ export type Done = z.infer<typeof doneSchema>;
 
 const nothingToReadAtSink = 'a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID';
 
-const actionRoute = createRoute({
+export const actionRoute = createRoute({
   method: 'post',
   path: '/api/actions',
   operationId: 'act',
@@ -73,7 +73,7 @@ function auditedPlace(kind: Action['kind'], name: string): string {
   return /^[a-z0-9-]{1,63}(?:\/[0-9]{1,15})?$/.test(name) ? `${kind}:${name}` : `${kind}, not known`;
 }
 
-const replayRoute = createRoute({
+export const replayRoute = createRoute({
   method: 'post',
   path: '/api/replays',
   operationId: 'replay',

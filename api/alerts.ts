@@ -21,7 +21,7 @@ const testedSchema = z
   .openapi('TestedAlerts');
 export type TestedAlerts = z.infer<typeof testedSchema>;
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/alerts',
   operationId: 'showAlerts',
@@ -31,7 +31,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('The alerts now.', alertsSchema), ...problems() },
 });
 
-const testRoute = createRoute({
+export const testRoute = createRoute({
   method: 'post',
   path: '/api/alerts/test',
   operationId: 'testAlerts',

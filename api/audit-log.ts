@@ -29,7 +29,7 @@ export type AuditEntryView = z.infer<typeof auditEntrySchema>;
 
 const word = printable(200).optional();
 
-const auditRoute = createRoute({
+export const auditRoute = createRoute({
   method: 'get',
   path: '/api/audit',
   operationId: 'listAudit',

@@ -5,7 +5,7 @@ import { Refused } from './problem.js';
 import { needs, problems, streamOf } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 
-const backupRoute = createRoute({
+export const backupRoute = createRoute({
   method: 'get',
   path: '/api/backup',
   operationId: 'backUp',

@@ -18,7 +18,7 @@ import { requireEveryWorkspace } from './scope.js';
 /** Size limit of a configuration file. */
 export const largestFileBytes = 1024 * 1024;
 
-const planRoute = createRoute({
+export const planRoute = createRoute({
   method: 'post',
   path: '/api/configuration/plan',
   operationId: 'planConfiguration',
@@ -36,7 +36,7 @@ const planRoute = createRoute({
   },
 });
 
-const applyRoute = createRoute({
+export const applyRoute = createRoute({
   method: 'post',
   path: '/api/configuration/apply',
   operationId: 'applyConfiguration',

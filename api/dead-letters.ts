@@ -76,7 +76,7 @@ const positionSchema: z.ZodType<readonly [string, number, number, number, number
 
 const looksLike = 'dead letters are chosen by "sink", "cause", "list", "key", "workspace" and "pigeonhole"';
 
-const groupsRoute = createRoute({
+export const groupsRoute = createRoute({
   method: 'get',
   path: '/api/dead-letters',
   operationId: 'listDeadLetters',
@@ -90,7 +90,7 @@ const groupsRoute = createRoute({
   },
 });
 
-const itemsRoute = createRoute({
+export const itemsRoute = createRoute({
   method: 'get',
   path: '/api/dead-letters/items',
   operationId: 'showDeadLetters',
@@ -112,7 +112,7 @@ const itemsRoute = createRoute({
   },
 });
 
-const redriveRoute = createRoute({
+export const redriveRoute = createRoute({
   method: 'post',
   path: '/api/dead-letters/redrive',
   operationId: 'redriveDeadLetters',

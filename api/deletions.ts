@@ -44,7 +44,7 @@ export type Decision = z.infer<typeof decisionSchema>;
 
 const oneOfThem = z.object({ id: idText() });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/deletions',
   operationId: 'listDeletions',
@@ -60,7 +60,7 @@ const listRoute = createRoute({
   },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/deletions/{id}',
   operationId: 'showDeletions',
@@ -71,7 +71,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('The held deletions with their items.', heldDeletionsSchema), ...problems(404) },
 });
 
-const decideRoute = createRoute({
+export const decideRoute = createRoute({
   method: 'post',
   path: '/api/deletions/{id}',
   operationId: 'decideDeletions',

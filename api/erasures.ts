@@ -78,7 +78,7 @@ const idParam = z.object({
   id: z.uuid({ error: 'an id of an erasure is a UUID, as "pigeonpost erasures list" prints it' }),
 });
 
-const planRoute = createRoute({
+export const planRoute = createRoute({
   method: 'post',
   path: '/api/erasures/plan',
   operationId: 'planErasure',
@@ -92,7 +92,7 @@ const planRoute = createRoute({
   },
 });
 
-const requestRoute = createRoute({
+export const requestRoute = createRoute({
   method: 'post',
   path: '/api/erasures',
   operationId: 'requestErasure',
@@ -106,7 +106,7 @@ const requestRoute = createRoute({
   },
 });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/erasures',
   operationId: 'listErasures',
@@ -117,7 +117,7 @@ const listRoute = createRoute({
   responses: { 200: jsonAnswer('One page of erasures, newest first.', pageOf(erasureSchema)), ...problems() },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/erasures/{id}',
   operationId: 'showErasure',
@@ -131,7 +131,7 @@ const showRoute = createRoute({
   },
 });
 
-const liftRoute = createRoute({
+export const liftRoute = createRoute({
   method: 'post',
   path: '/api/erasures/{id}/lift',
   operationId: 'liftErasure',
@@ -240,7 +240,7 @@ function viewReceipt({ at, ...receipt }: KeptReceipt): z.infer<typeof receiptSch
   return { ...receipt, at: at.toISOString() };
 }
 
-const forgottenRoute = createRoute({
+export const forgottenRoute = createRoute({
   method: 'get',
   path: '/api/forgotten',
   operationId: 'listForgotten',

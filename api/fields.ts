@@ -40,7 +40,7 @@ const seenFieldsSchema = z.object({
 });
 export type SeenFields = z.infer<typeof seenFieldsSchema>;
 
-const fieldsRoute = createRoute({
+export const fieldsRoute = createRoute({
   method: 'get',
   path: '/api/fields',
   operationId: 'listFields',

@@ -19,7 +19,7 @@ import { asRefusal, csv, serveUploads } from './uploads.js';
 
 const idParams = z.object({ id: printable(100) });
 
-const targetRoute = createRoute({
+export const targetRoute = createRoute({
   method: 'get',
   path: '/api/imports/target',
   operationId: 'showImportTarget',
@@ -33,7 +33,7 @@ const targetRoute = createRoute({
   },
 });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/imports',
   operationId: 'listImports',
@@ -44,7 +44,7 @@ const listRoute = createRoute({
   responses: { 200: jsonAnswer('One page of imports, newest first.', pageOf(importViewSchema)), ...problems() },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/imports/{id}',
   operationId: 'showImport',
@@ -55,7 +55,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the import.', importViewSchema), ...problems(404) },
 });
 
-const reportRoute = createRoute({
+export const reportRoute = createRoute({
   method: 'get',
   path: '/api/imports/{id}/report',
   operationId: 'reportImport',
@@ -80,7 +80,7 @@ const reportRoute = createRoute({
   },
 });
 
-const actRoute = createRoute({
+export const actRoute = createRoute({
   method: 'post',
   path: '/api/imports/{id}/actions',
   operationId: 'actOnImport',
@@ -97,7 +97,7 @@ const actRoute = createRoute({
   },
 });
 
-const mappingsRoute = createRoute({
+export const mappingsRoute = createRoute({
   method: 'get',
   path: '/api/import-mappings',
   operationId: 'listImportMappings',

@@ -37,7 +37,7 @@ export type ItemView = z.infer<typeof itemSchema>;
 
 const itemParams = placeParams.extend({ list: z.enum(listNames), key: itemKey() });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/items/{workspace}/{id}/{list}',
   operationId: 'listItems',
@@ -55,7 +55,7 @@ const listRoute = createRoute({
   responses: { 200: jsonAnswer('One page of items, sorted by key.', pageOf(itemSchema)), ...problems(404) },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/items/{workspace}/{id}/{list}/{key}',
   operationId: 'showItem',

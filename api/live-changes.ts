@@ -68,7 +68,7 @@ const liveQuery = z.strictObject({
   personal: personalSchema,
 });
 
-const liveRoute = createRoute({
+export const liveRoute = createRoute({
   method: 'get',
   path: '/api/changes/live',
   operationId: 'followChanges',

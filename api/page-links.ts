@@ -62,7 +62,7 @@ const codeSchema = z
   .openapi('PageCode');
 export type PageCodeView = z.infer<typeof codeSchema>;
 
-const codeRoute = createRoute({
+export const codeRoute = createRoute({
   method: 'post',
   path: '/api/page-codes',
   operationId: 'createPageCode',

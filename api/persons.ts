@@ -75,7 +75,7 @@ const personSchema = z
   .openapi('StoredPerson');
 export type PersonView = z.infer<typeof personSchema>;
 
-const exportRoute = createRoute({
+export const exportRoute = createRoute({
   method: 'post',
   path: '/api/persons/export',
   operationId: 'exportPerson',

@@ -66,7 +66,7 @@ export const placeParams = z.object({
   id: idText().describe("0: the workspace's own lists."),
 });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/pigeonholes',
   operationId: 'listPigeonholes',
@@ -88,7 +88,7 @@ const listRoute = createRoute({
   },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/pigeonholes/{workspace}/{id}',
   operationId: 'showPigeonhole',
@@ -99,7 +99,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the pigeonhole.', pigeonholeSchema), ...problems(404) },
 });
 
-const streamsRoute = createRoute({
+export const streamsRoute = createRoute({
   method: 'get',
   path: '/api/pigeonholes/{workspace}/{id}/streams',
   operationId: 'listStreams',

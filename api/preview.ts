@@ -12,7 +12,7 @@ import {
   previewSchema,
 } from '../operations/preview-sink.js';
 
-const previewRoute = createRoute({
+export const previewRoute = createRoute({
   method: 'post',
   path: '/api/preview',
   operationId: 'preview',

@@ -13,7 +13,7 @@ const guard = needs({
     'an event has "file" and its "text", "use" (ids by object), "create" and "skip" (lists of objects), and may have "by"',
 });
 
-const planRoute = createRoute({
+export const planRoute = createRoute({
   ...guard,
   method: 'post',
   path: '/api/events/plan',
@@ -27,7 +27,7 @@ const planRoute = createRoute({
   },
 });
 
-const applyRoute = createRoute({
+export const applyRoute = createRoute({
   ...guard,
   method: 'post',
   path: '/api/events/apply',

@@ -7,7 +7,7 @@ import { isReady, readinessSchema, type ReadyCheck } from '../operations/ready/r
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workChecks } from '../operations/ready/work-checks.js';
 
-const readyRoute = createRoute({
+export const readyRoute = createRoute({
   method: 'get',
   path: '/api/pigeonholes/{id}/ready',
   operationId: 'showReadiness',

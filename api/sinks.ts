@@ -83,7 +83,7 @@ const deliverySchema = z
 
 const nameParams = z.object({ name: configuredName() });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/sinks',
   operationId: 'listSinks',
@@ -96,7 +96,7 @@ const listRoute = createRoute({
   },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/sinks/{name}',
   operationId: 'showSink',
@@ -107,7 +107,7 @@ const showRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the sink.', sinkSchema), ...problems(404) },
 });
 
-const lanesRoute = createRoute({
+export const lanesRoute = createRoute({
   method: 'get',
   path: '/api/sinks/{name}/lanes',
   operationId: 'listLanes',
@@ -118,7 +118,7 @@ const lanesRoute = createRoute({
   responses: { 200: jsonAnswer('One page of lanes, sorted by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
 });
 
-const outcomesRoute = createRoute({
+export const outcomesRoute = createRoute({
   method: 'get',
   path: '/api/sinks/{name}/outcomes',
   operationId: 'listOutcomes',
@@ -132,7 +132,7 @@ const outcomesRoute = createRoute({
   },
 });
 
-const deliveriesRoute = createRoute({
+export const deliveriesRoute = createRoute({
   method: 'get',
   path: '/api/sinks/{name}/deliveries',
   operationId: 'listDeliveries',
@@ -151,7 +151,7 @@ const deliveriesRoute = createRoute({
   responses: { 200: jsonAnswer('One page of deliveries.', pageOf(deliverySchema)), ...problems(404) },
 });
 
-const testRoute = createRoute({
+export const testRoute = createRoute({
   method: 'post',
   path: '/api/sinks/{name}/test',
   operationId: 'testSink',

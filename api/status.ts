@@ -7,7 +7,7 @@ import type { StatusSources } from '../operations/read-status.js';
 import { readStatus, own } from '../operations/read-status.js';
 import { workspaceOf } from './scope.js';
 
-const statusRoute = createRoute({
+export const statusRoute = createRoute({
   method: 'get',
   path: '/api/status',
   operationId: 'showStatus',
@@ -39,7 +39,7 @@ export function serveStatus(app: ApiApp, sources: StatusSources): void {
   });
 }
 
-const quotasRoute = createRoute({
+export const quotasRoute = createRoute({
   method: 'get',
   path: '/api/quota',
   operationId: 'listQuotas',

@@ -64,7 +64,7 @@ const overviewSchema = z
   .openapi('Overview');
 export type Overview = z.infer<typeof overviewSchema>;
 
-const overviewRoute = createRoute({
+export const overviewRoute = createRoute({
   method: 'get',
   path: '/api/overview',
   operationId: 'showOverview',
@@ -74,7 +74,7 @@ const overviewRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the instance now.', overviewSchema), ...problems() },
 });
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/syncs',
   operationId: 'listSyncs',
@@ -87,7 +87,7 @@ const listRoute = createRoute({
   },
 });
 
-const showRoute = createRoute({
+export const showRoute = createRoute({
   method: 'get',
   path: '/api/syncs/{name}',
   operationId: 'showSync',

@@ -48,7 +48,7 @@ export type MadeTokenView = z.infer<typeof madeTokenSchema>;
 
 const dayMs = 86_400_000;
 
-const listRoute = createRoute({
+export const listRoute = createRoute({
   method: 'get',
   path: '/api/tokens',
   operationId: 'listTokens',
@@ -61,7 +61,7 @@ const listRoute = createRoute({
   },
 });
 
-const createTokenRoute = createRoute({
+export const createTokenRoute = createRoute({
   method: 'post',
   path: '/api/tokens',
   operationId: 'createToken',
@@ -79,7 +79,7 @@ const createTokenRoute = createRoute({
   },
 });
 
-const revokeRoute = createRoute({
+export const revokeRoute = createRoute({
   method: 'post',
   path: '/api/tokens/{name}/revoke',
   operationId: 'revokeToken',
@@ -151,7 +151,7 @@ const callerSchema = z
   .openapi('Caller');
 export type CallerView = z.infer<typeof callerSchema>;
 
-const callerRoute = createRoute({
+export const callerRoute = createRoute({
   method: 'get',
   path: '/api/caller',
   operationId: 'showCaller',

@@ -59,7 +59,7 @@ const uploadProblems = {
   },
 };
 
-const checkRoute = createRoute({
+export const checkRoute = createRoute({
   ...upload,
   method: 'post',
   path: '/api/imports/check',
@@ -72,7 +72,7 @@ const checkRoute = createRoute({
   },
 });
 
-const codesRoute = createRoute({
+export const codesRoute = createRoute({
   ...upload,
   method: 'post',
   path: '/api/imports/codes',
@@ -85,7 +85,7 @@ const codesRoute = createRoute({
   },
 });
 
-const startRoute = createRoute({
+export const startRoute = createRoute({
   ...upload,
   method: 'post',
   path: '/api/imports',

@@ -65,7 +65,7 @@ export const whySchema = z
   .openapi('Why');
 export type Why = z.infer<typeof whySchema>;
 
-const whyRoute = createRoute({
+export const whyRoute = createRoute({
   method: 'get',
   path: '/api/why',
   operationId: 'why',

@@ -1,90 +1,9 @@
-import type { AlertsView } from '../operations/alerts/alert-desk.js';
-import type { TestedAlerts } from '../api/alerts.js';
-import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../api/dead-letters.js';
-import type { Decision, HeldDeletions } from '../api/deletions.js';
-import type { Action } from '../operations/action.js';
-import type { Done } from '../api/actions.js';
-import type { ItemView } from '../api/items.js';
-import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../operations/configuration-plan.js';
-import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
-import type { EventRequest, EventView } from '../operations/provision-event.js';
-import type { FieldsQuery, SeenFields } from '../api/fields.js';
-import type { Readiness } from '../operations/ready/readiness.js';
-import type { SinkTest } from '../operations/test-sink.js';
-import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
-import type { AuditEntryView } from '../api/audit-log.js';
-import type { MadeTokenView, NewTokenRequest, TokenView } from '../api/tokens.js';
-import type { Overview } from '../api/syncs.js';
-import type { ErasureListView } from '../operations/erasure-list-schema.js';
-import type { ErasurePlanView, ErasureRequestBody, ErasureView, WholeErasureView } from '../api/erasures.js';
-import type { PersonView } from '../api/persons.js';
-import type { Status } from '../operations/status-view.js';
-import type { Why } from '../api/why.js';
-import type { PageCodeView } from '../api/page-links.js';
+import type { AnswerAt, AskedAt, PathOf } from '../api/routes.js';
+import { filledAddress } from '../base/filled-address.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, checkGiven } from './find-instance.js';
 import type { ClientConfig } from '../operations/command-config.js';
 import type { Context } from './command.js';
-
-/** The HTTP API of a running pigeonpost, as commands use it. */
-export interface ApiClient {
-  /** @param options.items with the number of items by list; options.counts by list and sink */
-  status(options: { readonly counts: boolean; readonly items?: boolean }): Promise<Status>;
-  overview(): Promise<Overview>;
-  ready(pigeonhole: { readonly id: string; readonly workspace?: string }): Promise<Readiness>;
-  act(action: Action): Promise<Done>;
-  testSink(name: string): Promise<SinkTest>;
-  deletions(): Promise<{ held: HeldDeletions[] }>;
-  heldDeletions(id: number): Promise<HeldDeletions>;
-  decideDeletions(id: number, decision: Decision): Promise<{ items: number }>;
-  deadLetters(choice: DeadLetterChoice): Promise<{ groups: DeadLetterGroupView[] }>;
-  deadLetterItems(choice: DeadLetterChoice): Promise<{ items: DeadLetterView[]; more: boolean }>;
-  redriveDeadLetters(choice: DeadLetterChoice): Promise<{ changes: number }>;
-  /** @param personal includes personal data, which is audited */
-  preview(asked: PreviewRequest, wish: { readonly personal: boolean }): Promise<Preview>;
-  why(asked: { list: string; key: string; pigeonhole?: string }): Promise<Why[]>;
-  items(asked: ItemsQuery): Promise<{ items: ItemView[]; next: string | null }>;
-  /** Server-sent events as they arrive, until the server closes the connection. */
-  liveChanges(query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>;
-  fields(query: FieldsQuery): Promise<{ list: string; pigeonholes: SeenFields[] }>;
-  replay(wanted: ReplayRequest): Promise<Extract<ReplayResult, { id: string }>>;
-  planConfiguration(candidate: Candidate): Promise<ConfigurationPlan>;
-  applyConfiguration(asked: { readonly file?: string }): Promise<AppliedConfiguration>;
-  lookAtEvent(asked: EventRequest): Promise<EventView>;
-  /** Runs one cycle; repeat it until nothing is left. */
-  applyEvent(asked: EventRequest): Promise<EventView>;
-  alerts(): Promise<AlertsView>;
-  testAlerts(): Promise<TestedAlerts>;
-  planErasure(attendee: string): Promise<ErasurePlanView>;
-  forget(asked: ErasureRequestBody): Promise<WholeErasureView>;
-  erasures(part: PartAsked): Promise<Part<ErasureView>>;
-  erasure(id: string): Promise<WholeErasureView>;
-  forgotten(): Promise<ErasureListView>;
-  liftErasure(id: string): Promise<void>;
-  exportPerson(attendee: string): Promise<PersonView>;
-  tokens(): Promise<{ tokens: TokenView[] }>;
-  createToken(wanted: NewTokenRequest): Promise<MadeTokenView>;
-  revokeToken(name: string): Promise<void>;
-  audit(asked: AuditQuery): Promise<Part<AuditEntryView>>;
-  createPageCode(): Promise<PageCodeView>;
-}
-
-export interface AuditQuery extends PartAsked {
-  readonly who?: string | undefined;
-  readonly action?: string | undefined;
-  readonly target?: string | undefined;
-}
-
-export interface ItemsQuery {
-  readonly workspace: string;
-  readonly id: string;
-  readonly list: string;
-  readonly limit: number;
-  readonly session?: string | undefined;
-  /** `next` of the previous page. */
-  readonly after?: string | undefined;
-  readonly personal: boolean;
-}
 
 /** Finds the address at the first call, and returns the same one afterwards. */
 export type FindAddress = () => Promise<ApiAddress>;
@@ -113,109 +32,99 @@ export function refusalOf(status: number, body: unknown): CommandError {
   return new CommandError(exitCodeFor(status), detail);
 }
 
+const answerMs = 30_000;
 /** Timeout of requests that read whole lists of the ledger. */
 const countingMs = 5 * 60_000;
 
-export function apiClient(address: FindAddress): ApiClient {
-  const ask = async (path: string, init: RequestInit = {}, timeoutMs = 30_000): Promise<unknown> => {
+/** The HTTP API of a running pigeonpost, as commands use it. */
+export type ApiClient = ReturnType<typeof apiClient>;
+
+/** Requests and answers have the types of the API's routes. */
+export function apiClient(address: FindAddress) {
+  const ask = async (path: string, init: RequestInit): Promise<Response> => {
     const { url, token } = await address();
-    const answer = await fetch(`${url}${path}`, {
-      ...init,
-      headers: headersWith(token),
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch((error: unknown) => {
+    const answer = await fetch(`${url}${path}`, { ...init, headers: headersWith(token) }).catch((error: unknown) => {
       throw nobodyAnswers(url, error);
     });
-    const body: unknown = await answer.json().catch(() => undefined);
-    if (answer.ok) return body;
-    throw refusalOf(answer.status, body);
+    if (answer.ok) return answer;
+    throw refusalOf(answer.status, await answer.json().catch(() => undefined));
   };
-  const post = async (path: string, body: unknown, timeoutMs?: number): Promise<unknown> =>
-    await ask(path, { method: 'POST', body: JSON.stringify(body) }, timeoutMs);
+  const get = async <Path extends PathOf<'get'>>(
+    path: Path,
+    asked: AskedAt<'get', Path>,
+    timeoutMs = answerMs,
+  ): Promise<AnswerAt<'get', Path>> => {
+    const answer = await ask(filledAddress(path, asked), { signal: AbortSignal.timeout(timeoutMs) });
+    return (await answer.json()) as AnswerAt<'get', Path>;
+  };
+  const post = async <Path extends PathOf<'post'>>(
+    path: Path,
+    asked: AskedAt<'post', Path>,
+    timeoutMs = answerMs,
+  ): Promise<AnswerAt<'post', Path>> => {
+    const body = JSON.stringify((asked as { readonly json: unknown }).json);
+    const answer = await ask(filledAddress(path, asked), {
+      method: 'POST',
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return (await answer.json()) as AnswerAt<'post', Path>;
+  };
   return {
-    status: async ({ counts, items = false }) =>
-      (await ask(`/api/status${counts ? '?counts' : items ? '?counts=items' : ''}`)) as Status,
-    overview: async () => (await ask('/api/overview')) as Overview,
-    ready: async ({ id, workspace }) => {
-      const query = workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`;
-      return (await ask(`/api/pigeonholes/${id}/ready${query}`, {}, countingMs)) as Readiness;
-    },
-    act: async (action) => (await post('/api/actions', action)) as Done,
-    testSink: async (name) => (await post(`/api/sinks/${encodeURIComponent(name)}/test`, {}, 60_000)) as SinkTest,
-    deletions: async () => (await ask('/api/deletions')) as { held: HeldDeletions[] },
-    heldDeletions: async (id) => (await ask(`/api/deletions/${id}`)) as HeldDeletions,
-    decideDeletions: async (id, decision) =>
-      (await ask(`/api/deletions/${id}`, { method: 'POST', body: JSON.stringify(decision) })) as { items: number },
-    deadLetters: async (choice) =>
-      (await ask(`/api/dead-letters?${new URLSearchParams(choice).toString()}`)) as { groups: DeadLetterGroupView[] },
-    deadLetterItems: async (choice) =>
-      (await ask(`/api/dead-letters/items?${new URLSearchParams(choice).toString()}`)) as {
-        items: DeadLetterView[];
-        more: boolean;
-      },
-    redriveDeadLetters: async (choice) => (await post('/api/dead-letters/redrive', choice)) as { changes: number },
-    preview: async (asked, { personal }) =>
-      (await post(`/api/preview${personal ? '?personal=1' : ''}`, asked, countingMs)) as Preview,
-    why: async (asked) => ((await ask(`/api/why?${new URLSearchParams(asked).toString()}`)) as { items: Why[] }).items,
-    items: async ({ workspace, id, list, limit, session, after, personal }) => {
-      const query = new URLSearchParams({
-        limit: String(limit),
-        ...(session === undefined ? {} : { session }),
-        ...(after === undefined ? {} : { after }),
-        ...(personal ? { personal: '1' } : {}),
-      });
-      const answer = await ask(`/api/items/${workspace}/${id}/${list}?${query.toString()}`);
-      return answer as { items: ItemView[]; next: string | null };
-    },
-    liveChanges: async (query) => {
-      const asked = new URLSearchParams(query).toString();
-      const { url, token } = await address();
-      const answer = await fetch(`${url}/api/changes/live?${asked}`, { headers: headersWith(token) }).catch(
-        (error: unknown) => {
-          throw nobodyAnswers(url, error);
-        },
-      );
-      if (!answer.ok) throw refusalOf(answer.status, await answer.json().catch(() => undefined));
-      return answer.body!.pipeThrough(new TextDecoderStream());
-    },
-    fields: async ({ list, pigeonhole }) => {
-      const query = new URLSearchParams({ list, ...(pigeonhole === undefined ? {} : { pigeonhole }) });
-      const answer = await ask(`/api/fields?${query.toString()}`, {}, countingMs);
-      return answer as { list: string; pigeonholes: SeenFields[] };
-    },
-    replay: async (wanted) => (await post('/api/replays', wanted, countingMs)) as Extract<ReplayResult, { id: string }>,
-    planConfiguration: async (candidate) =>
-      (await post('/api/configuration/plan', candidate, countingMs)) as ConfigurationPlan,
-    applyConfiguration: async (asked) =>
-      (await post('/api/configuration/apply', asked, countingMs)) as AppliedConfiguration,
-    lookAtEvent: async (asked) => (await post('/api/events/plan', asked, countingMs)) as EventView,
-    applyEvent: async (asked) => (await post('/api/events/apply', asked, countingMs)) as EventView,
-    alerts: async () => (await ask('/api/alerts')) as AlertsView,
-    testAlerts: async () => (await post('/api/alerts/test', {})) as TestedAlerts,
-    planErasure: async (attendee) => (await post('/api/erasures/plan', { attendee }, countingMs)) as ErasurePlanView,
-    forget: async (asked) => (await post('/api/erasures', asked, countingMs)) as WholeErasureView,
-    erasures: async (part) => (await ask(`/api/erasures?${partQuery(part)}`)) as Part<ErasureView>,
-    forgotten: async () => (await ask('/api/forgotten')) as ErasureListView,
-    erasure: async (id) => (await ask(`/api/erasures/${encodeURIComponent(id)}`)) as WholeErasureView,
-    liftErasure: async (id) => {
-      await post(`/api/erasures/${encodeURIComponent(id)}/lift`, {});
-    },
-    exportPerson: async (attendee) => (await post('/api/persons/export', { attendee }, countingMs)) as PersonView,
-    tokens: async () => (await ask('/api/tokens')) as { tokens: TokenView[] },
-    createToken: async (wanted) => (await post('/api/tokens', wanted)) as MadeTokenView,
-    revokeToken: async (name) => {
-      await post(`/api/tokens/${encodeURIComponent(name)}/revoke`, {});
-    },
-    createPageCode: async () => (await post('/api/page-codes', {})) as PageCodeView,
-    audit: async (asked) => {
-      const given = Object.entries(asked).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, String(value)]],
-      );
-      const query = new URLSearchParams(given as [string, string][]);
-      return (await ask(`/api/audit?${query.toString()}`)) as Part<AuditEntryView>;
-    },
+    /** @param options.items with the number of items by list; options.counts by list and sink */
+    status: ({ counts, items = false }: { readonly counts: boolean; readonly items?: boolean }) =>
+      get('/api/status', { query: { counts: counts ? '' : items ? 'items' : undefined } }),
+    overview: () => get('/api/overview', {}),
+    ready: ({ id, workspace }: { readonly id: string; readonly workspace?: string }) =>
+      get('/api/pigeonholes/{id}/ready', { params: { id }, query: { workspace } }, countingMs),
+    act: (json: Json<'/api/actions'>) => post('/api/actions', { json }),
+    testSink: (name: string) => post('/api/sinks/{name}/test', { params: { name }, json: {} }, 60_000),
+    deletions: () => get('/api/deletions', {}),
+    heldDeletions: (id: number) => get('/api/deletions/{id}', { params: { id } }),
+    decideDeletions: (id: number, json: Json<'/api/deletions/{id}'>) =>
+      post('/api/deletions/{id}', { params: { id }, json }),
+    deadLetters: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters', { query }),
+    deadLetterItems: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters/items', { query }),
+    redriveDeadLetters: (json: Json<'/api/dead-letters/redrive'>) => post('/api/dead-letters/redrive', { json }),
+    /** @param wish.personal includes personal data, which is audited */
+    preview: (json: Json<'/api/preview'>, { personal }: { readonly personal: boolean }) =>
+      post('/api/preview', { query: { personal: personal ? '1' : undefined }, json }, countingMs),
+    why: async (query: Query<'/api/why'>) => (await get('/api/why', { query })).items,
+    items: (params: ListPlace, { personal, ...query }: ItemsQuery) =>
+      get('/api/items/{workspace}/{id}/{list}', { params, query: { ...query, personal: personal ? '1' : undefined } }),
+    /** Server-sent events as they arrive, until the server closes the connection. */
+    liveChanges: async (query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>> =>
+      (await ask(filledAddress('/api/changes/live', { query }), {})).body!.pipeThrough(new TextDecoderStream()),
+    fields: (query: Query<'/api/fields'>) => get('/api/fields', { query }, countingMs),
+    replay: (json: Json<'/api/replays'>) => post('/api/replays', { json }, countingMs),
+    planConfiguration: (json: Json<'/api/configuration/plan'>) => post('/api/configuration/plan', { json }, countingMs),
+    applyConfiguration: (json: Json<'/api/configuration/apply'>) =>
+      post('/api/configuration/apply', { json }, countingMs),
+    lookAtEvent: (json: Json<'/api/events/plan'>) => post('/api/events/plan', { json }, countingMs),
+    /** Runs one cycle; repeat it until nothing is left. */
+    applyEvent: (json: Json<'/api/events/apply'>) => post('/api/events/apply', { json }, countingMs),
+    alerts: () => get('/api/alerts', {}),
+    testAlerts: () => post('/api/alerts/test', { json: {} }),
+    planErasure: (attendee: string) => post('/api/erasures/plan', { json: { attendee } }, countingMs),
+    forget: (json: Json<'/api/erasures'>) => post('/api/erasures', { json }, countingMs),
+    erasures: (query: Query<'/api/erasures'>) => get('/api/erasures', { query }),
+    forgotten: () => get('/api/forgotten', {}),
+    erasure: (id: string) => get('/api/erasures/{id}', { params: { id } }),
+    liftErasure: (id: string) => post('/api/erasures/{id}/lift', { params: { id }, json: {} }),
+    exportPerson: (attendee: string) => post('/api/persons/export', { json: { attendee } }, countingMs),
+    tokens: () => get('/api/tokens', {}),
+    createToken: (json: Json<'/api/tokens'>) => post('/api/tokens', { json }),
+    revokeToken: (name: string) => post('/api/tokens/{name}/revoke', { params: { name }, json: {} }),
+    createPageCode: () => post('/api/page-codes', { json: {} }),
+    audit: (query: Query<'/api/audit'>) => get('/api/audit', { query }),
   };
 }
+
+type Json<Path extends PathOf<'post'>> = AskedAt<'post', Path> extends { readonly json: infer Body } ? Body : never;
+type Query<Path extends PathOf<'get'>> =
+  AskedAt<'get', Path> extends { readonly query?: infer Query } ? NonNullable<Query> : never;
+type ListPlace = AskedAt<'get', '/api/items/{workspace}/{id}/{list}'>['params'];
+type ItemsQuery = Omit<Query<'/api/items/{workspace}/{id}/{list}'>, 'personal'> & { readonly personal: boolean };
 
 function headersWith(token: string | undefined): Record<string, string> {
   const json = { 'content-type': 'application/json' };

@@ -42,7 +42,7 @@ export async function items(
   const { client, workspaces } = await instanceOf(context);
   const place = await parseFullPigeonhole(pigeonhole, workspaces);
   const named = await parseList(list);
-  const found = await client.items({ ...place, list: named, session, limit, after, personal });
+  const found = await client.items({ ...place, list: named }, { session, limit, after, personal });
   if (json) out.line(JSON.stringify(found));
   else for (const item of found.items) printLine(out, itemLine(named, item));
   if (found.items.length === 0) {
