@@ -1,6 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallerView } from '../api/tokens.js';
-import type { Overview as OverviewAnswer } from '../api/syncs.js';
 import { caller, connection } from './asking/connection.js';
 import { useAsked } from './asking/use-asked.js';
 import { Configuration } from './pages/configuration.js';
@@ -26,7 +24,7 @@ import { capitalized } from './words.js';
 /** The frame around every page. */
 export function App() {
   const { route, hash } = useRoute();
-  const { data: me } = useAsked<CallerView>('/api/caller', 60_000);
+  const { data: me } = useAsked('/api/caller', {}, 60_000);
   useEffect(() => caller.set(me ?? null), [me]);
   const main = useFocusOnNewPage(hash);
   useKeys();
@@ -93,7 +91,7 @@ function pageKey(route: Route): string {
 }
 
 function Top({ route }: { readonly route: Route }) {
-  const { data } = useAsked<OverviewAnswer>('/api/overview');
+  const { data } = useAsked('/api/overview', {});
   const errors = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
   const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
     [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],

@@ -1,5 +1,5 @@
 import type { Action } from '../../operations/action.js';
-import { ask, Problem } from './ask.js';
+import { post, Problem } from './ask.js';
 import { askAgain } from './use-asked.js';
 import type { ComponentChildren } from 'preact';
 import { Store } from './store.js';
@@ -57,7 +57,7 @@ export async function act(action: Action): Promise<void> {
     if (given === null) return;
   }
   await carryOut(
-    () => ask('/api/actions', { json: reason === '' ? action : { ...action, reason } }),
+    () => post('/api/actions', { json: reason === '' ? action : { ...action, reason } }),
     () => `${called} ${doneWords[action.do]}`,
   );
 }

@@ -1,3 +1,5 @@
+import type { AnswerAt, AskedAt, PathOf } from '../../api/routes.js';
+import { filledAddress } from '../../base/filled-address.js';
 import {
   connection,
   noteLost,
@@ -68,6 +70,29 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
     return answer;
   }
   throw await problemOf(answer, token);
+}
+
+interface Limits {
+  readonly signal?: AbortSignal;
+  readonly patienceMs?: number;
+}
+
+/** Requests an address. Parameters and answer have the types of the API's route. */
+export async function get<Path extends PathOf<'get'>>(
+  path: Path,
+  asked: AskedAt<'get', Path>,
+  limits: Limits = {},
+): Promise<AnswerAt<'get', Path>> {
+  return await ask(filledAddress(path, asked), limits);
+}
+
+/** Sends JSON to an address, like `get`. */
+export async function post<Path extends PathOf<'post'>>(
+  path: Path,
+  asked: AskedAt<'post', Path>,
+  limits: Limits = {},
+): Promise<AnswerAt<'post', Path>> {
+  return await ask(filledAddress(path, asked), { json: (asked as { readonly json: unknown }).json, ...limits });
 }
 
 /** Sends a request to the API and parses the JSON response. */

@@ -1,5 +1,7 @@
+import type { AnswerAt, AskedAt, PathOf } from '../../api/routes.js';
+import { filledAddress } from '../../base/filled-address.js';
 import { useEffect, useState, useRef } from 'preact/hooks';
-import { ask, Problem } from './ask.js';
+import { ask, get, Problem } from './ask.js';
 
 export interface Asked<Answer> {
   /** The last answer, kept while the server does not answer; undefined before the first. */
@@ -22,8 +24,13 @@ export function askAgain(): void {
  * previous answer, so that requests to a slow server never pile up.
  * @param path null: no request is made
  */
-export function useAsked<Answer>(path: string | null, everyMs = 3000): Asked<Answer> {
-  return useAsking(path, (signal) => ask<Answer>(path!, { signal }), everyMs);
+export function useAsked<Path extends PathOf<'get'>>(
+  path: Path | null,
+  asked: AskedAt<'get', Path>,
+  everyMs = 3000,
+): Asked<AnswerAt<'get', Path>> {
+  const key = path === null ? null : filledAddress(path, asked);
+  return useAsking(key, (signal) => get(path!, asked, { signal }), everyMs);
 }
 
 /**
@@ -89,29 +96,40 @@ export interface Part<Item> {
   readonly next: string | null;
 }
 
+type ItemAt<Path> = AnswerAt<'get', Path> extends { readonly items: readonly (infer Item)[] } ? Item : never;
+
 /** Maximum page size of the API. */
 const maxPageSize = 500;
 /** Maximum number of items shown; a search narrows the list. */
 const maxItems = 4000;
 
 /** Reads the first `wanted` items of a list, page by page. */
-export async function firstOf<Item>(path: string, wanted: number, signal: AbortSignal): Promise<Part<Item>> {
-  const items: Item[] = [];
+async function firstOf<Path extends PathOf<'get'>>(
+  path: Path,
+  asked: AskedAt<'get', Path>,
+  { wanted, signal }: { readonly wanted: number; readonly signal: AbortSignal },
+): Promise<Part<ItemAt<Path>>> {
+  const items: ItemAt<Path>[] = [];
+  const { query = {} } = asked as { readonly query?: object };
   let next: string | null = null;
   do {
-    const limit = Math.min(maxPageSize, wanted - items.length);
-    const query: string = `limit=${limit}${next === null ? '' : `&after=${encodeURIComponent(next)}`}`;
+    const page = { ...query, limit: Math.min(maxPageSize, wanted - items.length), after: next ?? undefined };
     // oxlint-disable-next-line no-await-in-loop -- each page names the next
-    const found: Part<Item> = await ask<Part<Item>>(`${path}${path.includes('?') ? '&' : '?'}${query}`, { signal });
+    const found: Part<ItemAt<Path>> = await ask(filledAddress(path, { ...asked, query: page }), { signal });
     items.push(...found.items);
     ({ next } = found);
   } while (next !== null && items.length < wanted);
   return { items, next };
 }
 
-/** Reads a list page by page, up to `maxItems`. */
-export async function allParts<Item>(path: string, signal: AbortSignal): Promise<readonly Item[]> {
-  return (await firstOf<Item>(path, maxItems, signal)).items;
+/** Keeps a list current, up to `maxItems`. */
+export function useAllParts<Path extends PathOf<'get'>>(
+  path: Path,
+  asked: AskedAt<'get', Path>,
+  everyMs = 3000,
+): Asked<readonly ItemAt<Path>[]> {
+  const read = async (signal: AbortSignal) => (await firstOf(path, asked, { wanted: maxItems, signal })).items;
+  return useAsking(filledAddress(path, asked), read, everyMs);
 }
 
 /**
@@ -120,10 +138,14 @@ export async function allParts<Item>(path: string, signal: AbortSignal): Promise
  * @param path must not change
  * @param step number of items at first, and number added each time
  */
-export function useParts<Item>(path: string, step: number): { asked: Asked<Part<Item>>; showMore: () => void } {
+export function useParts<Path extends PathOf<'get'>>(
+  path: Path,
+  asked: AskedAt<'get', Path>,
+  step: number,
+): { asked: Asked<Part<ItemAt<Path>>>; showMore: () => void } {
   const [wanted, setWanted] = useState(step);
-  const asked = useAsking(`${path} ${wanted}`, (signal) => firstOf<Item>(path, wanted, signal));
-  const last = useRef<Part<Item> | undefined>(undefined);
-  last.current = asked.data ?? last.current;
-  return { asked: { ...asked, data: last.current }, showMore: () => setWanted(wanted + step) };
+  const found = useAsking(`${path} ${wanted}`, (signal) => firstOf(path, asked, { wanted, signal }));
+  const last = useRef<Part<ItemAt<Path>> | undefined>(undefined);
+  last.current = found.data ?? last.current;
+  return { asked: { ...found, data: last.current }, showMore: () => setWanted(wanted + step) };
 }

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { AppliedConfiguration, ConfigurationPlan } from '../../operations/configuration-plan.js';
-import type { Overview } from '../../api/syncs.js';
+import type { ConfigurationPlan } from '../../operations/configuration-plan.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { ask, Problem } from '../asking/ask.js';
+import { post, Problem } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/button.js';
@@ -15,14 +14,14 @@ import { capitalized } from '../words.js';
  * where pigeonpost runs; the page never shows or changes its content.
  */
 export function Configuration() {
-  const overview = useAsked<Overview>('/api/overview', 5000);
+  const overview = useAsked('/api/overview', {}, 5000);
   const [plan, setPlan] = useState<ConfigurationPlan | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const mayOperate = useMay('operate');
   const mayApply = useMay('administer');
   const compare = async (): Promise<void> => {
     try {
-      setPlan(await ask<ConfigurationPlan>('/api/configuration/plan', { json: {}, patienceMs: 120_000 }));
+      setPlan(await post('/api/configuration/plan', { json: {} }, { patienceMs: 120_000 }));
       setRefused(null);
     } catch (error) {
       setPlan(null);
@@ -37,7 +36,7 @@ export function Configuration() {
     });
     if (given === null) return;
     const applied = await carryOut(
-      () => ask<AppliedConfiguration>('/api/configuration/apply', { json: {}, patienceMs: 120_000 }),
+      () => post('/api/configuration/apply', { json: {} }, { patienceMs: 120_000 }),
       ({ changed, number }) =>
         changed ? `configuration ${number} is running` : 'nothing to apply: the file is the running configuration',
     );

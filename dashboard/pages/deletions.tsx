@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Decision, HeldDeletions } from '../../api/deletions.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { ask } from '../asking/ask.js';
+import { post } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
@@ -12,7 +12,7 @@ import { counted, grouped } from '../../base/words.js';
 
 /** Deletions held for a decision because an unusually large part of a list disappeared at the same time. */
 export function Deletions() {
-  const asked = useAsked<{ readonly held: readonly HeldDeletions[] }>('/api/deletions');
+  const asked = useAsked('/api/deletions', {});
   return (
     <>
       <PageHead
@@ -89,7 +89,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
     });
     if (given === null) return;
     await carryOut(
-      () => ask(`/api/deletions/${id}`, { json: { decision, items } satisfies Decision }),
+      () => post('/api/deletions/{id}', { params: { id }, json: { decision, items } }),
       () => (confirmed ? `${counted(items, 'item')} are deleted` : `${counted(items, 'item')} are kept`),
     );
   };
@@ -108,7 +108,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
 const maxKeys = 500;
 
 function Keys({ id, list, place }: { readonly id: number; readonly list: string; readonly place: string }) {
-  const asked = useAsked<HeldDeletions>(`/api/deletions/${id}`, 10_000);
+  const asked = useAsked('/api/deletions/{id}', { params: { id } }, 10_000);
   return (
     <AwaitAnswer asked={asked} lines={2}>
       {({ keys = [] }) => (

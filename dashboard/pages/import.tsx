@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ImportOutcome, ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { ask, askFor, saveFile } from '../asking/ask.js';
+import { askFor, post, saveFile } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
 import {
@@ -23,7 +23,7 @@ import { capitalized } from '../words.js';
 
 /** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {
-  const asked = useAsked<ImportView>(`/api/imports/${encodeURIComponent(id)}`, 1500);
+  const asked = useAsked('/api/imports/{id}', { params: { id } }, 1500);
   const { data } = asked;
   const mayImport = useMay('import');
   return (
@@ -85,7 +85,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
       if (given === null) return;
     }
     await carryOut(
-      () => ask(`/api/imports/${encodeURIComponent(id)}/actions`, { json: { do: what } }),
+      () => post('/api/imports/{id}/actions', { params: { id }, json: { do: what } }),
       () => said,
     );
   };

@@ -11,7 +11,7 @@ const atOnce = 50;
 
 /** The imports of registrants so far. */
 export function Imports() {
-  const { asked, showMore } = useParts<ImportView>('/api/imports', atOnce);
+  const { asked, showMore } = useParts('/api/imports', {}, atOnce);
   const mayImport = useMay('import');
   return (
     <>

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Why, WhySink } from '../../api/why.js';
-import { ask, Problem } from '../asking/ask.js';
+import { get, Problem } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { useRemembered } from '../asking/store.js';
 import { useAsked } from '../asking/use-asked.js';
-import { listNames, Choice } from '../parts/inputs.js';
+import { ListChoice } from '../parts/inputs.js';
 import { AwaitAnswer, PageHead, Fact, Facts, Panel, Written } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
 import { StateWord } from '../parts/state-word.js';
@@ -22,13 +22,9 @@ interface Named {
 
 /** One item's timeline: where it was read, what each sink received, or why nothing was sent. */
 export function Item({ list, named, pigeonhole }: Named) {
-  const query = new URLSearchParams({
-    list: list ?? '',
-    key: named ?? '',
-    ...(pigeonhole === null ? {} : { pigeonhole }),
-  });
+  const query = { list: list ?? '', key: named ?? '', pigeonhole: pigeonhole ?? undefined };
   const isAsked = list !== null && named !== null;
-  const asked = useAsked<{ readonly items: readonly Why[] }>(isAsked ? `/api/why?${query.toString()}` : null, 4000);
+  const asked = useAsked(isAsked ? '/api/why' : null, { query }, 4000);
   return (
     <>
       <PageHead
@@ -70,9 +66,7 @@ function Search({ list, named }: Pick<Named, 'list' | 'named'>) {
     <form class="form" role="search" onSubmit={go}>
       <label>
         List
-        <Choice label="List" value={chosen} onChoose={setChosen}>
-          {listNames.map((each): [string, string] => [each, each])}
-        </Choice>
+        <ListChoice value={chosen} onChoose={setChosen} hasAll={false} />
       </label>
       <label>
         Key
@@ -234,11 +228,9 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
   const [refused, setRefused] = useState<string | null>(null);
   if (!useMay('personal')) return null;
   const show = async (): Promise<void> => {
-    const path = [workspace, String(pigeonholeId), list, key].map(encodeURIComponent).join('/');
+    const params = { workspace, id: pigeonholeId, list, key };
     try {
-      const answer = await ask<{ readonly data?: Readonly<Record<string, unknown>> | null }>(
-        `/api/items/${path}?personal=1`,
-      );
+      const answer = await get('/api/items/{workspace}/{id}/{list}/{key}', { params, query: { personal: '1' } });
       setData(answer.data ?? null);
       setRefused(null);
     } catch (error) {

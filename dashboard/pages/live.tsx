@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { followChanges } from '../asking/follow-changes.js';
 import { useRemembered } from '../asking/store.js';
-import { listNames, CommittedInput, PersonalCheck, Choice } from '../parts/inputs.js';
+import { CommittedInput, PersonalCheck, ListChoice } from '../parts/inputs.js';
 import { Button } from '../parts/button.js';
 import { PageHead, Written } from '../parts/panel.js';
 import { StateWord } from '../parts/state-word.js';
@@ -44,9 +44,7 @@ export function Live() {
       </PageHead>
       <section class="panel" aria-label="Changes">
         <form class="filters top-padded" onSubmit={(event) => event.preventDefault()}>
-          <Choice label="List" value={list} onChoose={setList}>
-            {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
-          </Choice>
+          <ListChoice value={list} onChoose={setList} />
           <CommittedInput label="Pigeonhole" hint="Pigeonhole: acme/101" finds value={place} onCommit={setPlace} />
           <PersonalCheck checked={personal} onCheck={setPersonal} />
         </form>

@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SeenFields } from '../../api/fields.js';
 import type { ImportCheck, ImportView, SavedMapping } from '../../importing/desk/import-views.js';
-import type { PigeonholeDetails } from '../../api/pigeonholes.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { allParts, useAsked, useAsking } from '../asking/use-asked.js';
+import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { ask, askFor, Problem, saveFile } from '../asking/ask.js';
 import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-options.js';
 import { Button } from '../parts/button.js';
@@ -186,7 +184,7 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
 }
 
 function Where({ value, onChoose }: { readonly value: string; readonly onChoose: (pigeonhole: string) => void }) {
-  const { data } = useAsking('places', (signal) => allParts<PigeonholeDetails>('/api/pigeonholes', signal), 60_000);
+  const { data } = useAllParts('/api/pigeonholes', {}, 60_000);
   return (
     <label>
       Pigeonhole
@@ -206,15 +204,15 @@ function Where({ value, onChoose }: { readonly value: string; readonly onChoose:
 
 /** Returns the saved mappings that apply to the pigeonhole. */
 function useMappings(pigeonhole: string): readonly SavedMapping[] {
-  const asked = useAsked<{ readonly mappings: readonly SavedMapping[] }>('/api/import-mappings', 60_000);
+  const asked = useAsked('/api/import-mappings', {}, 60_000);
   return mappingsFor(asked.data?.mappings ?? [], pigeonhole);
 }
 
 /** Returns the fields that attendees of the pigeonhole have, and the attendee code's. */
 function useFieldNames(pigeonhole: string): readonly string[] {
   const isNamed = /^(?:[a-z0-9-]{1,63}\/)?\d{1,15}$/.test(pigeonhole);
-  const path = `/api/fields?${new URLSearchParams({ list: 'attendees', pigeonhole }).toString()}`;
-  const { data } = useAsked<{ readonly pigeonholes: readonly SeenFields[] }>(isNamed ? path : null, 60_000);
+  const query = { list: 'attendees', pigeonhole };
+  const { data } = useAsked(isNamed ? '/api/fields' : null, { query }, 60_000);
   const seen = (data?.pigeonholes ?? []).flatMap(({ fields }) =>
     fields.filter(({ member }) => member === null).map(({ field }) => field),
   );

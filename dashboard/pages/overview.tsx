@@ -14,8 +14,8 @@ import { counted, grouped } from '../../base/words.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
-  const overview = useAsked<OverviewAnswer>('/api/overview', 1500);
-  const sinks = useAsked<{ readonly sinks: readonly SinkDetails[] }>('/api/sinks');
+  const overview = useAsked('/api/overview', {}, 1500);
+  const sinks = useAsked('/api/sinks', {});
   return (
     <>
       <AwaitAnswer asked={overview} lines={5}>

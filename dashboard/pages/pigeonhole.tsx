@@ -1,5 +1,5 @@
-import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
-import { allParts, useAsked, useAsking } from '../asking/use-asked.js';
+import type { PigeonholeDetails } from '../../api/pigeonholes.js';
+import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
 import { Cadences } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
@@ -11,7 +11,7 @@ import { Ago, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { ask } from '../asking/ask.js';
+import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell } from '../asking/act.js';
 import { useMay } from '../asking/connection.js';
 
@@ -22,9 +22,9 @@ interface PigeonholeName {
 
 /** The state of one pigeonhole: freshness, streams and quota. */
 export function Pigeonhole({ workspace, id }: PigeonholeName) {
-  const path = `/api/pigeonholes/${encodeURIComponent(workspace)}/${encodeURIComponent(id)}`;
-  const asked = useAsked<PigeonholeDetails>(path);
-  const streams = useAsking(`${path}/streams`, (signal) => allParts<StreamView>(`${path}/streams`, signal));
+  const params = { workspace, id };
+  const asked = useAsked('/api/pigeonholes/{workspace}/{id}', { params });
+  const streams = useAllParts('/api/pigeonholes/{workspace}/{id}/streams', { params });
   const name = `${workspace}/${id}`;
   const data = asked.data;
   return (
@@ -155,9 +155,9 @@ async function start(name: string): Promise<void> {
 }
 
 async function poll(name: string, forSeconds: number, done: string): Promise<void> {
-  const json = { do: 'poll-now', kind: 'pigeonhole', name, forSeconds };
+  const json = { do: 'poll-now', kind: 'pigeonhole', name, forSeconds } as const;
   await carryOut(
-    () => ask('/api/actions', { json }),
+    () => post('/api/actions', { json }),
     () => done,
   );
 }

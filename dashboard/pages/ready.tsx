@@ -1,3 +1,4 @@
+import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
 import { useAsked, askAgain } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
@@ -7,13 +8,6 @@ import { counted } from '../../base/words.js';
 import { capitalized, type Tone } from '../words.js';
 import { Sentence } from '../parts/time.js';
 
-/** Response of `GET /api/pigeonholes/{id}/ready`. */
-export interface Readiness {
-  readonly pigeonhole: { readonly workspace: string; readonly id: number; readonly name: string | null };
-  readonly ready: boolean;
-  readonly checks: readonly Check[];
-}
-
 interface PigeonholeName {
   readonly workspace: string;
   readonly id: string;
@@ -21,8 +15,7 @@ interface PigeonholeName {
 
 /** Checks whether pigeonpost is ready for an event. */
 export function Ready({ workspace, id }: PigeonholeName) {
-  const path = `/api/pigeonholes/${encodeURIComponent(id)}/ready?workspace=${encodeURIComponent(workspace)}`;
-  const asked = useAsked<Readiness>(path, 60_000);
+  const asked = useAsked('/api/pigeonholes/{id}/ready', { params: { id }, query: { workspace } }, 60_000);
   const { data } = asked;
   return (
     <>
@@ -55,19 +48,10 @@ function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readine
   );
 }
 
-/** Result of one check before an event. */
-export interface Check {
-  readonly id: string;
-  readonly label: string;
-  readonly state: 'ok' | 'warning' | 'failed' | 'unknown';
-  readonly says: string;
-  readonly todo?: string | null;
-}
-
-const order: readonly Check['state'][] = ['failed', 'warning', 'unknown', 'ok'];
+const order: readonly ReadyCheck['state'][] = ['failed', 'warning', 'unknown', 'ok'];
 
 /** A list of checks, failed ones first. */
-export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
+export function CheckList({ checks }: { readonly checks: readonly ReadyCheck[] }) {
   return (
     <ul class="checks">
       {checks
@@ -79,14 +63,14 @@ export function CheckList({ checks }: { readonly checks: readonly Check[] }) {
   );
 }
 
-const shown: Readonly<Record<Check['state'], readonly [Tone, string]>> = {
+const shown: Readonly<Record<ReadyCheck['state'], readonly [Tone, string]>> = {
   ok: ['good', 'OK'],
   warning: ['warning', 'warning'],
   failed: ['bad', 'not ready'],
   unknown: ['quiet', 'unknown'],
 };
 
-function OneCheck({ check: { label, state, says, todo } }: { readonly check: Check }) {
+function OneCheck({ check: { label, state, says, todo } }: { readonly check: ReadyCheck }) {
   const [tone, word] = shown[state];
   return (
     <li>

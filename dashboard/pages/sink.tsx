@@ -18,7 +18,7 @@ import { grouped } from '../../base/words.js';
 
 /** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
-  const asked = useAsked<SinkDetails>(`/api/sinks/${encodeURIComponent(name)}`);
+  const asked = useAsked('/api/sinks/{name}', { params: { name } });
   const mayOperate = useMay('operate');
   const { data, problem } = asked;
   const isThere = data !== undefined;

@@ -1,5 +1,3 @@
-import type { Status } from '../../operations/status-view.js';
-import type { Overview } from '../../api/syncs.js';
 import { useAsked } from '../asking/use-asked.js';
 import { PageHead } from '../parts/panel.js';
 import { PauseButton, ReadButtons } from '../parts/button.js';
@@ -11,8 +9,8 @@ import { Troubles } from '../parts/troubles.js';
 
 /** One workspace of the service: the quota of its API key and its pigeonholes. */
 export function Workspace({ name }: { readonly name: string }) {
-  const { data, problem } = useAsked<Status>('/api/status', 4000);
-  const overview = useAsked<Overview>('/api/overview');
+  const { data, problem } = useAsked('/api/status', {}, 4000);
+  const overview = useAsked('/api/overview', {});
   const workspace = data?.workspaces.find((each) => each.name === name);
   const troubles = overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === name) ?? [];
   if ((data !== undefined && workspace === undefined) || problem !== undefined) {

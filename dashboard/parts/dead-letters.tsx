@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { DeadLetterGroupView, DeadLetterView } from '../../api/dead-letters.js';
-import { ask } from '../asking/ask.js';
+import { get, post } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
@@ -11,7 +11,6 @@ import { AwaitAnswer, Panel } from './panel.js';
 import { Button } from './button.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
-import type { OutcomesAnswer } from './outcomes.js';
 import { StateWord } from './state-word.js';
 
 /** Maximum page size of the API. */
@@ -20,9 +19,7 @@ const maxListed = 20;
 
 /** The dead letters of a sink by cause, each with its meaning, its remedy and a button to redrive. */
 export function DeadLetters({ sink }: { readonly sink: string }) {
-  const asked = useAsked<{ readonly groups: readonly DeadLetterGroupView[] }>(
-    `/api/dead-letters?sink=${encodeURIComponent(sink)}`,
-  );
+  const asked = useAsked('/api/dead-letters', { query: { sink } });
   const [redriven, setRedriven] = useState<readonly Redriven[]>([]);
   const all = asked.data?.groups.reduce((sum, { changes }) => sum + changes, 0) ?? 0;
   return (
@@ -111,13 +108,9 @@ function Cause({ group, onRedriven }: CauseProps) {
   );
 }
 
-function itemsPath({ sink, cause, list }: DeadLetterGroupView, limit: number): string {
-  return `/api/dead-letters/items?${new URLSearchParams({ sink, cause, list, limit: String(limit) }).toString()}`;
-}
-
-interface Items {
-  readonly items: readonly DeadLetterView[];
-  readonly more: boolean;
+/** Selects the dead letters of a group. */
+function itemsOf({ sink, cause, list }: DeadLetterGroupView, limit: number) {
+  return { query: { sink, cause, list, limit } };
 }
 
 async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriven) => void): Promise<void> {
@@ -130,10 +123,8 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   if (given === null) return;
   await carryOut(
     async () => {
-      const { items } = await ask<Items>(itemsPath(group, maxShown));
-      const answer = await ask<{ readonly changes: number }>('/api/dead-letters/redrive', {
-        json: { sink, cause, list },
-      });
+      const { items } = await get('/api/dead-letters/items', itemsOf(group, maxShown));
+      const answer = await post('/api/dead-letters/redrive', { json: { sink, cause, list } });
       onRedriven({ at: Date.now(), sink, list, cause, changes: answer.changes, shown: items });
       return answer;
     },
@@ -142,7 +133,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
 }
 
 function Single({ group }: { readonly group: DeadLetterGroupView }) {
-  const asked = useAsked<Items>(itemsPath(group, maxListed), 5000);
+  const asked = useAsked('/api/dead-letters/items', itemsOf(group, maxListed), 5000);
   return (
     <AwaitAnswer asked={asked} lines={3}>
       {({ items, more }) => (
@@ -221,11 +212,8 @@ function Words({ outcome: { done, refusedAgain, onTheWay } }: { readonly outcome
 
 async function readOutcome(redriven: Redriven, signal: AbortSignal): Promise<RedriveOutcome> {
   const { sink, list } = redriven;
-  const query = new URLSearchParams({ sink, list, limit: '1000' }).toString();
-  const { outcomes } = await ask<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, { signal });
-  const { items } = await ask<{ readonly items: readonly DeadLetterView[] }>(`/api/dead-letters/items?${query}`, {
-    signal,
-  });
+  const { outcomes } = await get('/api/sinks/{name}/outcomes', { params: { name: sink } }, { signal });
+  const { items } = await get('/api/dead-letters/items', { query: { sink, list, limit: maxShown } }, { signal });
   const open = outcomes
     .filter((each) => each.list === list && ['waiting', 'sending', 'retry'].includes(each.state))
     .reduce((sum, each) => sum + each.changes, 0);

@@ -49,7 +49,7 @@ export function PersonalCheck({ checked, onCheck }: PersonalCheckProps) {
   );
 }
 
-type ListName = FieldsQuery['list'];
+export type ListName = FieldsQuery['list'];
 
 /** Lists that the page can show. A record, so that a new list does not compile until it is added here. */
 const lists: Readonly<Record<ListName, true>> = {
@@ -68,7 +68,7 @@ const lists: Readonly<Record<ListName, true>> = {
   subscriptions: true,
 };
 
-export const listNames = Object.keys(lists) as readonly ListName[];
+const listNames = Object.keys(lists) as readonly ListName[];
 
 interface ChoiceProps {
   readonly label: string;
@@ -86,5 +86,21 @@ export function Choice({ label, value, onChoose, children }: ChoiceProps) {
         </option>
       ))}
     </select>
+  );
+}
+
+interface ListChoiceProps {
+  readonly label?: string;
+  readonly value: string;
+  readonly onChoose: (list: ListName | '') => void;
+  /** Whether "all lists" can be chosen; its value is empty. */
+  readonly hasAll?: boolean;
+}
+
+export function ListChoice({ label = 'List', value, onChoose, hasAll = true }: ListChoiceProps) {
+  return (
+    <Choice label={label} value={value} onChoose={(list) => onChoose(list as ListName | '')}>
+      {[...(hasAll ? [['', 'all lists']] : []), ...listNames.map((list) => [list, list])]}
+    </Choice>
   );
 }

@@ -1,5 +1,5 @@
 import type { LaneView } from '../../api/sinks.js';
-import { allParts, useAsking } from '../asking/use-asked.js';
+import { useAllParts } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Panel } from './panel.js';
@@ -8,8 +8,7 @@ import { Ago } from './time.js';
 
 /** The progress of a sink in each pigeonhole. */
 export function Lanes({ sink }: { readonly sink: string }) {
-  const path = `/api/sinks/${encodeURIComponent(sink)}/lanes`;
-  const asked = useAsking(path, (signal) => allParts<LaneView>(path, signal), 4000);
+  const asked = useAllParts('/api/sinks/{name}/lanes', { params: { name: sink } }, 4000);
   return (
     <Panel
       title="Progress by pigeonhole"

@@ -1,24 +1,15 @@
+import type { AnswerAt } from '../../api/routes.js';
 import { useAsked } from '../asking/use-asked.js';
 import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Panel } from './panel.js';
 import { StateWord } from './state-word.js';
 import type { Tone } from '../words.js';
 
-interface Outcome {
-  readonly list: string;
-  readonly state: 'waiting' | 'sending' | 'retry' | 'withheld' | 'dead';
-  readonly reason: string | null;
-  readonly words: string | null;
-  readonly changes: number;
-}
-
-export interface OutcomesAnswer {
-  readonly outcomes: readonly Outcome[];
-}
+type Outcome = AnswerAt<'get', '/api/sinks/{name}/outcomes'>['outcomes'][number];
 
 /** Changes that were not sent, or not yet, with the reason. */
 export function Outcomes({ sink }: { readonly sink: string }) {
-  const asked = useAsked<OutcomesAnswer>(`/api/sinks/${encodeURIComponent(sink)}/outcomes`, 4000);
+  const asked = useAsked('/api/sinks/{name}/outcomes', { params: { name: sink } }, 4000);
   const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];
   const all = withheld.reduce((sum, { changes }) => sum + changes, 0);
   return (

@@ -1,5 +1,5 @@
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
-import { allParts, useAsking } from '../asking/use-asked.js';
+import { useAllParts } from '../asking/use-asked.js';
 import { useRemembered } from '../asking/store.js';
 import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
@@ -12,8 +12,7 @@ import { Choice } from './inputs.js';
 
 /** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
-  const path = `/api/pigeonholes${workspace === undefined ? '' : `?workspace=${encodeURIComponent(workspace)}`}`;
-  const asked = useAsking(path, (signal) => allParts<PigeonholeDetails>(path, signal), 5000);
+  const asked = useAllParts('/api/pigeonholes', { query: { workspace } }, 5000);
   const [filter, setFilter] = useRemembered<PigeonholeFilter>(`pigeonholes ${workspace ?? ''}`, noFilter);
   const found = filterPigeonholes(asked.data ?? [], filter);
   const aside = asked.data === undefined ? undefined : countInWords(found, asked.data);

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
-import { ask, Problem } from '../asking/ask.js';
-import { listNames, PersonalCheck, Choice } from './inputs.js';
+import { post, Problem } from '../asking/ask.js';
+import { PersonalCheck, ListChoice } from './inputs.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
@@ -24,18 +24,22 @@ export function Preview({ sink }: { readonly sink: string }) {
   const [found, setFound] = useState<Found | null>(null);
   const preview = async (): Promise<void> => {
     try {
-      const answer = await ask<PreviewAnswer>(`/api/preview${personal ? '?personal=1' : ''}`, {
-        json: {
-          sink,
-          list: list === '' ? null : list,
-          pigeonhole: null,
-          key: key.trim() === '' ? null : key.trim(),
-          limit: shownAtOnce,
-          configuration: {},
-          changedFrom: null,
+      const answer = await post(
+        '/api/preview',
+        {
+          query: { personal: personal ? '1' : undefined },
+          json: {
+            sink,
+            list: list === '' ? null : list,
+            pigeonhole: null,
+            key: key.trim() === '' ? null : key.trim(),
+            limit: shownAtOnce,
+            configuration: {},
+            changedFrom: null,
+          },
         },
-        patienceMs: 300_000,
-      });
+        { patienceMs: 300_000 },
+      );
       setFound({ preview: answer });
     } catch (error) {
       setFound({ refused: error instanceof Problem ? error.message : 'the preview failed' });
@@ -47,9 +51,7 @@ export function Preview({ sink }: { readonly sink: string }) {
         <div class="form">
           <label>
             List
-            <Choice label="List" value={list} onChoose={setList}>
-              {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
-            </Choice>
+            <ListChoice value={list} onChoose={setList} />
           </label>
           <label>
             Key of one item

@@ -4,13 +4,9 @@ import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
 
-interface Quotas {
-  readonly workspaces: readonly { readonly workspace: string; readonly quota: QuotaView | null }[];
-}
-
 /** The remaining quota of a workspace's API key, and how long it lasts. */
 export function QuotaPanel({ workspace }: { readonly workspace: string }) {
-  const asked = useAsked<Quotas>('/api/quota', 5000);
+  const asked = useAsked('/api/quota', {}, 5000);
   return (
     <Panel title={`Request quota of ${workspace}`} id="quota">
       <AwaitAnswer asked={asked} lines={3}>

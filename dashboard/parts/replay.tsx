@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import type { ReplayCount } from '../../operations/start-replay.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { ask } from '../asking/ask.js';
+import { post } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
-import { listNames, Choice } from './inputs.js';
+import { ListChoice, type ListName } from './inputs.js';
 import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
@@ -16,17 +16,13 @@ interface Props {
   readonly open: SinkDetails['replays'];
 }
 
-interface Answer {
-  readonly counts: readonly ReplayCount[];
-}
-
 /** Sends stored items again, for example after a changed mapping: counts them, asks for confirmation, then sends. */
 export function Replay({ sink, open }: Props) {
-  const [list, setList] = useState('');
+  const [list, setList] = useState<ListName | ''>('');
   const [place, setPlace] = useState('');
   const [from, setFrom] = useState('');
   if (!useMay('operate')) return null;
-  const wanted = (id: string, dryRun: boolean): object => ({
+  const wanted = (id: string, dryRun: boolean) => ({
     id,
     sink,
     lists: list === '' ? null : [list],
@@ -37,7 +33,7 @@ export function Replay({ sink, open }: Props) {
   const replay = async (): Promise<void> => {
     const id = crypto.randomUUID();
     const found = await carryOut(
-      () => ask<Answer>('/api/replays', { json: wanted(id, true), patienceMs: 120_000 }),
+      () => post('/api/replays', { json: wanted(id, true) }, { patienceMs: 120_000 }),
       () => 'items counted; nothing has been sent yet',
     );
     if (found === undefined) return;
@@ -50,7 +46,7 @@ export function Replay({ sink, open }: Props) {
     });
     if (given === null) return;
     await carryOut(
-      () => ask('/api/replays', { json: { ...wanted(id, false), ...(given === '' ? {} : { reason: given }) } }),
+      () => post('/api/replays', { json: { ...wanted(id, false), ...(given === '' ? {} : { reason: given }) } }),
       () => `${counted(items, 'item')} queued for ${sink}`,
     );
   };
@@ -60,9 +56,7 @@ export function Replay({ sink, open }: Props) {
         <div class="form">
           <label>
             List
-            <Choice label="List to replay" value={list} onChoose={setList}>
-              {[['', 'all lists'], ...listNames.map((each): [string, string] => [each, each])]}
-            </Choice>
+            <ListChoice label="List to replay" value={list} onChoose={setList} />
           </label>
           <label>
             Pigeonhole
