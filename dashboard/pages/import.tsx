@@ -20,6 +20,7 @@ import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
+import { Table } from '../parts/table.js';
 
 /** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {
@@ -166,26 +167,15 @@ function Rows({ view: { counts } }: { readonly view: ImportView }) {
   const shown = (Object.keys(outcomeWords) as ImportOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
   return (
     <Panel title="Outcomes" id="rows">
-      <div class="scrolls">
-        <table>
-          <thead>
-            <tr>
-              <th>Outcome</th>
-              <th class="number">Rows</th>
-              <th>What to do</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((outcome) => (
-              <tr key={outcome}>
-                <th scope="row">{outcomeWords[outcome].name}</th>
-                <td class="number">{grouped(countOf(counts, outcome))}</td>
-                <td>{capitalized(outcomeWords[outcome].todo ?? '–')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={{ Outcome: '', Rows: 'number', 'What to do': '' }}>
+        {shown.map((outcome) => (
+          <tr key={outcome}>
+            <th scope="row">{outcomeWords[outcome].name}</th>
+            <td class="number">{grouped(countOf(counts, outcome))}</td>
+            <td>{capitalized(outcomeWords[outcome].todo ?? '–')}</td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   );
 }
@@ -212,29 +202,21 @@ function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
     >
       <AwaitAnswer asked={asked} lines={4}>
         {({ rows, all }) => (
-          <div class="scrolls">
-            <table>
-              <thead>
-                <tr>
-                  <th class="number">Row</th>
-                  <th>Outcome</th>
-                  <th>Column</th>
-                  <th>Problem</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ row, outcome, column, message, code }) => (
-                  <tr key={row}>
-                    <td class="number">{grouped(row)}</td>
-                    <td>{outcomeWords[outcome].name}</td>
-                    <td>{column ?? '–'}</td>
-                    <td>{message ?? code ?? '–'}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-            {all > rows.length ? <p class="empty more">The report lists {grouped(all - rows.length)} more.</p> : null}
-          </div>
+          <Table
+            columns={{ Row: 'number', Outcome: '', Column: '', Problem: '' }}
+            below={
+              all > rows.length ? <p class="empty more">The report lists {grouped(all - rows.length)} more.</p> : null
+            }
+          >
+            {rows.map(({ row, outcome, column, message, code }) => (
+              <tr key={row}>
+                <td class="number">{grouped(row)}</td>
+                <td>{outcomeWords[outcome].name}</td>
+                <td>{column ?? '–'}</td>
+                <td>{message ?? code ?? '–'}</td>
+              </tr>
+            ))}
+          </Table>
         )}
       </AwaitAnswer>
     </Panel>

@@ -6,6 +6,7 @@ import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
+import { Table } from '../parts/table.js';
 
 const atOnce = 50;
 
@@ -53,46 +54,41 @@ export function Imports() {
 
 function Rows({ imports }: { readonly imports: readonly ImportView[] }) {
   return (
-    <div class="scrolls">
-      <table>
-        <thead>
-          <tr>
-            <th>File</th>
-            <th>State</th>
-            <th class="mid">Progress</th>
-            <th class="number wide">Rows</th>
-            <th class="wide">Pigeonhole</th>
-            <th class="wide">By</th>
-            <th class="number">Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          {imports.map((each) => (
-            <tr key={each.id}>
-              <th scope="row">
-                <a class="file-name" title={each.file} href={address.import(each.id)}>
-                  {each.file}
-                </a>
-                <small>import {each.id}</small>
-              </th>
-              <td>
-                <ImportState view={each} />
-              </td>
-              <td class="mid">
-                <ImportProgress view={each} />
-              </td>
-              <td class="number wide">{grouped(each.rows)}</td>
-              <td class="wide">
-                {each.workspace}/{each.pigeonholeId}
-              </td>
-              <td class="wide">{each.requestedBy ?? '–'}</td>
-              <td class="number">
-                <Ago at={each.startedAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={{
+        File: '',
+        State: '',
+        Progress: 'mid',
+        Rows: 'number wide',
+        Pigeonhole: 'wide',
+        By: 'wide',
+        Started: 'number',
+      }}
+    >
+      {imports.map((each) => (
+        <tr key={each.id}>
+          <th scope="row">
+            <a class="file-name" title={each.file} href={address.import(each.id)}>
+              {each.file}
+            </a>
+            <small>import {each.id}</small>
+          </th>
+          <td>
+            <ImportState view={each} />
+          </td>
+          <td class="mid">
+            <ImportProgress view={each} />
+          </td>
+          <td class="number wide">{grouped(each.rows)}</td>
+          <td class="wide">
+            {each.workspace}/{each.pigeonholeId}
+          </td>
+          <td class="wide">{each.requestedBy ?? '–'}</td>
+          <td class="number">
+            <Ago at={each.startedAt} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -10,6 +10,7 @@ import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
 import { grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
+import { Table } from '../parts/table.js';
 
 /** Maximum number of rows: more than a person reads, few enough to draw in one frame. */
 const maxKept = 300;
@@ -115,25 +116,14 @@ function useChanges({ list, place, personal }: Choices, held: boolean): Followed
 function Rows({ changes, shows }: { readonly changes: readonly Change[]; readonly shows: boolean }) {
   if (changes.length === 0) return <p class="empty">No changes yet. New changes appear here.</p>;
   return (
-    <div class="scrolls">
-      <table class="live">
-        <thead>
-          <tr>
-            <th>Found</th>
-            <th>Item</th>
-            <th>Change</th>
-            <th class="number mid">Revision</th>
-            <th class="wide">Pigeonhole</th>
-            <th class="wide">Person</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <Row key={`${change.workspace}/${change.pigeonholeId} ${change.sequence}`} change={change} shows={shows} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      look="live"
+      columns={{ Found: '', Item: '', Change: '', Revision: 'number mid', Pigeonhole: 'wide', Person: 'wide' }}
+    >
+      {changes.map((change) => (
+        <Row key={`${change.workspace}/${change.pigeonholeId} ${change.sequence}`} change={change} shows={shows} />
+      ))}
+    </Table>
   );
 }
 

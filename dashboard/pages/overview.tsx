@@ -11,6 +11,7 @@ import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { troubleHeading } from '../words.js';
 import { counted, grouped } from '../../base/words.js';
+import { Table } from '../parts/table.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
@@ -88,106 +89,98 @@ function explained({ syncs, configuration }: OverviewAnswer): string {
 
 function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
   return (
-    <div class="scrolls">
-      <table class="syncs">
-        <thead>
-          <tr>
-            <th>Sync</th>
-            <th>State</th>
-            <th class="number">Read</th>
-            <th class="number wide">Pigeonholes</th>
-            <th class="wide">Sends to</th>
-            <th class="number mid">Per minute</th>
-            <th class="chart wide">Last hour</th>
-          </tr>
-        </thead>
-        <tbody>
-          {syncs.map((sync) => (
-            <tr key={sync.name}>
-              <th scope="row">
-                {sync.name}
-                <small>
-                  <a href={address.workspace(sync.workspace)}>{sync.workspace}</a>
-                </small>
-              </th>
-              <td>
-                <ReadingState state={sync.state} troubles={sync.troubles} />
-              </td>
-              <td class="number">
-                <ReadAge freshness={sync.freshness} />
-              </td>
-              <td class="number wide">
-                {grouped(sync.pigeonholes)} <small>{grouped(sync.live)} live</small>
-              </td>
-              <td class="wide">
-                {sync.sinks.map((sink, position) => (
-                  <>
-                    {position > 0 ? ', ' : ''}
-                    <a href={address.sink(sink)}>{sink}</a>
-                  </>
-                ))}
-              </td>
-              <td class="number mid">{grouped(perMinute(sync.foundByMinute))}</td>
-              <td class="chart wide">
-                <MinutesChart minutes={sync.foundByMinute} of={`changes found by ${sync.name}`} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      look="syncs"
+      columns={{
+        Sync: '',
+        State: '',
+        Read: 'number',
+        Pigeonholes: 'number wide',
+        'Sends to': 'wide',
+        'Per minute': 'number mid',
+        'Last hour': 'chart wide',
+      }}
+    >
+      {syncs.map((sync) => (
+        <tr key={sync.name}>
+          <th scope="row">
+            {sync.name}
+            <small>
+              <a href={address.workspace(sync.workspace)}>{sync.workspace}</a>
+            </small>
+          </th>
+          <td>
+            <ReadingState state={sync.state} troubles={sync.troubles} />
+          </td>
+          <td class="number">
+            <ReadAge freshness={sync.freshness} />
+          </td>
+          <td class="number wide">
+            {grouped(sync.pigeonholes)} <small>{grouped(sync.live)} live</small>
+          </td>
+          <td class="wide">
+            {sync.sinks.map((sink, position) => (
+              <>
+                {position > 0 ? ', ' : ''}
+                <a href={address.sink(sink)}>{sink}</a>
+              </>
+            ))}
+          </td>
+          <td class="number mid">{grouped(perMinute(sync.foundByMinute))}</td>
+          <td class="chart wide">
+            <MinutesChart minutes={sync.foundByMinute} of={`changes found by ${sync.name}`} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
   return (
-    <div class="scrolls">
-      <table class="sinks">
-        <thead>
-          <tr>
-            <th>Sink</th>
-            <th>State</th>
-            <th class="number">Backlog</th>
-            <th class="number wide">Delivered</th>
-            <th class="number wide">Withheld</th>
-            <th class="number">Dead letters</th>
-            <th class="number wide">Last</th>
-            <th class="chart wide">Last hour</th>
-          </tr>
-        </thead>
-        <tbody>
-          {sinks.map((sink) => (
-            <tr key={sink.name}>
-              <th scope="row">
-                <a href={address.sink(sink.name)}>{sink.name}</a>
-                <small>{sink.type}</small>
-              </th>
-              <td>
-                <SinkState sink={sink} />
-              </td>
-              <td class="number">{grouped(sink.backlog)}</td>
-              <td class="number wide">{grouped(sink.delivered)}</td>
-              <td class="number wide">{grouped(total(sink.withheld))}</td>
-              <td class="number">
-                {total(sink.dead) === 0 ? (
-                  '0'
-                ) : (
-                  <a class="bad" href={address.sink(sink.name, 'dead-letters')}>
-                    {grouped(total(sink.dead))}
-                  </a>
-                )}
-              </td>
-              <td class="number wide">
-                <Ago at={sink.deliveredAt} />
-              </td>
-              <td class="chart wide">
-                <MinutesChart minutes={sink.deliveredByMinute} of={`changes delivered to ${sink.name}`} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      look="sinks"
+      columns={{
+        Sink: '',
+        State: '',
+        Backlog: 'number',
+        Delivered: 'number wide',
+        Withheld: 'number wide',
+        'Dead letters': 'number',
+        Last: 'number wide',
+        'Last hour': 'chart wide',
+      }}
+    >
+      {sinks.map((sink) => (
+        <tr key={sink.name}>
+          <th scope="row">
+            <a href={address.sink(sink.name)}>{sink.name}</a>
+            <small>{sink.type}</small>
+          </th>
+          <td>
+            <SinkState sink={sink} />
+          </td>
+          <td class="number">{grouped(sink.backlog)}</td>
+          <td class="number wide">{grouped(sink.delivered)}</td>
+          <td class="number wide">{grouped(total(sink.withheld))}</td>
+          <td class="number">
+            {total(sink.dead) === 0 ? (
+              '0'
+            ) : (
+              <a class="bad" href={address.sink(sink.name, 'dead-letters')}>
+                {grouped(total(sink.dead))}
+              </a>
+            )}
+          </td>
+          <td class="number wide">
+            <Ago at={sink.deliveredAt} />
+          </td>
+          <td class="chart wide">
+            <MinutesChart minutes={sink.deliveredByMinute} of={`changes delivered to ${sink.name}`} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -12,6 +12,7 @@ import { Button } from './button.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
 import { StateWord } from './state-word.js';
+import { Table } from './table.js';
 
 /** Maximum page size of the API. */
 const maxShown = 1000;
@@ -137,41 +138,36 @@ function Single({ group }: { readonly group: DeadLetterGroupView }) {
   return (
     <AwaitAnswer asked={asked} lines={3}>
       {({ items, more }) => (
-        <div class="scrolls">
-          <table>
-            <thead>
-              <tr>
-                <th>Item</th>
-                <th class="number">Revision</th>
-                <th class="mid">Pigeonhole</th>
-                <th class="number mid">Attempts</th>
-                <th class="number">Since</th>
-                <th class="wide">Answer</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map(({ workspace, pigeonholeId, list, key, revision, attempts, since, detail }) => (
-                <tr key={`${workspace}/${pigeonholeId} ${key} ${revision}`}>
-                  <th scope="row">
-                    <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
-                      {list}:{key}
-                    </a>
-                  </th>
-                  <td class="number">{revision}</td>
-                  <td class="mid">
-                    {workspace}/{pigeonholeId}
-                  </td>
-                  <td class="number mid">{grouped(attempts)}</td>
-                  <td class="number">
-                    <Ago at={since} />
-                  </td>
-                  <td class="wide">{detail ?? '–'}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {more ? <p class="empty more">These are the oldest {grouped(items.length)}; there are more.</p> : null}
-        </div>
+        <Table
+          columns={{
+            Item: '',
+            Revision: 'number',
+            Pigeonhole: 'mid',
+            Attempts: 'number mid',
+            Since: 'number',
+            Answer: 'wide',
+          }}
+          below={more ? <p class="empty more">These are the oldest {grouped(items.length)}; there are more.</p> : null}
+        >
+          {items.map(({ workspace, pigeonholeId, list, key, revision, attempts, since, detail }) => (
+            <tr key={`${workspace}/${pigeonholeId} ${key} ${revision}`}>
+              <th scope="row">
+                <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
+                  {list}:{key}
+                </a>
+              </th>
+              <td class="number">{revision}</td>
+              <td class="mid">
+                {workspace}/{pigeonholeId}
+              </td>
+              <td class="number mid">{grouped(attempts)}</td>
+              <td class="number">
+                <Ago at={since} />
+              </td>
+              <td class="wide">{detail ?? '–'}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </AwaitAnswer>
   );

@@ -1,6 +1,7 @@
 import type { FreshnessSummary, FreshnessView } from '../../operations/freshness-view.js';
 import { counted } from '../../base/words.js';
 import { Ago, Until } from './time.js';
+import { Table } from './table.js';
 
 /** "3 s ago" above "next in 2 s", or above the number of late lists. */
 export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {
@@ -24,30 +25,18 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>
       {freshness.late === null ? null : <p class="bad inside late">Late: {freshness.late}</p>}
-      <div class="scrolls">
-        <table class="cadences">
-          <thead>
-            <tr>
-              <th>Lists</th>
-              <th>Current polling interval</th>
-              <th class="number">Read</th>
-              <th class="number">Next</th>
-            </tr>
-          </thead>
-          <tbody>
-            {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
-              <tr key={reason}>
-                <th scope="row">{counted(lists, 'list')}</th>
-                <td>{cadence}</td>
-                <td class="number">
-                  <Ago at={readAt} never="not yet" />
-                </td>
-                <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table look="cadences" columns={{ Lists: '', 'Current polling interval': '', Read: 'number', Next: 'number' }}>
+        {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
+          <tr key={reason}>
+            <th scope="row">{counted(lists, 'list')}</th>
+            <td>{cadence}</td>
+            <td class="number">
+              <Ago at={readAt} never="not yet" />
+            </td>
+            <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { counted, grouped } from '../../base/words.js';
 import { rowsInWords } from '../words.js';
 import { Fact, Facts, Panel } from './panel.js';
 import { Ago, Clock } from './time.js';
+import { Table } from './table.js';
 
 /** The target of the import, as the service describes it. */
 export function Target({ target }: { readonly target: ImportTarget }) {
@@ -104,33 +105,20 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
         </ul>
       </div>
       {problems.length === 0 ? null : (
-        <div class="scrolls">
-          <table>
-            <thead>
-              <tr>
-                <th>Rows</th>
-                <th>Column</th>
-                <th>Problem</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map(({ rows, firstRows, column, code, message, worksWithoutColumn }) => (
-                <tr key={`${column} ${code} ${message}`}>
-                  <td>{rowsInWords(rows, firstRows)}</td>
-                  <td>{column ?? '–'}</td>
-                  <td>
-                    {message}
-                    {worksWithoutColumn ? (
-                      <small class="below">
-                        To import without this column, clear its checkbox under “Sent as” above.
-                      </small>
-                    ) : null}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={{ Rows: '', Column: '', Problem: '' }}>
+          {shown.map(({ rows, firstRows, column, code, message, worksWithoutColumn }) => (
+            <tr key={`${column} ${code} ${message}`}>
+              <td>{rowsInWords(rows, firstRows)}</td>
+              <td>{column ?? '–'}</td>
+              <td>
+                {message}
+                {worksWithoutColumn ? (
+                  <small class="below">To import without this column, clear its checkbox under “Sent as” above.</small>
+                ) : null}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {more > 0 ? <p class="empty more">{counted(more, 'more problem')}.</p> : null}
     </Panel>

@@ -4,6 +4,7 @@ import { counted, grouped } from '../../base/words.js';
 import { AwaitAnswer, Panel } from './panel.js';
 import { StateWord } from './state-word.js';
 import type { Tone } from '../words.js';
+import { Table } from './table.js';
 
 type Outcome = AnswerAt<'get', '/api/sinks/{name}/outcomes'>['outcomes'][number];
 
@@ -36,28 +37,17 @@ const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
 function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
   if (outcomes.length === 0) return <p class="empty">All changes have been sent.</p>;
   return (
-    <div class="scrolls">
-      <table>
-        <thead>
-          <tr>
-            <th>List</th>
-            <th>State</th>
-            <th class="number">Changes</th>
-          </tr>
-        </thead>
-        <tbody>
-          {outcomes.map(({ list, state, reason, words, changes }) => (
-            <tr key={`${list} ${state} ${reason}`}>
-              <th scope="row">{list}</th>
-              <td>
-                <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
-                {reason === null ? null : <small class="why">{words ?? reason}</small>}
-              </td>
-              <td class="number">{grouped(changes)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={{ List: '', State: '', Changes: 'number' }}>
+      {outcomes.map(({ list, state, reason, words, changes }) => (
+        <tr key={`${list} ${state} ${reason}`}>
+          <th scope="row">{list}</th>
+          <td>
+            <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
+            {reason === null ? null : <small class="why">{words ?? reason}</small>}
+          </td>
+          <td class="number">{grouped(changes)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -9,6 +9,7 @@ import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';
 import { ReadingState } from './state-word.js';
 import { Choice } from './inputs.js';
+import { Table } from './table.js';
 
 /** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
@@ -80,44 +81,40 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
 function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetails[] }) {
   if (pigeonholes.length === 0) return <p class="empty">No pigeonhole matches.</p>;
   return (
-    <div class="scrolls">
-      <table class="pigeonholes">
-        <thead>
-          <tr>
-            <th>Pigeonhole</th>
-            <th>State</th>
-            <th class="wide">Status</th>
-            <th class="number">Read</th>
-            <th class="number wide">Changes</th>
-            <th class="number mid">Per minute</th>
-            <th class="chart wide">Last hour</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pigeonholes.map((each) => (
-            <tr key={`${each.workspace}/${each.id}`}>
-              <th scope="row">
-                <a href={address.pigeonhole(each.workspace, each.id)}>
-                  {each.id === 0 ? `Lists of ${each.workspace}` : (each.name ?? `Pigeonhole ${each.id}`)}
-                </a>
-                <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
-              </th>
-              <td>
-                <ReadingState state={each.state} gone={each.goneAt !== null} troubles={each.troubles} />
-              </td>
-              <td class="wide">{each.status ?? '–'}</td>
-              <td class="number">
-                <ReadAge freshness={each.freshness} />
-              </td>
-              <td class="number wide">{grouped(each.changes)}</td>
-              <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>
-              <td class="chart wide">
-                <MinutesChart minutes={each.foundByMinute} of={`changes found in ${each.workspace}/${each.id}`} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      look="pigeonholes"
+      columns={{
+        Pigeonhole: '',
+        State: '',
+        Status: 'wide',
+        Read: 'number',
+        Changes: 'number wide',
+        'Per minute': 'number mid',
+        'Last hour': 'chart wide',
+      }}
+    >
+      {pigeonholes.map((each) => (
+        <tr key={`${each.workspace}/${each.id}`}>
+          <th scope="row">
+            <a href={address.pigeonhole(each.workspace, each.id)}>
+              {each.id === 0 ? `Lists of ${each.workspace}` : (each.name ?? `Pigeonhole ${each.id}`)}
+            </a>
+            <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
+          </th>
+          <td>
+            <ReadingState state={each.state} gone={each.goneAt !== null} troubles={each.troubles} />
+          </td>
+          <td class="wide">{each.status ?? '–'}</td>
+          <td class="number">
+            <ReadAge freshness={each.freshness} />
+          </td>
+          <td class="number wide">{grouped(each.changes)}</td>
+          <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>
+          <td class="chart wide">
+            <MinutesChart minutes={each.foundByMinute} of={`changes found in ${each.workspace}/${each.id}`} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
