@@ -5,7 +5,7 @@ import type { LaneState } from '../../delivering/read-lanes.js';
 import { total } from '../../operations/ledger-status.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problem.js';
-import type { Status } from '../../operations/status-view.js';
+import type { PigeonholeView, Status } from '../../operations/status-view.js';
 
 /** State of the ledger; every process reports the same. */
 export interface LedgerFacts {
@@ -175,6 +175,13 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
 
 function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
   const { workspaces } = status;
+  const summed = (count: (pigeonhole: PigeonholeView) => number): Sample[] =>
+    workspaces.map(({ name, pigeonholes }) =>
+      of(
+        { workspace: name },
+        pigeonholes.reduce((sum, each) => sum + count(each), 0),
+      ),
+    );
   const known = workspaces.flatMap(({ name, quota }) => (quota === null ? [] : [{ workspace: name, quota }]));
   return [
     gauge(
@@ -192,42 +199,22 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     counter(
       'pigeonpost_found_changes_total',
       'Changes that were found, ever.',
-      workspaces.map(({ name, pigeonholes }) =>
-        of(
-          { workspace: name },
-          pigeonholes.reduce((n, { changes }) => n + changes, 0),
-        ),
-      ),
+      summed(({ changes }) => changes),
     ),
     gauge(
       'pigeonpost_held_deletions',
       'Deletions that wait for a decision.',
-      workspaces.map(({ name, pigeonholes }) =>
-        of(
-          { workspace: name },
-          pigeonholes.reduce((n, { heldDeletions }) => n + heldDeletions, 0),
-        ),
-      ),
+      summed(({ heldDeletions }) => heldDeletions),
     ),
     gauge(
       'pigeonpost_rows_set_aside',
       'Rows without an ID in the last sweeps.',
-      workspaces.map(({ name, pigeonholes }) =>
-        of(
-          { workspace: name },
-          pigeonholes.reduce((n, { setAside }) => n + setAside, 0),
-        ),
-      ),
+      summed(({ setAside }) => setAside),
     ),
     gauge(
       'pigeonpost_foreign_rows',
       'Rows of other sessions than the one asked for, as the last sweeps showed them.',
-      workspaces.map(({ name, pigeonholes }) =>
-        of(
-          { workspace: name },
-          pigeonholes.reduce((n, { foreignRows }) => n + foreignRows, 0),
-        ),
-      ),
+      summed(({ foreignRows }) => foreignRows),
     ),
     gauge(
       'pigeonpost_quota_limit_requests',
