@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
-import { auditEntries, type AuditEntry } from '../ledger/audit.js';
+import { auditEntries } from '../ledger/audit.js';
 import type { ApiApp } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { printable, instant } from '../base/printable.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 
 const auditEntrySchema = z
@@ -53,10 +53,6 @@ export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger
       { who: who ?? null, action: action ?? null, target: target ?? null },
       { before: last?.[0] ?? null, limit: limit + 1 },
     );
-    return c.json(partOf(rows, limit, { view, orderedBy: ({ number }) => [number] }), 200);
+    return c.json(partOf(rows, limit, { view: withIsoInstants, orderedBy: ({ number }) => [number] }), 200);
   });
-}
-
-function view({ at, endedAt, ...entry }: AuditEntry): AuditEntryView {
-  return { ...entry, at: at.toISOString(), endedAt: endedAt?.toISOString() ?? null };
 }

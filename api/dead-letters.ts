@@ -11,7 +11,7 @@ import {
 import { audited } from './audited.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
 import { causeText } from '../operations/delivery-words.js';
 
@@ -175,14 +175,10 @@ function valuesOf({ since, sinkId, ref, sequence, replay }: DeadLetterPosition):
   return [since, sinkId, ref, sequence, replay];
 }
 
-function viewGroup({ oldest, newest, ...group }: DeadLetterGroup): DeadLetterGroupView {
-  return { ...group, ...causeText(group.cause), oldest: oldest.toISOString(), newest: newest.toISOString() };
+function viewGroup(group: DeadLetterGroup): DeadLetterGroupView {
+  return { ...withIsoInstants(group), ...causeText(group.cause) };
 }
 
-function viewOne({
-  position: _,
-  since,
-  ...one
-}: DeadLetter & { readonly position: DeadLetterPosition }): DeadLetterView {
-  return { ...one, since: since.toISOString() };
+function viewOne({ position: _, ...one }: DeadLetter & { readonly position: DeadLetterPosition }): DeadLetterView {
+  return withIsoInstants(one);
 }

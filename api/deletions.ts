@@ -4,7 +4,7 @@ import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js
 import { audited } from './audited.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
 /** Held deletions, as the API shows them. */
@@ -96,10 +96,10 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     if (hold !== undefined) return hold;
     throw new Refused(404, `no held deletion has the number ${id}: run "pigeonpost deletions list" to see the numbers`);
   };
-  app.openapi(listRoute, async (c) => c.json({ held: (await own(c)).map(view) }, 200));
+  app.openapi(listRoute, async (c) => c.json({ held: (await own(c)).map(withIsoInstants) }, 200));
   app.openapi(showRoute, async (c) => {
     const hold = await find(c, c.req.valid('param').id);
-    return c.json({ ...view(hold), keys: await heldItems(ledger, hold.id) }, 200);
+    return c.json({ ...withIsoInstants(hold), keys: await heldItems(ledger, hold.id) }, 200);
   });
   app.openapi(decideRoute, async (c) => {
     const { decision, items } = c.req.valid('json');
@@ -117,8 +117,4 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     });
     return c.json({ done: true, items: done } as const, 200);
   });
-}
-
-function view({ foundAt, ...hold }: Hold): HeldDeletions {
-  return { ...hold, foundAt: foundAt.toISOString() };
 }

@@ -3,14 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { countPerson } from '../people/export-person.js';
 import { countSharing, type PersonPlace } from '../people/find-person.js';
-import {
-  type Erasure,
-  erasureAskedAs,
-  type KeptReceipt,
-  listErasures,
-  readErasure,
-  receiptsOf,
-} from '../people/erasures.js';
+import { type Erasure, erasureAskedAs, listErasures, readErasure, receiptsOf } from '../people/erasures.js';
 import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import { forgetting } from '../operations/orchestration.js';
 import { audited } from './audited.js';
@@ -18,7 +11,7 @@ import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { namedPerson, personText } from './persons.js';
 import { printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
 import { readErasureList } from '../people/erasure-list.js';
 import { erasureListSchema } from '../operations/erasure-list-schema.js';
@@ -221,23 +214,12 @@ function viewPlace({ workspace, pigeonholeId, attendeeIds, codes }: PersonPlace)
 }
 
 function viewErasure({ id, requestedBy, reason, requestedAt, clearedAt, endedAt }: Erasure): ErasureView {
-  return {
-    id,
-    state: endedAt === null ? 'running' : 'done',
-    requestedBy,
-    reason,
-    requestedAt: requestedAt.toISOString(),
-    clearedAt: clearedAt?.toISOString() ?? null,
-    endedAt: endedAt?.toISOString() ?? null,
-  };
+  const state = endedAt === null ? 'running' : 'done';
+  return withIsoInstants({ id, state, requestedBy, reason, requestedAt, clearedAt, endedAt });
 }
 
 async function viewWhole(ledger: Ledger, erasure: Erasure): Promise<WholeErasureView> {
-  return { ...viewErasure(erasure), receipts: (await receiptsOf(ledger, erasure.number)).map(viewReceipt) };
-}
-
-function viewReceipt({ at, ...receipt }: KeptReceipt): z.infer<typeof receiptSchema> {
-  return { ...receipt, at: at.toISOString() };
+  return { ...viewErasure(erasure), receipts: (await receiptsOf(ledger, erasure.number)).map(withIsoInstants) };
 }
 
 export const forgottenRoute = createRoute({

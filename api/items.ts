@@ -8,7 +8,7 @@ import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { placeParams, requireRef } from './pigeonholes.js';
 import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, personalSchema, problems } from './route-parts.js';
+import { jsonAnswer, needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
 import { wantsPersonal } from './scope.js';
 import { explain, whySchema } from './why.js';
 
@@ -116,6 +116,6 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
   });
 }
 
-function viewItem({ lastChangedAt, data, subject: _, ...item }: ShownItem, shows: boolean): z.infer<typeof itemSchema> {
-  return { ...item, lastChangedAt: lastChangedAt.toISOString(), ...(shows ? { data } : {}) };
+function viewItem({ data, subject: _, ...item }: ShownItem, shows: boolean): z.infer<typeof itemSchema> {
+  return { ...withIsoInstants(item), ...(shows ? { data } : {}) };
 }

@@ -15,7 +15,7 @@ import { authenticate } from './authenticate.js';
 import { requireRef } from './pigeonholes.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { needs, personalSchema, problems } from './route-parts.js';
+import { needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
 import { wantsPersonal, workspaceOf } from './scope.js';
 
 /** One change in the stream. */
@@ -267,8 +267,8 @@ function toEvent(data: LiveChanges, position: ReadonlyMap<number, number>): stri
   return `event: changes\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-function view({ ref: _, foundAt, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
-  return { ...change, foundAt: foundAt.toISOString(), ...(shows ? { data } : {}) };
+function view({ ref: _, data, ...change }: FeedChange, shows: boolean): LiveChanges['changes'][number] {
+  return { ...withIsoInstants(change), ...(shows ? { data } : {}) };
 }
 
 /** Size limit of a position, because Node accepts 16 KiB of headers. */

@@ -9,7 +9,7 @@ import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
 import { configuredName, idText, printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
 import type { StatusSources } from '../operations/read-status.js';
 import { pigeonholeViewSchema, workStateSchema } from '../operations/status-view.js';
@@ -237,16 +237,10 @@ function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
   const isRead = row.wanted && row.goneAt === null;
   const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
   return {
-    ...row,
+    ...withIsoInstants(row),
     reason,
     cadence: cadenceWords({ reason, everyMs: row.everyMs, wantedMs }),
     lateSeconds: isRead ? latenessMs(reading, now) / 1000 : 0,
-    dueAt: row.dueAt.toISOString(),
-    polledAt: row.polledAt?.toISOString() ?? null,
-    sweepDueAt: row.sweepDueAt?.toISOString() ?? null,
-    sweptAt: row.sweptAt?.toISOString() ?? null,
-    changedAt: row.changedAt?.toISOString() ?? null,
-    goneAt: row.goneAt?.toISOString() ?? null,
   };
 }
 

@@ -77,6 +77,14 @@ export function jsonAnswer<Schema extends z.ZodType>(description: string, schema
   return { description, content: { 'application/json': { schema } } } as const;
 }
 
+type Iso<Value> = Value extends Date ? string : Value;
+
+/** Returns a row with its instants in ISO 8601, as answers have them. */
+export function withIsoInstants<Row extends object>(row: Row): { [Key in keyof Row]: Iso<Row[Key]> } {
+  const values = Object.entries(row).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]);
+  return Object.fromEntries(values) as { [Key in keyof Row]: Iso<Row[Key]> };
+}
+
 const reasons = {
   400: 'The request cannot be understood.',
   401: 'No token, or none that is valid.',

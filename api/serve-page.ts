@@ -8,7 +8,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Everything a process needs to serve the page. */
 /**
  * Policy for the page in a browser: it may run its own script and style and send requests to this server. It allows no
  * other network, no inline script and no frame, so that texts of people stay text even if the page had a mistake.

@@ -14,7 +14,7 @@ import { requireRef } from './pigeonholes.js';
 import { audited } from './audited.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
 import { sinkTestSchema } from '../operations/test-sink.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
@@ -267,15 +267,9 @@ function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Pr
 }
 
 function viewLane({ sink: _, waitsSince: __, ...lane }: LaneState): LaneView {
-  return {
-    ...lane,
-    deliveredAt: lane.deliveredAt?.toISOString() ?? null,
-    undeliveredSince: lane.undeliveredSince?.toISOString() ?? null,
-    failingSince: lane.failingSince?.toISOString() ?? null,
-    retryAt: lane.retryAt?.toISOString() ?? null,
-  };
+  return withIsoInstants(lane);
 }
 
-function viewDelivery({ replay, updatedAt, dueAt, ...row }: DeliveryState): z.infer<typeof deliverySchema> {
-  return { ...row, at: updatedAt.toISOString(), dueAt: dueAt?.toISOString() ?? null, replayed: replay > 0 };
+function viewDelivery({ replay, updatedAt, ...row }: DeliveryState): z.infer<typeof deliverySchema> {
+  return withIsoInstants({ ...row, at: updatedAt, replayed: replay > 0 });
 }

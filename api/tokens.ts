@@ -5,7 +5,7 @@ import { audited } from './audited.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { roles } from './rights.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 import { makeToken } from './credentials.js';
 
@@ -130,13 +130,8 @@ export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'l
   });
 }
 
-function view({ id: _, createdAt, expiresAt, lastUsedAt, ...token }: StoredToken): TokenView {
-  return {
-    ...token,
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt?.toISOString() ?? null,
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-  };
+function view({ id: _, ...token }: StoredToken): TokenView {
+  return withIsoInstants(token);
 }
 
 const callerSchema = z

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { causeText, reasonText } from '../operations/delivery-words.js';
 
@@ -121,12 +121,11 @@ async function explainItem(
   const { changes, deliveries, lanes } = await timelineOf(ledger, item);
   const revisions = changes.map(({ sequence, foundAt, ...change }): WhyRevision => {
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
-    const told = rows.map(({ sequence: _, updatedAt, dueAt, ...row }): WhySink => ({
-      ...row,
-      words: row.reason === null ? null : row.state === 'dead' ? causeText(row.reason).meaning : reasonText(row.reason),
-      at: updatedAt.toISOString(),
-      dueAt: dueAt?.toISOString() ?? null,
-    }));
+    const told = rows.map(({ sequence: _, updatedAt, ...row }): WhySink => {
+      const { state, reason } = row;
+      const words = reason === null ? null : state === 'dead' ? causeText(reason).meaning : reasonText(reason);
+      return withIsoInstants({ ...row, words, at: updatedAt });
+    });
     const untold = lanes
       .filter(({ sink }) => !rows.some((row) => row.sink === sink))
       .map(({ sink, watermark, failure }): WhySink => ({
@@ -144,15 +143,6 @@ async function explainItem(
       }));
     return { ...change, foundAt: foundAt.toISOString(), sinks: [...told, ...untold] };
   });
-  const { ref: _ref, lastSequence: _last, seenAt, polledAt, sweptAt, missingSince, ...known } = item;
-  return {
-    ...known,
-    list,
-    key,
-    lastChangedAt: seenAt.toISOString(),
-    polledAt: polledAt?.toISOString() ?? null,
-    sweptAt: sweptAt?.toISOString() ?? null,
-    missingSince: missingSince?.toISOString() ?? null,
-    revisions,
-  };
+  const { ref: _ref, lastSequence: _last, seenAt, ...known } = item;
+  return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, revisions });
 }
