@@ -27,12 +27,12 @@ export function exampleText(...lines: readonly string[]): string {
   return ['', title, ...lines.map((line) => `  pigeonpost ${line}`)].join('\n');
 }
 
-/** Returns a parser for an option that is a whole number from 1 to `max`. */
-export function wholeNumber(max: number): (text: string) => number {
+/** Returns a parser for an option that is a whole number from `min` to `max`. */
+export function wholeNumber(max: number, min = 1): (text: string) => number {
   return (text) => {
     const count = Number(text);
-    if (Number.isInteger(count) && count >= 1 && count <= max) return count;
-    throw new InvalidArgumentError(`give a whole number from 1 to ${max}`);
+    if (Number.isInteger(count) && count >= min && count <= max) return count;
+    throw new InvalidArgumentError(`give a whole number from ${min} to ${max}`);
   };
 }
 

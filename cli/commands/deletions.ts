@@ -63,13 +63,8 @@ export async function decideDeletions(
   { id, decision, yes, json }: { id: string; decision: 'confirmed' | 'rejected'; yes: boolean; json: boolean },
 ): Promise<ExitCode> {
   const { out } = context;
-  if (!/^\d+$/.test(id))
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
-    );
   const client = await clientOf(context);
-  const hold = await client.heldDeletions(Number(id));
+  const hold = await client.heldDeletions(numberOf(id));
   if (decision === 'confirmed' && !yes) {
     out.note(inWords(hold));
     const { keys = [] } = hold;
@@ -92,18 +87,22 @@ export async function decideDeletions(
 /** `pigeonpost deletions show <id>`: lists the exact items. */
 export async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
-  if (!/^\d+$/.test(id))
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
-    );
-  const hold = await (await clientOf(context)).heldDeletions(Number(id));
+  const hold = await (await clientOf(context)).heldDeletions(numberOf(id));
   if (json) out.line(JSON.stringify(hold));
   else {
     out.line(inWords(hold));
     for (const key of hold.keys ?? []) out.line(`  ${hold.list}:${key}`);
   }
   return ExitCode.Done;
+}
+
+/** @throws {CommandError} exit 2 */
+function numberOf(id: string): number {
+  if (/^\d+$/.test(id)) return Number(id);
+  throw new CommandError(
+    ExitCode.WrongUse,
+    `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
+  );
 }
 
 function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, sessions }: HeldDeletions): string {

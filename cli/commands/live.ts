@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, personalHelp, type Run, type Context } from '../command.js';
+import type { Command } from 'commander';
+import { exampleText, personalHelp, type Run, type Context, wholeNumber } from '../command.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { instanceOf, type ApiClient } from '../api-client.js';
@@ -14,17 +14,11 @@ export function addLive(program: Command, run: Run): void {
     .description('Print changes as pigeonpost finds them, until Ctrl-C')
     .option('--list <list>', 'only this list')
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
-    .option('--recent <n>', 'number of earlier changes to start with', toRecent, 10)
+    .option('--recent <n>', 'number of earlier changes to start with', wholeNumber(500, 0), 10)
     .option('--personal', personalHelp, false)
     .option('--json', 'print one JSON document per line for each change', false)
     .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
     .action((options: LiveOptions) => run((context) => live(context, options)));
-}
-
-function toRecent(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 0 && count <= 500) return count;
-  throw new InvalidArgumentError('give a whole number from 0 to 500');
 }
 
 export interface LiveOptions {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../../worker/embedded-temporal/free-port.js';
+import { freePort, isFree } from '../../worker/embedded-temporal/free-port.js';
 import { type DemoChild, startDemoChild } from './demo-child.js';
 import { demoConfig, demoVariables } from './demo-config.js';
 import type { DemoFolder } from './demo-folder.js';
@@ -168,11 +167,4 @@ export class DemoProcesses {
     this.#children.push(child);
     return child;
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

@@ -3,7 +3,7 @@ import { formatSpan, grouped } from '../../base/words.js';
 import { reasonWords, inWords, sumOf } from '../format-values.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
-import { renderLine, span, type Style, type TextLine, keepEnd, wrapFacts } from '../text-line.js';
+import { renderLine, span, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
 import type { Output } from '../output.js';
 import { LiveBlock } from '../live-block.js';
 
@@ -26,7 +26,7 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
   const sections: TextLine[][] = [
     [
       [span('pigeonpost demo', 'bold'), span(`  ${formatSpan(view.runningForMs / 1000)}, Ctrl-C ends it`, 'dim')],
-      ...(view.note === null ? [] : wrapSentence(view.note, columns, 'yellow')),
+      ...(view.note === null ? [] : wrapText(view.note, { columns }).map((line) => [span(line, 'yellow')])),
     ],
     [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],
     lists,
@@ -102,17 +102,6 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
     span(keepEnd(place, columns - width)),
     ...(holds === '' ? [] : [span(' '.repeat(Math.max(0, placeWidth - place.length))), span(`  ${holds}`, 'dim')]),
   ]);
-}
-
-/** Wraps a sentence between words. */
-function wrapSentence(sentence: string, columns: number, style: Style): TextLine[] {
-  const lines: string[] = [];
-  for (const word of sentence.split(/\s+/)) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines.map((line) => [span(line, style)]);
 }
 
 /**

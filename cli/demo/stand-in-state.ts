@@ -47,9 +47,10 @@ export async function countTruth(sandboxUrl: string, list: string, pigeonholeId:
   return lines;
 }
 
-async function ask(url: string): Promise<Response> {
+/** @param who answers, for messages */
+async function ask(url: string | URL, who = String(url)): Promise<Response> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`${url} answered HTTP ${answer.status}`);
+  if (!answer.ok) throw new Error(`${who} answered HTTP ${answer.status}`);
   return answer;
 }
 
@@ -63,10 +64,7 @@ export interface HubSpotState {
 }
 
 export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
-  const answer = await fetch(`${hubSpotUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok)
-    throw new Error(`the stand-in for HubSpot answered HTTP ${answer.status} to the request for its content`);
-  return (await answer.json()) as HubSpotState;
+  return (await (await ask(`${hubSpotUrl}/_double/state`, 'the stand-in for HubSpot')).json()) as HubSpotState;
 }
 
 /** Returns a short summary. Pure. */
@@ -97,10 +95,7 @@ interface SlackThread extends ShownMessage {
 export const withdrawnText = 'This message has been withdrawn.';
 
 export async function slackState(slackUrl: string): Promise<SlackState> {
-  const answer = await fetch(`${slackUrl}/_double/state`, { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok)
-    throw new Error(`the stand-in for Slack answered HTTP ${answer.status} to the request for its content`);
-  return (await answer.json()) as SlackState;
+  return (await (await ask(`${slackUrl}/_double/state`, 'the stand-in for Slack')).json()) as SlackState;
 }
 
 /** Returns the visible text of a message: its first block, with Slack's three entities decoded. Pure. */
@@ -134,9 +129,9 @@ interface ReceivedList {
 }
 
 export async function receiverSummary(receiverUrl: string): Promise<ReceiverSummary> {
-  const answer = await fetch(new URL('/_control/summary', receiverUrl), { signal: AbortSignal.timeout(30_000) });
-  if (!answer.ok) throw new Error(`the webhook receiver answered HTTP ${answer.status} to the request for its summary`);
-  return (await answer.json()) as ReceiverSummary;
+  return (await (
+    await ask(new URL('/_control/summary', receiverUrl), 'the webhook receiver')
+  ).json()) as ReceiverSummary;
 }
 
 /** Returns violations of the delivery guarantees, one sentence each. Pure. */
