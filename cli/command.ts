@@ -16,7 +16,14 @@ export interface Context {
 }
 
 /** Runs a command in its context. Its exit code becomes that of the process. */
-export type Run = (command: (context: Context) => Promise<ExitCode>) => Promise<void>;
+export type Run = (command: (context: Context) => Promise<ExitCode>, traits?: Traits) => Promise<void>;
+
+interface Traits {
+  /** Full name of a command that contacts no running pigeonpost, so that `--url` would be ignored. */
+  readonly offline?: string;
+  /** The command runs until a signal arrives, and then stops in order. */
+  readonly holdsSignals?: boolean;
+}
 
 export const reasonHelp = 'reason that status and the audit log show, without personal data';
 export const personalHelp = 'also show the names and texts of people; needs the role privacy or admin, and is audited';

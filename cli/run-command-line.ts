@@ -65,24 +65,6 @@ const commandGroups: readonly (readonly [heading: string, commands: readonly Add
   ['Administer', [addToken, addAudit, addBackup, addRestore, addKey, addCompletion]],
 ];
 
-/** Commands that run until a signal arrives, and then stop in order. */
-const longRunning: ReadonlySet<string> = new Set(['start', 'worker', 'api', 'demo', 'import', 'follow']);
-
-/** Commands that contact no running pigeonpost, so that `--url` would be ignored. */
-const offline: ReadonlySet<string> = new Set([
-  'start',
-  'worker',
-  'api',
-  'demo',
-  'sandbox',
-  'init',
-  'check',
-  'doctor',
-  'restore',
-  'key export',
-  'completion',
-]);
-
 const exitCodes =
   'Exit codes: 0 success; 1 failure; 2 wrong usage or configuration; 3 the service, the store or Temporal cannot be reached; 4 not found; 5 finished with rejected rows or dead letters.';
 
@@ -121,13 +103,14 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
         '\n',
       ),
     )
-    .exitOverride()
-    .hook('preAction', (_, command) => {
-      refuseUnusedAddress(program, command);
-      if (!longRunning.has(command.name())) releaseSignals();
-    });
-  const run: Run = async (command) => {
+    .exitOverride();
+  const run: Run = async (command, { offline, holdsSignals = false } = {}) => {
     const { config, url, token, debug } = program.opts<GlobalOptions>();
+    const unused = url === undefined ? (token === undefined ? null : '--token') : '--url';
+    if (offline !== undefined && unused !== null) {
+      throw new CommandError(ExitCode.WrongUse, `"${offline}" contacts no running pigeonpost: remove ${unused}`);
+    }
+    if (!holdsSignals) releaseSignals();
     finish(await command({ config, url, token, debug: debug === true, out }));
   };
   for (const [heading, commands] of commandGroups) {
@@ -140,21 +123,6 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
 
 function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-/** @throws {CommandError} if `--url` or `--token` is given to a command that contacts no running pigeonpost */
-function refuseUnusedAddress(program: Command, command: Command): void {
-  const { url, token } = program.opts<GlobalOptions>();
-  const option = url === undefined ? (token === undefined ? null : '--token') : '--url';
-  const name = pathOf(command);
-  if (option === null || !offline.has(name)) return;
-  throw new CommandError(ExitCode.WrongUse, `"${name}" contacts no running pigeonpost: remove ${option}`);
-}
-
-/** Returns "key export" for `pigeonpost key export FILE`. */
-function pathOf(command: Command): string {
-  const { parent } = command;
-  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
 /** Makes an error about wrong usage point to the help of the command. */

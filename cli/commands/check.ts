@@ -19,7 +19,7 @@ export function addCheck(program: Command, run: Run): void {
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('check', 'check --estimate --quota 10000'))
     .action(({ quota, ...options }: { json: boolean; estimate: boolean; quota?: number }) =>
-      run((context) => check(context, { ...options, quota: quota ?? null })),
+      run((context) => check(context, { ...options, quota: quota ?? null }), { offline: 'check' }),
     );
 }
 

@@ -24,13 +24,16 @@ export function addCompletion(program: Command, run: Run): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(shells))
     .addHelpText('after', examples)
     .action((shell: (typeof shells)[number]) =>
-      run(async ({ out }) => {
-        const tab = await import('@bomb.sh/tab');
-        for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
-        // The library's script does not make bash fall back to file names.
-        if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
-        return ExitCode.Done;
-      }),
+      run(
+        async ({ out }) => {
+          const tab = await import('@bomb.sh/tab');
+          for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
+          // The library's script does not make bash fall back to file names.
+          if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
+          return ExitCode.Done;
+        },
+        { offline: 'completion' },
+      ),
     );
   program
     .command('complete', { hidden: true })

@@ -35,7 +35,9 @@ export function addDemo(program: Command, run: Run): void {
       './demo-data',
     )
     .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
-    .action((options: DemoArguments) => run((context) => demo(context, options)));
+    .action((options: DemoArguments) =>
+      run((context) => demo(context, options), { offline: 'demo', holdsSignals: true }),
+    );
 }
 
 const showEveryMs = 1000;

@@ -18,7 +18,9 @@ export function addDoctor(program: Command, run: Run): void {
     .option('--log <file>', 'log of "start" whose latest warnings and errors are included')
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('doctor > report.txt', 'doctor --log pigeonpost.log --json'))
-    .action((options: { log?: string; json: boolean }) => run((context) => doctor(context, options)));
+    .action((options: { log?: string; json: boolean }) =>
+      run((context) => doctor(context, options), { offline: 'doctor' }),
+    );
 }
 
 const checkMs = 60_000;

@@ -50,7 +50,7 @@ export function addImport(program: Command, run: Run): void {
       ),
     )
     .action((file: string, options: Omit<ImportOptions, 'file'>) =>
-      run((context) => importFile(context, { file, ...options })),
+      run((context) => importFile(context, { file, ...options }), { holdsSignals: true }),
     );
   addImportCommands(command, run);
 }

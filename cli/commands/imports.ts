@@ -39,7 +39,9 @@ export function addImportCommands(parent: Command, run: Run): void {
     .option('--report <file>', 'CSV file for the result of each row')
     .option('--json', 'print one JSON document at the end', false)
     .addHelpText('after', exampleText('import follow 7 --report report.csv'))
-    .action((id: string, _: object, own: Command) => run((context) => followOne(context, { id, ...shared(own) })));
+    .action((id: string, _: object, own: Command) =>
+      run((context) => followOne(context, { id, ...shared(own) }), { holdsSignals: true }),
+    );
   parent
     .command('report <id>')
     .description('Print the result of each row as CSV, which you can correct and import again')

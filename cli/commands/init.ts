@@ -29,7 +29,7 @@ export function addInit(program: Command, run: Run): void {
       'after',
       exampleText('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes'),
     )
-    .action((options: InitOptions) => run((context) => init(context, options)));
+    .action((options: InitOptions) => run((context) => init(context, options), { offline: 'init' }));
 }
 
 interface InitOptions extends InitFlags {

@@ -19,7 +19,7 @@ export function addKey(program: Command, run: Run): void {
     .command('export <file>')
     .description('Write the key into a file that only you can read; "-" is standard output')
     .addHelpText('after', keyHelp)
-    .action((file: string) => run((context) => exportKey(context, { file })));
+    .action((file: string) => run((context) => exportKey(context, { file }), { offline: 'key export' }));
 }
 
 /**

@@ -33,7 +33,7 @@ export function addRestore(program: Command, run: Run): void {
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', restoreHelp)
     .action((file: string | undefined, options: Omit<RestoreArguments, 'file'>) =>
-      run((context) => restore(context, { file, ...options })),
+      run((context) => restore(context, { file, ...options }), { offline: 'restore' }),
     );
 }
 

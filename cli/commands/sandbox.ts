@@ -12,7 +12,7 @@ export function addSandbox(program: Command, run: Run): void {
     .allowUnknownOption()
     .helpOption(false)
     .argument('[options...]')
-    .action((options: string[]) => run(() => sandbox(options)));
+    .action((options: string[]) => run(() => sandbox(options), { offline: 'sandbox' }));
 }
 
 /** `pigeonpost sandbox …`: runs the sandbox as a child process, with its own options and output. */

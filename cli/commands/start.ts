@@ -23,7 +23,7 @@ export function addStart(program: Command, run: Run): void {
     .option('--plain', 'print log lines instead of the live screen', false)
     .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
     .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
-      run((context) => start(context, { ...options, role: 'start' })),
+      run((context) => start(context, { ...options, role: 'start' }), { offline: 'start', holdsSignals: true }),
     );
 }
 
@@ -35,7 +35,10 @@ export function addWorker(program: Command, run: Run): void {
     .option('--listen <host:port>', 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9464')
     .addHelpText('after', exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464'))
     .action((options: { listen?: string }) =>
-      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'worker', ...options })),
+      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'worker', ...options }), {
+        offline: 'worker',
+        holdsSignals: true,
+      }),
     );
 }
 
@@ -45,7 +48,12 @@ export function addApi(program: Command, run: Run): void {
     .command('api')
     .description('Serve only the HTTP API, sharing PostgreSQL and Temporal with the workers')
     .addHelpText('after', exampleText('api --config acme.yaml'))
-    .action(() => run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' })));
+    .action(() =>
+      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' }), {
+        offline: 'api',
+        holdsSignals: true,
+      }),
+    );
 }
 
 export interface StartOptions {
