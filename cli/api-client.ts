@@ -1,3 +1,9 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { json as jsonOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { AnswerAt, AskedAt, PathOf } from '../api/routes.js';
 import { filledAddress } from '../base/filled-address.js';
 import { CommandError, ExitCode } from './exit-code.js';
@@ -27,7 +33,7 @@ function exitCodeFor(status: number): ExitCode {
 }
 
 /** Returns the error that ends a command after an unsuccessful response. @param body JSON; RFC 9457 */
-export function refusalOf(status: number, body: unknown): CommandError {
+function refusalOf(status: number, body: unknown): CommandError {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${status}`;
   return new CommandError(exitCodeFor(status), detail);
 }
@@ -129,6 +135,68 @@ type ItemsQuery = Omit<Query<'/api/items/{workspace}/{id}/{list}'>, 'personal'> 
 function headersWith(token: string | undefined): Record<string, string> {
   const json = { 'content-type': 'application/json' };
   return token === undefined ? json : { ...json, authorization: `Bearer ${token}` };
+}
+
+export interface StreamedRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  /** File streamed as the body. */
+  readonly file?: string;
+  readonly signal?: AbortSignal;
+  readonly onSent?: (bytes: number) => void;
+}
+
+/**
+ * Sends a request whose body or answer may be large. Uses node:http: `fetch` limits how long a response may take.
+ * @returns a successful response; its body is still unread
+ * @throws {CommandError}
+ */
+export async function askStreamed(
+  address: FindAddress,
+  { method, path, body, file, signal, onSent }: StreamedRequest,
+): Promise<IncomingMessage> {
+  const { url, token } = await address();
+  const bytes = file === undefined ? undefined : createReadStream(file);
+  if (bytes !== undefined) await once(bytes, 'open').catch((error: unknown) => unreadable(file!, error));
+  const sent = (url.startsWith('https:') ? httpsRequest : httpRequest)(`${url}${path}`, {
+    method: method ?? 'GET',
+    headers: {
+      'content-type': file === undefined ? 'application/json' : 'application/octet-stream',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  // An upload error matters only without a response: the server answers early if it refuses the file.
+  bytes?.on('data', () => onSent?.(bytes.bytesRead));
+  const sending = bytes === undefined ? undefined : pipeline(bytes, sent).catch(() => undefined);
+  if (bytes === undefined) sent.end(body);
+  const [answer] = await answered.catch((error: unknown) => {
+    bytes?.destroy();
+    if (signal?.aborted === true) throw interrupted(signal, error);
+    throw nobodyAnswers(url, error);
+  });
+  if (answer.statusCode !== undefined && answer.statusCode < 300) return answer;
+  const problem: unknown = await jsonOf(answer).catch(() => undefined);
+  bytes?.destroy();
+  await sending;
+  throw refusalOf(answer.statusCode ?? 0, problem);
+}
+
+function interrupted(signal: AbortSignal, cause: unknown): CommandError {
+  const tookTooLong = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
+  return tookTooLong
+    ? new CommandError(ExitCode.Unreachable, 'the running pigeonpost does not answer: check "pigeonpost status"', {
+        cause,
+      })
+    : new CommandError(ExitCode.Failed, 'stopped before anything was sent', { cause });
+}
+
+function unreadable(file: string, error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const why = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`;
+  throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
 }
 
 /** The running pigeonpost that a command contacts. */

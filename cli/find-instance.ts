@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { type InstanceFile, readInstanceFile } from '../worker/instance-file.js';
 import type { InstanceAnswer } from '../worker/instance-words.js';
 import type { ClientConfig } from '../operations/command-config.js';
@@ -61,11 +59,6 @@ export function configuredUrl({ server: { host, port } }: Pick<InstanceConfig, '
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   if (host === '::') return `http://[::1]:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Returns `request` of node:http or node:https; `fetch` limits how long a response may take. */
-export function requestOf(url: string): typeof httpRequest {
-  return url.startsWith('https:') ? httpsRequest : httpRequest;
 }
 
 /** Returns the error for an address at which nothing listens. */

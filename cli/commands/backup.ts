@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { collect, type Run, type Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { instanceOf, refusalOf } from '../api-client.js';
+import { askStreamed, instanceOf } from '../api-client.js';
 import type { BackupBytes } from '../../operations/backup/backup-store.js';
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
-import { type ApiAddress, nobodyAnswers, requestOf } from '../find-instance.js';
+import type { ApiAddress } from '../find-instance.js';
 
 const backupHelp = `
 For an embedded store; use pg_dump for a PostgreSQL store.
@@ -86,23 +84,11 @@ export async function backup(
 }
 
 /**
- * Streams the embedded store of a running pigeonpost. Uses node:http, because `fetch` limits how long a response may
- * take.
+ * Streams the embedded store of a running pigeonpost.
  * @throws {CommandError} also while the stream is read, if the process stops before the backup is complete
  */
-export async function askForBackup({ url, token }: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
-  const asked = requestOf(url)(`${url}/api/backup`, {
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-  });
-  asked.end();
-  let answer: IncomingMessage;
-  try {
-    [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  } catch (error) {
-    throw nobodyAnswers(url, error);
-  }
-  if (answer.statusCode === 200) return whole(answer);
-  throw refusalOf(answer.statusCode ?? 0, await json(answer).catch(() => undefined));
+export async function askForBackup(address: ApiAddress): Promise<AsyncIterable<Uint8Array>> {
+  return whole(await askStreamed(() => Promise.resolve(address), { path: '/api/backup' }));
 }
 
 /** Reports a response that ends early as an error of the running process, not of the backup file. */
