@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createPigeonholeClient } from './client.js';
+import type { ListRef } from './lists.js';
 import type { Page } from './page.js';
 import { answerJson, collection, startService, type TestService } from './service.test-kit.js';
 
@@ -13,6 +14,8 @@ function servePages(pages: () => unknown[][]): Promise<TestService> {
     answerJson(response, 200, collection(pages()[index] ?? [], next));
   });
 }
+
+const vote = (second: number) => ({ createdAt: `2026-11-21T08:00:0${second}.000Z`, question: { id: 1 } });
 
 const list = { list: 'attendees', pigeonholeId: 101 } as const;
 
@@ -106,16 +109,25 @@ describe('a walk', () => {
     await service.close();
   });
 
-  it('fails if the pages go round in a circle, although each has a new cursor', async () => {
-    const service: TestService = await startService((_, response) => {
-      const at = service.requests.length;
-      // The list ends, so that a walk that misses the circle fails here instead of running forever.
-      answerJson(response, 200, collection([{ id: at % 2 }], at < 12 ? `c${at}` : null));
-    });
-    const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
-    await expect(collect(client.pages(list))).rejects.toMatchObject({ kind: 'protocol' });
-    expect(service.requests).toHaveLength(5); // the first page for the third time
-    await client.close();
-    await service.close();
-  });
+  it.each([
+    ['ids', 'attendees', (n: number) => [{ id: n }], 5], // the first page for the third time
+    ['nested ids', 'questions', (n: number) => [{ question: { id: n } }], 5],
+    ['votes of several instants', 'votes', (n: number) => [vote(1), vote(2 + n)], 5],
+    ['votes of one instant', 'votes', (n: number) => [vote(n), vote(n)], 201], // the first page for the 101st time
+  ] as const)(
+    'fails if pages of %s go round in a circle, each with a new cursor',
+    async (_, name, rowsOf, requests) => {
+      const service: TestService = await startService((_request, response) => {
+        const at = service.requests.length;
+        // The list ends, so that a walk that misses the circle fails here instead of running forever.
+        answerJson(response, 200, collection(rowsOf(at % 2), at < 210 ? `c${at}` : null));
+      });
+      const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
+      const walk = collect(client.pages({ list: name, pigeonholeId: 101, filters: { sessionId: 1 } } as ListRef));
+      await expect(walk).rejects.toMatchObject({ kind: 'protocol' });
+      expect(service.requests).toHaveLength(requests);
+      await client.close();
+      await service.close();
+    },
+  );
 });
