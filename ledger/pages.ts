@@ -96,7 +96,7 @@ export async function isKnownPage(
 }
 
 /** A page of rows that may be identical is shown at most this often in a walk. */
-const maxEqualPages = 100;
+export const maxEqualPages = 100;
 
 /**
  * Whether the sweep in progress goes round in a circle: it has used its next cursor before, or has been shown the same

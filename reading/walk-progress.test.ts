@@ -6,6 +6,7 @@ import {
   advanceWalk,
   checkpointHolds,
   reachesKnown,
+  repeatsPage,
   type WalkedPage,
   walkStart,
 } from './walk-progress.js';
@@ -227,5 +228,28 @@ describe('a read from the head', () => {
   it('has not where nothing is known, or nothing is shown', () => {
     expect(reachesKnown(null, shows(1))).toBe(false);
     expect(reachesKnown(5, shows())).toBe(false);
+  });
+});
+
+describe('a page with the values of the page before', () => {
+  const after = (pages: number): WalkProgress => ({ ...walkStart, pages, pageFirst: 5, pageLast: 9 });
+  const page = (firstValue: number | null, lastValue: number | null) => ({
+    ...summarizePage([]),
+    firstValue,
+    lastValue,
+  });
+
+  it.each([
+    ['of ids', after(1), page(5, 9), true, true],
+    ['of several instants', after(1), page(5, 9), false, true],
+    ['of one id', { ...after(1), pageLast: 5 }, page(5, 5), true, true],
+    ['of one instant', { ...after(99), pageLast: 5 }, page(5, 5), false, false],
+    ['of one instant, after a hundred pages', { ...after(100), pageLast: 5 }, page(5, 5), false, true],
+    ['without values', after(99), page(null, null), true, false],
+    ['without values, after a hundred pages', after(100), page(null, null), true, true],
+    ['that has grown', after(1), page(5, 10), true, false],
+    ['in a walk that has just started', walkStart, page(5, 9), true, false],
+  ])('%s: whether it is the same page again', (_, walk, summary, hasIds, isRepeated) => {
+    expect(repeatsPage(walk, summary, { hasIds })).toBe(isRepeated);
   });
 });

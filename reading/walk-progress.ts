@@ -1,3 +1,4 @@
+import { maxEqualPages } from '../ledger/pages.js';
 import type { PageSummary, WalkProgress, Direction } from '../ledger/walk.js';
 
 /** The values that decide an item's position in a list. */
@@ -126,6 +127,22 @@ function acrossPages(walk: WalkProgress, { firstValue, lastValue }: PageSummary)
 
 function highest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.max(a, b);
+}
+
+/**
+ * Whether a page shows the values of the page before once more. A poll that reads such a page may be in a circle: its
+ * pages are not stored, so only a sweep can tell. Pages without ids may repeat while their rows have one instant or none,
+ * because all their rows may be identical, so these end a poll only once it is longer than `maxEqualPages`. Pure.
+ */
+export function repeatsPage(
+  walk: WalkProgress,
+  { firstValue, lastValue }: PageSummary,
+  { hasIds }: { readonly hasIds: boolean },
+): boolean {
+  if (walk.pages === 0) return false;
+  if (firstValue === null || lastValue === null) return walk.pages >= maxEqualPages;
+  if (firstValue !== walk.pageFirst || lastValue !== walk.pageLast) return false;
+  return hasIds || firstValue !== lastValue || walk.pages >= maxEqualPages;
 }
 
 /** Whether a poll's first page is still the page of the checkpoint. */

@@ -10,7 +10,7 @@ import type { ListName } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
 import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
-import { summarizePage, advanceWalk, checkpointHolds, reachesKnown } from './walk-progress.js';
+import { summarizePage, advanceWalk, checkpointHolds, reachesKnown, repeatsPage } from './walk-progress.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
@@ -171,8 +171,8 @@ function rulesOf({ place, lease }: StreamReading): string {
 
 /**
  * Returns the walk's position after the page. Returns `distrusted` if the walk is a poll and the page does not match
- * the checkpoint, breaks the expected order, or shows that the service ignored the filter. A sweep that breaks the
- * order discards the checkpoint and continues.
+ * the checkpoint, repeats the page before, breaks the expected order, or shows that the service ignored the filter. A
+ * sweep that breaks the order discards the checkpoint and continues.
  */
 async function checkProgress(
   reading: StreamReading,
@@ -183,6 +183,8 @@ async function checkProgress(
   const keys = seen?.items.map(({ key }) => key) ?? [];
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
+  const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ListName) });
+  if (isRepeated && page.hasMore) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
   // Foreign rows mean that the service ignored the filter, so the position of an item in such a list is meaningless.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;

@@ -114,6 +114,18 @@ describe('a fault of the pages', () => {
     expect(again.meta.nextCursor).not.toBe(first.meta.nextCursor);
   });
 
+  it('lastPageAgain: leads from the last page to the last page, with a new cursor each time', async () => {
+    const sandbox = await startTestSandbox({ attendees: 15 });
+    await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
+    await sandbox.control('POST', 'faults', { kind: 'lastPageAgain' });
+    const first = await sandbox.page(`${ATTENDEES}?count=10`);
+    const last = await sandbox.page(`${ATTENDEES}?count=10&cursor=${encodeURIComponent(first.meta.nextCursor ?? '')}`);
+    expect(last.meta.hasMore).toBe(true);
+    const again = await sandbox.page(`${ATTENDEES}?count=10&cursor=${encodeURIComponent(last.meta.nextCursor ?? '')}`);
+    expect(again.data).toEqual(last.data);
+    expect(again.meta.nextCursor).not.toBe(last.meta.nextCursor);
+  });
+
   it('moreWithoutCursor: says there is more and gives no cursor', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'moreWithoutCursor' });

@@ -26,6 +26,8 @@ export const FAULT_KINDS = [
   'repeatCursor',
   /** The last page announces more, and its cursor leads back to the first page. */
   'circle',
+  /** The last page announces more, and its cursor leads to that page again. */
+  'lastPageAgain',
   /** meta.hasMore is true and there is no cursor. */
   'moreWithoutCursor',
   /** No items, yet more pages; the cursor leads to what this page would have shown. */

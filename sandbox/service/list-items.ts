@@ -130,6 +130,7 @@ function envelope(request: ListRequest, page: IdPage, setting: PageSetting): str
   if (short !== undefined) [ids, hasMore, nextCursor] = [ids.slice(0, short.show), false, null];
   if (faults.has('earlyEnd')) [hasMore, nextCursor] = [false, null];
   if (faults.has('circle') && !hasMore) [hasMore, nextCursor] = [true, encodeCursor({ kind: 'start' }, issue)];
+  if (faults.has('lastPageAgain') && !hasMore) [hasMore, nextCursor] = [true, encodeCursor(place, issue)];
   if (faults.has('repeatCursor') && cursorText !== null) [hasMore, nextCursor] = [true, cursorText];
   if (faults.has('moreWithoutCursor')) [hasMore, nextCursor] = [true, null];
 

@@ -101,6 +101,30 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     },
   );
 
+  it('that lead from the last page to the last page end a poll, and the sweep after it', async () => {
+    const { stage, scene } = await readList({ order: 'ascending' });
+    await sweep(stage, scene);
+    await stage.db.query(
+      `update streams set sweep_due_at = now() + interval '1 day', due_at = now() where list = 'attendees'`,
+    );
+    await stage.fault({ kind: 'lastPageAgain', list: 'attendees' });
+    const stream = async (): Promise<{ failure: string | null; checkpoint: string | null; polls: number }> => {
+      const [found] = await stage.db.query<{ failure: string | null; checkpoint: string | null; polls: number }>(
+        `select failure, checkpoint, (select count(*)::int from walks w where w.stream_id = s.id and w.kind = 'poll') as polls
+         from streams s where list = 'attendees'`,
+      );
+      return found!;
+    };
+    expect(await stream()).toMatchObject({ failure: null, checkpoint: expect.any(String), polls: 0 });
+    for (let cycle = 0; cycle < 10 && (await stream()).failure === null; cycle += 1) {
+      await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+      await scene.settle();
+    }
+    expect((await stream()).failure).toContain('leads back to pages');
+    expect(await stream()).toMatchObject({ checkpoint: null, polls: 0 });
+    expect(archived(scene, 'attendees').filter(({ type }) => type === 'attendees.deleted')).toEqual([]);
+  });
+
   it.each([
     ['three equal pages of ids', { count: 3, high: 5, hasIds: true }, true],
     ['two equal pages of ids', { count: 2, high: 5, hasIds: true }, false],
