@@ -32,7 +32,7 @@ describe('a double as a program', () => {
     const answers: boolean[] = [];
     const { code } = await runSlackDouble(['--token', 'xoxb-mine'], async (url) => {
       for (const token of ['xoxb-mine', 'xoxb-double']) {
-        answers.push((await callDouble(`${url}/api/auth.test`, { method: 'POST', token })).json.ok);
+        answers.push((await callDouble(`${url}/api/auth.test`, { token, body: {} })).json.ok);
       }
     });
     expect({ answers, code }).toEqual({ answers: [true, false], code: 0 });

@@ -292,7 +292,7 @@ suite('the texts of attendees', () => {
     await page.getByLabel('Key').fill(String(id));
     await press('Show');
     await page.getByRole('heading', { name: `attendees:${id}` }).waitFor();
-    await page.getByRole('link', { name: 'archive', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'archive', exact: true }).first().waitFor(); // one for each revision
     await go('#/item/attendees/999999999');
     await shows('The ledger has no such item.');
   });
