@@ -14,19 +14,19 @@ import { Portal } from './portal.js';
 import { RateLimits, type LimitOptions } from './rate-limits.js';
 
 /**
- * What a batch does with records that cannot be written, by default as documented of each version:
+ * What a batch does with records that cannot be written, by default as documented for each version:
  * - `whole-batch` 400 and nothing is written
- * - `multi-status` 207, the others are written, `errors` says what was not
+ * - `multi-status` 207; the others are written, and `errors` names the records that were not
  * - `in-200` the same with status 200
  */
 export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
 
 /**
  * The content of the account before a test.
- * - `freshAccount` an account as HubSpot gives it to a customer of November 2026, with one administrator who has set
+ * - `freshAccount` a new HubSpot account as of November 2026, with an administrator who has set
  *   rules: `firstname` is required when a contact is created, and `hs_lead_status` where `lifecyclestage` is
  *   `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
- *   details, and no private app has it.
+ *   details, and it belongs to no private app.
  * - `withoutRules` no rules, and the token of a private app that may read everything.
  */
 type Profile = 'freshAccount' | 'withoutRules';
@@ -34,24 +34,27 @@ type Profile = 'freshAccount' | 'withoutRules';
 export interface HubSpotOptions extends LimitOptions {
   /** `freshAccount` by default. */
   readonly profile?: Profile;
-  /** Tokens and the scopes that they have; by default `hubspot-token` has all that the profile allows. Each is an app of its own. */
+  /**
+   * Tokens and the scopes that they have; by default `hubspot-token` with every scope of the profile. Each is a separate
+   * app.
+   */
   readonly tokens?: Readonly<Record<string, readonly string[]>>;
   /** Contact properties that are required on creation, in place of the profile's. */
   readonly requiredOfContacts?: readonly string[];
-  /** Associations in an answer of the batch read; the rest is read with `after`. */
+  /** Maximum number of associations in an answer of the batch read; `after` reads the others. */
   readonly associationsPerPage?: number;
-  /** Lists of contacts, static ones unless `dynamic`: those HubSpot fills by its filters. */
+  /** Lists of contacts. They are static unless `dynamic`: HubSpot fills dynamic lists by filters. */
   readonly lists?: readonly { readonly listId: string; readonly dynamic?: boolean }[];
   readonly portalId?: number;
   readonly customObjects?: readonly CustomObject[];
   /** The portal's own properties of contacts. */
   readonly contactProperties?: readonly PropertyDefinition[];
-  /** Overrides what a version does by default. */
+  /** Overrides the version's default. */
   readonly batchErrors?: BatchErrors;
   readonly now?: () => number;
 }
 
-/** Scopes that a service key can be given, as far as they matter here. */
+/** The scopes relevant here that a service key can have. */
 export const ALL_SCOPES: readonly string[] = [
   ...['contacts', 'custom', 'marketing_events'].flatMap((name) => [
     `crm.objects.${name}.read`,
@@ -114,7 +117,7 @@ export class Account {
     return this.types[0]!;
   }
 
-  /** @throws {HubSpotRefusal} 404 for a name that is no object of this portal */
+  /** @throws {HubSpotRefusal} 404 if the portal has no object of this name */
   type(name: string): ObjectType {
     const type = typeNamed(this.types, name);
     if (type === undefined) throw notFound(`Unable to infer object type from: ${name}`);
@@ -132,7 +135,7 @@ interface Association {
   readonly typeId: number;
 }
 
-/** Associations of records. Creating one again changes nothing; both ends see each. */
+/** Associations of records. Both records show an association. Creating it again has no effect. */
 class Associations {
   private readonly made = new Map<string, Association>();
 
@@ -140,7 +143,7 @@ class Associations {
     this.made.set(keyOf(association), association);
   }
 
-  /** As seen from one record, whichever end it was made from. */
+  /** Returns the associations of one record, regardless of the direction in which they were created. */
   of(type: string, id: string, otherType: string): { toId: string; category: string; typeId: number }[] {
     return [...this.made.values()].flatMap(({ fromType, fromId, toType, toId, category, typeId }) => {
       if (fromType === type && fromId === id && toType === otherType) return [{ toId, category, typeId }];
@@ -149,7 +152,7 @@ class Associations {
     });
   }
 
-  /** Removes all between two records. */
+  /** Removes all associations between two records. */
   removeBetween(type: string, id: string, otherType: string, otherId: string): void {
     for (const [key, { fromType, fromId, toType, toId }] of this.made) {
       const forwards = fromType === type && fromId === id && toType === otherType && toId === otherId;

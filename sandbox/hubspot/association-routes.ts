@@ -14,7 +14,7 @@ import {
 import type { ObjectType } from './object-type.js';
 import type { CrmRecord } from './portal.js';
 
-/** Documented: inputs a batch of the associations API. */
+/** Documented: maximum number of inputs in a batch of the associations API. */
 const MAX_CREATED = 2000;
 const MAX_READ = 1000;
 
@@ -35,7 +35,7 @@ function route(action: string, access: 'read' | 'write', answer: (call: Call) =>
 }
 
 /**
- * The `associations` of a record that is being created.
+ * Creates the `associations` that a create request names for the new record.
  * @throws {HubSpotRefusal} 400 for a type that does not exist between the two, 404 for a record that does not
  */
 export function associateNew(account: Account, record: CrmRecord, associations: unknown): void {
@@ -74,7 +74,7 @@ function dissociateBatch(call: Call): DoubleAnswer {
   return isDated(call) ? { status: 200, json: {} } : { status: 204 };
 }
 
-/** The inputs of a batch with no other fields than the documented ones. */
+/** Returns the inputs of a batch that has only the documented fields. */
 function documentedInputs(call: Call, max: number, allowed: readonly string[]): Record<string, unknown>[] {
   const body = jsonBody(call);
   onlyFields(body, ['inputs']);
@@ -106,7 +106,7 @@ function associatedBatch(call: Call): DoubleAnswer {
   };
 }
 
-/** Seen in answers: a record without associations is an error of its own, in an answer that is none. */
+/** Seen in answers: a record without associations is an error in an otherwise successful answer. */
 function noAssociations(from: ObjectType, id: string, to: ObjectType): unknown {
   return {
     status: 'error',
@@ -145,7 +145,7 @@ function resultsOf(account: Account, from: ObjectType, id: string, to: ObjectTyp
   }));
 }
 
-/** The plain type between two objects: of a note to a contact 202, of a contact to a note 201, the portal's own otherwise. */
+/** Returns the default type between two objects: 202 from note to contact, 201 back, otherwise the portal's own. */
 function typeIdBetween(from: ObjectType, to: ObjectType): number | undefined {
   if (to.name === 'contacts') return from.contactAssociationTypeId;
   if (from.name === 'contacts' && to.contactAssociationTypeId !== undefined) {

@@ -56,7 +56,7 @@ describe('the token', () => {
     expect([unknown.status, unknown.json.category]).toEqual([401, 'EXPIRED_AUTHENTICATION']);
   });
 
-  it('is refused with 403 and the name of the scope that it lacks', async () => {
+  it('is refused with 403 and the name of the missing scope', async () => {
     const { call } = await hubspot({ tokens: { 'hubspot-token': ['crm.objects.contacts.read'] } });
     const answer = await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com')] });
     expect([answer.status, answer.json.category]).toEqual([403, 'MISSING_SCOPES']);
@@ -65,7 +65,7 @@ describe('the token', () => {
 });
 
 describe('a batch upsert', () => {
-  it('creates, then updates the same contact whatever the case of its e-mail', async () => {
+  it('creates a contact, then updates it even if the e-mail differs in case', async () => {
     const { double, call } = await hubspot();
     const first = await call(`${CONTACTS}/batch/upsert`, {
       inputs: [byEmail('Ann@Example.com', { firstname: 'Ann' })],
@@ -93,7 +93,7 @@ describe('a batch upsert', () => {
     expect(emailsIn(double)).toEqual([]);
   });
 
-  it('refuses the whole batch for one record, naming the property', async () => {
+  it('refuses the whole batch if one record is invalid, and names the property', async () => {
     const { double, call } = await hubspot();
     const answer = await call(`${CONTACTS}/batch/upsert`, {
       inputs: [byEmail('a@example.com'), byEmail('b@example.com', { track: 'middle' }), byEmail('c@example.com')],
@@ -121,7 +121,7 @@ describe('a batch upsert', () => {
     expect(emailsIn(double)).toEqual(['a@example.com']);
   });
 
-  it('of a date version puts errors in the 200 by a unique property, and refuses the batch by e-mail', async () => {
+  it('of a date version reports errors in a 200 for a unique property, but refuses the batch for e-mails', async () => {
     const { call } = await hubspot();
     const path = '/crm/objects/2026-03/contacts/batch/upsert';
     const wrong = { id: '1', idProperty: 'engagement_id', properties: { track: 'middle' } };
@@ -135,7 +135,7 @@ describe('a batch upsert', () => {
 });
 
 describe('other batches', () => {
-  it('create nothing where one e-mail is taken, with 409 and the id that has it', async () => {
+  it('create nothing if one e-mail is taken, and answer 409 with the id of its contact', async () => {
     const { double, call } = await hubspot();
     const known = await created(call, { email: 'a@example.com' });
     const answer = await call(`${CONTACTS}/batch/create`, {
@@ -146,7 +146,7 @@ describe('other batches', () => {
     expect(emailsIn(double)).toEqual(['a@example.com']);
   });
 
-  it('update those that exist and name the others in a 207', async () => {
+  it('update the records that exist and name the others in a 207', async () => {
     const { call } = await hubspot();
     const id = await created(call, { email: 'a@example.com' });
     const answer = await call(`${CONTACTS}/batch/update`, {
@@ -159,7 +159,7 @@ describe('other batches', () => {
     expect(answer.json.errors[0]).toMatchObject({ category: 'OBJECT_NOT_FOUND', context: { ids: ['404'] } });
   });
 
-  it('refuse an update that takes the e-mail of another contact', async () => {
+  it('refuse an update to the e-mail of another contact', async () => {
     const { double, call } = await hubspot();
     await created(call, { email: 'a@example.com' });
     const id = await created(call, { email: 'b@example.com' });
@@ -168,7 +168,7 @@ describe('other batches', () => {
     expect(emailsIn(double)).toEqual(['a@example.com', 'b@example.com']);
   });
 
-  it('take back the records before the one that is refused, so that their e-mails are free again', async () => {
+  it('undo the records before a refused one, so that their e-mails are free again', async () => {
     const { call } = await hubspot();
     const refused = await call(`${CONTACTS}/batch/upsert`, {
       inputs: [byEmail('a@example.com'), byEmail('b@example.com', { nothing: 'x' })],
@@ -178,7 +178,7 @@ describe('other batches', () => {
     expect(again.json.results[0].new).toBe(true);
   });
 
-  it('leave no history and no association of what is taken back', async () => {
+  it('leave no history and no association of an undone record', async () => {
     const { double, call } = await hubspot();
     const id = await created(call, { email: 'a@example.com', city: 'Oslo' });
     await call(`${CONTACTS}/batch/upsert`, {
@@ -195,7 +195,7 @@ describe('other batches', () => {
     expect(double.account.associations.all()).toEqual([]);
   });
 
-  it('read by a unique property, with history, and name what is missing', async () => {
+  it('read by a unique property, with history, and name missing records', async () => {
     const { call } = await hubspot();
     await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Oslo' })] });
     await call(`${CONTACTS}/batch/upsert`, { inputs: [byEmail('a@example.com', { city: 'Bergen' })] });

@@ -19,7 +19,7 @@ import type { ObjectType } from './object-type.js';
 import { uniqueProperties, type CrmRecord, recordJson } from './portal.js';
 
 const MAX_INPUTS = 100;
-/** Documented: half as many where history is asked for. */
+/** Documented: half the limit if the request asks for history. */
 const MAX_INPUTS_WITH_HISTORY = 50;
 
 /** The batch endpoints of CRM objects. */
@@ -40,7 +40,7 @@ function route(action: string, access: 'read' | 'write', answer: (call: Call) =>
   };
 }
 
-/** The result of one input: a record, or the reason for none. */
+/** The result of one input: a record, or the reason why there is none. */
 interface Written {
   readonly input: Readonly<Record<string, unknown>>;
   readonly record?: CrmRecord;
@@ -53,7 +53,7 @@ function createBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
   const inputs = writableInputs(call, ['properties', 'associations', 'objectWriteTraceId']);
   const traced = inputs.every((input) => typeof input.objectWriteTraceId === 'string');
-  // Documented: a trace id for each input turns multi-status errors on, for creation.
+  // Documented: a trace id for each input enables multi-status errors in a create request.
   const errors = call.account.batchErrors ?? (isDated(call) ? 'in-200' : traced ? 'multi-status' : 'whole-batch');
   const written = write(call, inputs, errors, (input) => {
     const record = call.account.portal.create(type, propertyValues(input), enforcesRules(call));
@@ -89,7 +89,7 @@ function upsertBatch(call: Call): DoubleAnswer {
   const inputs = writableInputs(call, ['id', 'idProperty', 'properties', 'objectWriteTraceId']);
   const idProperty = oneIdProperty(type, inputs, true)!;
   refuseDuplicates(inputs.map((input) => requiredText(input, 'id')));
-  // Documented of contacts: no partial upsert where the e-mail identifies them.
+  // Documented for contacts: no partial upsert if the e-mail identifies them.
   const byEmail = idProperty === 'email';
   const errors = call.account.batchErrors ?? (isDated(call) && !byEmail ? 'in-200' : 'whole-batch');
   const written = write(call, inputs, errors, (input) => {
@@ -101,7 +101,7 @@ function upsertBatch(call: Call): DoubleAnswer {
     }
     const known = call.account.portal.byUnique(type, idProperty, id);
     if (known !== undefined) {
-      // An additional e-mail finds the contact and does not become its first one.
+      // An additional e-mail finds the contact, but does not replace its primary e-mail.
       const { [idProperty]: _own, ...others } = values;
       call.account.portal.update(known, others, enforcesRules(call));
       return { input, record: known, isNew: false, also: [idProperty] };
@@ -141,14 +141,14 @@ function archiveBatch(call: Call): DoubleAnswer {
   for (const input of inputsOf(body, MAX_INPUTS)) {
     onlyFields(input, ['id']);
     const record = call.account.portal.byId(type, requiredText(input, 'id'));
-    if (record === undefined) continue; // what is gone already is no error
+    if (record === undefined) continue; // archiving an archived record is not an error
     call.account.portal.archive(record);
     call.account.associations.removeAllOf(type.name, record.id);
   }
   return { status: 204 };
 }
 
-/** Reads inputs whose properties are all text: invalid ones are refused before any record is read. */
+/** Reads inputs whose properties are all text. Refuses invalid ones before it reads any record. */
 function writableInputs(call: Call, allowed: readonly string[]): Record<string, unknown>[] {
   const body = jsonBody(call);
   onlyFields(body, ['inputs']);
@@ -160,7 +160,7 @@ function writableInputs(call: Call, allowed: readonly string[]): Record<string, 
   return inputs;
 }
 
-/** Writes each input; all or none with `whole-batch`. An input that returns `undefined` is reported in another way. */
+/** Writes each input; all or none with `whole-batch`. Omits an input that returns `undefined`: the caller reports it. */
 function write(
   call: Call,
   inputs: readonly Readonly<Record<string, unknown>>[],
@@ -178,7 +178,7 @@ function write(
   });
 }
 
-/** @throws {HubSpotRefusal} the first refusal, with the details of all of the same status */
+/** @throws {HubSpotRefusal} the first refusal, with the details of all refusals of the same status */
 function wholeBatch(
   inputs: readonly Readonly<Record<string, unknown>>[],
   one: (input: Readonly<Record<string, unknown>>) => Written | undefined,
@@ -226,7 +226,7 @@ function batchAnswer(
   return complete(call, partial, results, problems);
 }
 
-/** Reverses the results: HubSpot promises no order, so no client may depend on that of the inputs. */
+/** Reverses the results. HubSpot promises no order, so a client must not depend on the order of the inputs. */
 function complete(call: Call, status: number, results: readonly unknown[], errors: readonly unknown[]): DoubleAnswer {
   const at = new Date(call.account.now()).toISOString();
   return {
@@ -262,7 +262,10 @@ function lookUp(call: Call, type: ObjectType, idProperty: string | undefined, id
   return idProperty === undefined ? portal.byId(type, id) : portal.byUnique(type, idProperty, id);
 }
 
-/** @throws {HubSpotRefusal} 400 where inputs name different properties, none though one is needed, or one that is not unique */
+/**
+ * @throws {HubSpotRefusal} 400 if inputs name different properties, lack a required one, or name one that is not
+ *   unique
+ */
 function oneIdProperty(
   type: ObjectType,
   inputs: readonly Readonly<Record<string, unknown>>[],

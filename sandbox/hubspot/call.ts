@@ -1,7 +1,7 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { Account } from './account.js';
 
-/** One request that has passed the token and the limits, on its way to its route. */
+/** A request that passed the checks of its token and the limits, as its route receives it. */
 export interface Call {
   readonly account: Account;
   readonly request: DoubleRequest;
@@ -13,7 +13,7 @@ export interface Call {
   readonly appId: string;
 }
 
-/** Date versions put the errors of single records into a 200. */
+/** Date versions report the errors of single records in a 200. */
 export function isDated({ version }: Call): boolean {
   return version !== 'v3';
 }
@@ -24,7 +24,7 @@ export function enforcesRules({ version }: Call): boolean {
 }
 
 /**
- * Refuses fields that the documented request does not have.
+ * Refuses fields that the documented request lacks.
  * @throws {HubSpotRefusal} 400
  */
 export function onlyFields(input: Readonly<Record<string, unknown>>, allowed: readonly string[]): void {
@@ -35,12 +35,12 @@ export function onlyFields(input: Readonly<Record<string, unknown>>, allowed: re
 export interface Route {
   readonly method: string;
   readonly path: RegExp;
-  /** One of these scopes is enough; `undefined` where any token will do. */
+  /** One of these scopes is enough; `undefined` if any token is sufficient. */
   readonly scopes: (call: Call) => readonly string[] | undefined;
   readonly answer: (call: Call) => DoubleAnswer;
 }
 
-/** The body as a JSON object. @throws {HubSpotRefusal} 400 where it is not one */
+/** Returns the body as a JSON object. @throws {HubSpotRefusal} 400 if it is not one */
 export function jsonBody(call: Call): Record<string, unknown> {
   const contentType = call.request.headers['content-type'] ?? '';
   if (!contentType.includes('application/json'))
@@ -57,7 +57,7 @@ export function jsonBody(call: Call): Record<string, unknown> {
   return json as Record<string, unknown>;
 }
 
-/** A batch's inputs. @throws {HubSpotRefusal} 400 for none, for more than `max`, and for what is no object */
+/** Returns a batch's inputs. @throws {HubSpotRefusal} 400 for none, for more than `max`, and for a non-object */
 export function inputsOf(body: Readonly<Record<string, unknown>>, max: number): Record<string, unknown>[] {
   const { inputs } = body;
   if (!Array.isArray(inputs)) throw invalidInput('Some required fields were not set: [inputs]');
@@ -73,14 +73,17 @@ export function inputsOf(body: Readonly<Record<string, unknown>>, max: number): 
   return inputs as Record<string, unknown>[];
 }
 
-/** A text field that must be there. @throws {HubSpotRefusal} 400 */
+/** Returns a required text field. @throws {HubSpotRefusal} 400 */
 export function requiredText(input: Readonly<Record<string, unknown>>, field: string): string {
   const value = input[field];
   if (typeof value !== 'string' || value === '') throw invalidInput(`Some required fields were not set: [${field}]`);
   return value;
 }
 
-/** Property values, documented as text to text. @throws {HubSpotRefusal} 400 for anything else, null and numbers included */
+/**
+ * Returns property values, documented as text to text.
+ * @throws {HubSpotRefusal} 400 for anything else, null and numbers included
+ */
 export function propertyValues(input: Readonly<Record<string, unknown>>, field = 'properties'): Record<string, string> {
   const values = input[field];
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
@@ -92,7 +95,7 @@ export function propertyValues(input: Readonly<Record<string, unknown>>, field =
   return values as Record<string, string>;
 }
 
-/** A list of texts, which may be empty. @throws {HubSpotRefusal} 400 if it is missing, or is anything else */
+/** Returns a list of texts, which may be empty. @throws {HubSpotRefusal} 400 if it is missing or anything else */
 export function texts(body: Readonly<Record<string, unknown>>, field: string): string[] {
   const value = body[field];
   if (value === undefined) throw invalidInput(`Some required fields were not set: [${field}]`);
@@ -124,7 +127,7 @@ export class HubSpotRefusal extends Error {
     super(message);
   }
 
-  /** As the body of an answer. Documented: every field is optional to a reader, "Error handling". */
+  /** Returns the body of an answer. Documented: every field is optional to a reader, "Error handling". */
   body(correlationId: string): Record<string, unknown> {
     return {
       status: 'error',
@@ -137,7 +140,7 @@ export class HubSpotRefusal extends Error {
     };
   }
 
-  /** As an entry of a batch's `errors`, naming the input that it is about. */
+  /** Returns an entry of a batch's `errors` that names the input concerned. */
   entry(about: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {
     return {
       status: 'error',
@@ -149,7 +152,7 @@ export class HubSpotRefusal extends Error {
   }
 }
 
-/** A 400 of the category that HubSpot uses for whatever is wrong with the input. */
+/** Builds a 400 of the category that HubSpot uses for every invalid input. */
 export function invalidInput(message: string, context?: Readonly<Record<string, readonly string[]>>): HubSpotRefusal {
   return new HubSpotRefusal(400, 'VALIDATION_ERROR', message, [], context);
 }

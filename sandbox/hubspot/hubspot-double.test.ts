@@ -35,12 +35,12 @@ async function hubspot(options: HubSpotOptions & ServeOptions = {}): Promise<{
 
 type Caller = (path: string, body?: unknown) => Promise<Answered>;
 
-/** Creates one contact; returns it as answered. */
+/** Creates one contact and returns HubSpot's answer. */
 async function created(call: Caller, properties: Record<string, string>): Promise<{ id: string }> {
   return (await call(`${CONTACTS}/batch/create`, { inputs: [{ properties }] })).json.results[0];
 }
 
-/** The id of the contact that is read by an id or an e-mail; undefined if there is none. */
+/** Returns the id of the contact with this id or e-mail; undefined if there is none. */
 async function read(call: Caller, id: string, idProperty?: string): Promise<string | undefined> {
   const body = { inputs: [{ id }], properties: [], propertiesWithHistory: [], idProperty };
   return (await call(`${CONTACTS}/batch/read`, body)).json.results[0]?.id;
@@ -55,7 +55,7 @@ function emailsIn(double: HubSpotDouble): (string | undefined)[] {
 }
 
 describe('a contact', () => {
-  it('that was merged by a person is reached by its old id, or is gone, as the merge says', async () => {
+  it('is found under its old id after a merge only if the merge redirects it', async () => {
     const { double, call } = await hubspot();
     const ids = [];
     for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) {
@@ -83,7 +83,7 @@ describe('a contact', () => {
 });
 
 describe('a note', () => {
-  it('is created with its association to the contact, which is read from both ends', async () => {
+  it('is created with its association to the contact, which both records show', async () => {
     const { call } = await hubspot();
     const contact = await created(call, { email: 'a@example.com' });
     const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 }];
@@ -127,7 +127,7 @@ describe('a note', () => {
 });
 
 describe('a custom object', () => {
-  it('is reached by its name, its full name and its type id, and has a schema', async () => {
+  it('is found by its name, its full name and its type id, and has a schema', async () => {
     const { call } = await hubspot({
       customObjects: [
         {
@@ -151,7 +151,7 @@ describe('a custom object', () => {
 });
 
 describe('the properties of contacts', () => {
-  it('say what is unique, read only and allowed', async () => {
+  it('state which values are unique, read-only and allowed', async () => {
     const { call } = await hubspot();
     const { results } = (await call('/crm/v3/properties/contacts')).json;
     const named = (name: string): any => results.find((each: { name: string }) => each.name === name);
@@ -175,7 +175,7 @@ describe('a marketing event', () => {
     (await call(`${root}/events/upsert`, { inputs: [event] })).json.results[0].objectId;
   const attendance = (eventId: string, state: string): string => `${root}/${eventId}/attendance/${state}/email-create`;
 
-  it('is one event however often it is upserted, and its attendance one participation each', async () => {
+  it('stays one event after repeated upserts, with one participation for each contact', async () => {
     const { double, call } = await hubspot();
     const { marketingEvents } = double.account;
     const attend = (state: string, email: string, interactionDateTime: number): Promise<Answered> =>
@@ -212,7 +212,7 @@ describe('a marketing event', () => {
     expect((await call(`${root}/events/upsert`, { inputs: [{ ...event, ...wrong }] })).status).toBe(400);
   });
 
-  it('refuses attendance with an invalid e-mail as a whole', async () => {
+  it('refuses the whole attendance request if one e-mail is invalid', async () => {
     const { double, call } = await hubspot();
     const answer = await call(attendance(await upsert(call), 'register'), {
       inputs: [
@@ -223,7 +223,7 @@ describe('a marketing event', () => {
     expect([answer.status, emailsIn(double)]).toEqual([400, []]);
   });
 
-  it('answers to another app by its own id only', async () => {
+  it('is available to another app only by its object id', async () => {
     const { double, call } = await hubspot({ tokens: { 'hubspot-token': ALL_SCOPES, other: ALL_SCOPES } });
     const byOther: Caller = (path, body) => callDouble(`${double.url}${path}`, { token: 'other', body });
     const objectId = await upsert(call);
@@ -255,7 +255,7 @@ describe('the rules of an administrator', () => {
     expect((await call(create('2026-03'), { inputs: [{ properties }] })).json.results).toHaveLength(1);
   });
 
-  it('are shown by the schema as far as they are about creation', async () => {
+  it('appear in the schema if they apply to creation', async () => {
     const { call } = await hubspot();
     const schema = (await call('/crm-object-schemas/2026-09/schemas/contacts')).json;
     expect(schema.requiredProperties).toEqual(['firstname']);
@@ -263,7 +263,7 @@ describe('the rules of an administrator', () => {
 });
 
 describe('a list', () => {
-  it('takes contacts by id, names those that are missing, and refuses them where filters fill it', async () => {
+  it('accepts contacts by id, names missing contacts, and refuses changes if it is dynamic', async () => {
     const { double, call } = await hubspot({ lists: [{ listId: '7' }, { listId: '8', dynamic: true }] });
     const { id } = await created(call, { email: 'a@example.com' });
     const add = (listId: string) => call(`/crm/lists/2026-09/${listId}/memberships/add`, [id, '1'], 'PUT');
@@ -275,7 +275,7 @@ describe('a list', () => {
 });
 
 describe('the limits', () => {
-  it('refuse the request after the last of ten seconds, and let one pass when the first is ten seconds old', async () => {
+  it('refuse a request over the ten-second limit, and accept one when the oldest is ten seconds old', async () => {
     let nowMs = 1_000_000;
     const { call } = await hubspot({ per10s: 2, now: () => nowMs });
     const first = await call(ANY);
@@ -292,7 +292,7 @@ describe('the limits', () => {
     expect([later.status, (await call(ANY)).status]).toEqual([200, 429]);
   });
 
-  it('of a day end at midnight of the time zone of the account', async () => {
+  it('of a day reset at midnight in the time zone of the account', async () => {
     let nowMs = Date.parse('2026-11-20T23:59:00+01:00');
     const { call } = await hubspot({ perDay: 1, timeZone: 'Europe/Oslo', now: () => nowMs });
     await call(ANY);
@@ -304,7 +304,7 @@ describe('the limits', () => {
 });
 
 describe('a fault', () => {
-  it('befalls the requests it is meant for, in the order of its counts', async () => {
+  it('affects the requests that it matches, as its counts say', async () => {
     const { double, call } = await hubspot();
     double.faults.add({ effect: hubSpotFault('locked')!, path: '/batch/upsert', skip: 1, times: 1 });
     const statuses = [];
@@ -326,7 +326,7 @@ describe('a fault', () => {
     expect(emailsIn(double)).toEqual(left);
   });
 
-  it('is added over HTTP by its name, and refused by a name that is none', async () => {
+  it('is added over HTTP by its name, and an unknown name is refused', async () => {
     const { double, call } = await hubspot();
     const added = await call('/_double/faults', { fault: 'migration' });
     const refused = await call('/_double/faults', { fault: 'nothing' });
@@ -374,8 +374,8 @@ describe('a request', () => {
   });
 });
 
-describe('what it holds', () => {
-  it('is shown as JSON and as a page in which nothing of a value is markup', async () => {
+describe('the content of the account', () => {
+  it('is shown as JSON and as a page that escapes every value', async () => {
     const { double, call } = await hubspot();
     await created(call, { email: 'a@example.com', firstname: '<b>Ann' });
     const state = await callDouble(`${double.url}/_double/state`);

@@ -35,7 +35,7 @@ function remove(call: Call): DoubleAnswer {
   return changed({ added: [], removed: known.filter((id) => list.members.delete(id)), missing });
 }
 
-/** Records that do not exist are named in the 200, and are no refusal. */
+/** Missing records are named in the 200. They do not cause a refusal. */
 function memberships(call: Call): { list: ContactList; known: string[]; missing: string[] } {
   const list = existing(call);
   if (list.processingType === 'DYNAMIC') {
@@ -69,7 +69,7 @@ function existing(call: Call): ContactList {
 }
 
 const anyToken = (): undefined => undefined;
-/** Documented: the specification of "Account Info" names this scope; a service key may be without it. */
+/** Documented: the specification of "Account Info" names this scope; a service key may lack it. */
 const oauthScope = (): readonly string[] => ['oauth'];
 
 /** Routes for a token's scopes and its account. */

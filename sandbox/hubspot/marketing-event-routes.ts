@@ -16,7 +16,7 @@ import { refusalOf, validateProperties } from './validate-properties.js';
 import type { CrmRecord } from './portal.js';
 
 const ROOT = '/marketing/v3/marketing-events';
-/** Documented of the upsert; of attendance nothing is, and the same is assumed. */
+/** Documented for the upsert. No limit is documented for attendance; the double assumes the same one. */
 const MAX_INPUTS = 100;
 const STATES: Readonly<Record<string, AttendanceState>> = {
   register: 'REGISTERED',
@@ -26,7 +26,7 @@ const STATES: Readonly<Record<string, AttendanceState>> = {
 
 /**
  * Marketing events and their participants. Documented: "Marketing events". An upsert finds only events that the same app
- * created; by its `objectId`, every app of the account reaches an event.
+ * created. Every app of the account can access an event by its `objectId`.
  */
 export const marketingEventRoutes: readonly Route[] = [
   route('POST', `${ROOT}/events/upsert`, 'write', upsert),
@@ -69,7 +69,7 @@ function patch(call: Call): DoubleAnswer {
   return { status: 200, json: eventJson(event) };
 }
 
-/** Every event of the account with this external id, whichever app created it. */
+/** Returns every event of the account with this external id, regardless of the app that created it. */
 function identifiers(call: Call): DoubleAnswer {
   const found = call.account.marketingEvents.all().filter((event) => event.externalEventId === call.parts[0]);
   const results = found.map((event) => ({
@@ -82,7 +82,7 @@ function identifiers(call: Call): DoubleAnswer {
   return { status: 200, json: { total: results.length, results } };
 }
 
-/** Contacts that do not exist are created with `contactProperties`; those that do keep what they have. */
+/** Creates missing contacts with `contactProperties`. Existing contacts stay unchanged. */
 function attendByEmail(call: Call): DoubleAnswer {
   const event = byId(call);
   const state = stateOf(call.parts[1]!);
@@ -120,7 +120,7 @@ function attendById(call: Call): DoubleAnswer {
   return recorded(call, event, state, results);
 }
 
-/** The inputs of a body that has no other field. */
+/** Returns the inputs of a body that has no other field. */
 function onlyInputs(call: Call): Record<string, unknown>[] {
   const body = jsonBody(call);
   onlyFields(body, ['inputs']);
@@ -222,7 +222,7 @@ interface Interaction {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Documented: `joinedAt` and `leftAt`, of the state `attend` alone; (A) instants in ISO 8601. */
+/** Documented: `joinedAt` and `leftAt`, only for the state `attend`; (A) instants in ISO 8601. */
 function interactionOf(input: Readonly<Record<string, unknown>>, state: AttendanceState): Interaction {
   const properties = propertyValues(input);
   onlyFields(properties, state === 'ATTENDED' ? ['joinedAt', 'leftAt'] : []);

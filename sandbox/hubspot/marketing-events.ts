@@ -1,4 +1,4 @@
-/** An event of an outside system. By its external ids only the app finds it that created it; by `id` every app does. */
+/** An event of another system. Only the app that created it finds it by its external ids; every app finds it by `id`. */
 export interface MarketingEvent {
   readonly id: string;
   readonly appId: string;
@@ -24,7 +24,7 @@ export interface Participation {
   readonly activities: { readonly state: AttendanceState; readonly atMs: number }[];
 }
 
-/** Marketing events and who took part. Ids are numbers that rise, as text. */
+/** Marketing events and their participants. Ids are ascending numbers, as text. */
 export class MarketingEvents {
   private readonly events = new Map<string, MarketingEvent>();
   private readonly participations = new Map<string, Participation>();
@@ -74,7 +74,7 @@ export class MarketingEvents {
     for (const [key, { event: of }] of this.participations) if (of === event) this.participations.delete(key);
   }
 
-  /** The latest interaction says what a contact is to the event; who attended stays so when registered again. */
+  /** The latest interaction sets the state of a contact, but `REGISTERED` never replaces `ATTENDED`. */
   record(event: MarketingEvent, contactId: string, state: AttendanceState, atMs: number): Participation {
     const key = `${event.id} ${contactId}`;
     const participation = this.participations.get(key) ?? {

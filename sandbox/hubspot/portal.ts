@@ -6,9 +6,9 @@ import { brokenRules, refusalOf, storedValue, validateProperties } from './valid
 export interface CrmRecord {
   readonly id: string;
   readonly type: ObjectType;
-  /** Without those that HubSpot sets itself, and without cleared ones. */
+  /** Excludes values that HubSpot sets itself, and cleared values. */
   readonly values: Map<string, string>;
-  /** Newest first, as `propertiesWithHistory` gives it. */
+  /** Newest first, as `propertiesWithHistory` returns it. */
   readonly history: Map<string, { readonly value: string; readonly timestamp: string }[]>;
   readonly createdAtMs: number;
   updatedAtMs: number;
@@ -16,8 +16,8 @@ export interface CrmRecord {
 }
 
 /**
- * The records of one HubSpot account. A change that is refused changes nothing; a batch that must be all or nothing runs
- * in `atomically`. Ids are numbers that rise, as text, the same in each run.
+ * The records of one HubSpot account. A refused change has no effect. A batch that must be all or nothing runs
+ * in `atomically`. Ids are ascending numbers, as text, and the same in each run.
  */
 export class Portal {
   private readonly records = new Map<string, CrmRecord>();
@@ -35,7 +35,7 @@ export class Portal {
     return [...this.records.values()].filter((record) => record.type === type && record.archivedAtMs === undefined);
   }
 
-  /** A live record by its id; the surviving one where it was merged into another. */
+  /** Returns the live record with this id. For a merged record, returns the surviving one if the merge redirects. */
   byId(type: ObjectType, id: string): CrmRecord | undefined {
     const merged = this.merged.get(id);
     if (merged !== undefined) return merged.redirects ? this.byId(type, merged.into) : undefined;
@@ -43,7 +43,7 @@ export class Portal {
     return record?.type === type && record.archivedAtMs === undefined ? record : undefined;
   }
 
-  /** A live record by a property whose values are unique; e-mails are compared without case, additional ones too. */
+  /** Finds a live record by a unique property. Ignores the case of e-mails and checks additional e-mails too. */
   byUnique(type: ObjectType, property: string, value: string): CrmRecord | undefined {
     const id = this.unique.get(`${type.name} ${property}`)?.get(value.toLowerCase());
     return id === undefined ? undefined : this.byId(type, id);

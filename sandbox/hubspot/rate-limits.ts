@@ -4,17 +4,17 @@ import { RollingLimit } from '../serve/call-limit.js';
 export interface LimitOptions {
   /** Requests in any ten seconds: 100 by default, as in free accounts; 190 in professional ones. */
   readonly per10s?: number;
-  /** The length of that window, ten seconds; shorter where a test has no ten seconds. */
+  /** The length of that window, ten seconds; shorter in tests that cannot wait. */
   readonly windowMs?: number;
   /** Requests a day of the account's time zone: 250,000 by default. */
   readonly perDay?: number;
-  /** An IANA name; the day of the daily limit begins at its midnight. UTC by default. */
+  /** An IANA name; the day of the daily limit starts at midnight there. UTC by default. */
   readonly timeZone?: string;
 }
 
 type Policy = 'TEN_SECONDLY_ROLLING' | 'DAILY';
 
-/** An account's limits. A refused request uses nothing up. Documented: "Usage guidelines". */
+/** An account's limits. A refused request does not count. Documented: "Usage guidelines". */
 export class RateLimits {
   private readonly rolling: RollingLimit;
   private readonly perDay: number;
@@ -28,7 +28,7 @@ export class RateLimits {
     this.days = new Intl.DateTimeFormat('en-CA', { timeZone: options.timeZone ?? 'UTC', dateStyle: 'short' });
   }
 
-  /** Takes one request, or says which limit has none left. */
+  /** Counts one request, or returns the limit that it exceeds. */
   take(nowMs: number): Policy | undefined {
     const day = this.dayOf(nowMs);
     if (day !== this.day) [this.day, this.usedToday] = [day, 0];
@@ -38,7 +38,7 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Requests of the same account that came from elsewhere: they use up the limits, and nobody sees them. */
+  /** Counts requests that other programs sent for the same account. The double does not list them. */
   useFromElsewhere(requests: number, nowMs: number): void {
     for (let used = 0; used < requests; used += 1) this.take(nowMs);
   }

@@ -1,7 +1,7 @@
 import { HubSpotRefusal } from './call.js';
 import type { ObjectType, PropertyDefinition } from './object-type.js';
 
-/** A problem of one value. The README lists codes that are our guess of HubSpot's. */
+/** A problem of one value. The README lists the codes that are assumed. */
 interface PropertyProblem {
   readonly name: string;
   readonly code: string;
@@ -11,7 +11,7 @@ interface PropertyProblem {
 const MAX_VALUE_CHARACTERS = 65_536;
 const DAY_MS = 86_400_000;
 
-/** All that is wrong with the values of one record. An empty string clears a property and is always allowed. */
+/** Returns all problems of the values of one record. An empty string clears a property and is always allowed. */
 export function validateProperties(
   definitions: ReadonlyMap<string, PropertyDefinition>,
   values: Readonly<Record<string, string>>,
@@ -32,8 +32,8 @@ export function validateProperties(
 }
 
 /**
- * What the account's own rules miss in a write. Documented codes; a rule whose condition another write fulfilled is
- * judged with the stored values.
+ * Returns the values that a write lacks under the account's own rules, with the documented codes. A conditional rule
+ * applies only if this write sets its condition. A stored value meets the requirement of a rule.
  */
 export function brokenRules(
   { rules }: Pick<ObjectType, 'rules'>,
@@ -60,7 +60,7 @@ export function brokenRules(
   ];
 }
 
-/** A record's problems as HubSpot's refusal: the list as JSON in the message, and an entry each. */
+/** Converts a record's problems to HubSpot's refusal: a JSON list in the message, and one entry for each. */
 export function refusalOf(problems: readonly PropertyProblem[]): HubSpotRefusal {
   const listed = problems.map(({ name, code, message }) => ({
     isValid: false,
@@ -77,7 +77,10 @@ export function refusalOf(problems: readonly PropertyProblem[]): HubSpotRefusal 
   );
 }
 
-/** A valid value as HubSpot keeps and gives it: dates as days, date-times in ISO 8601, e-mails in lower case. */
+/**
+ * Converts a valid value to the form that HubSpot stores and returns: dates as days, date-times in ISO 8601, e-mails in
+ * lower case.
+ */
 export function storedValue(definition: PropertyDefinition, value: string): string {
   if (value === '') return '';
   if (definition.name === 'email') return value.toLowerCase();
@@ -138,7 +141,10 @@ function optionProblem(
   };
 }
 
-/** Milliseconds since 1970 from what HubSpot reads: milliseconds, a day, or ISO 8601 with an offset. */
+/**
+ * Returns milliseconds since 1970 for the formats that HubSpot accepts: milliseconds, a day, or ISO 8601 with an
+ * offset.
+ */
 function instantOf(value: string): number | undefined {
   if (/^-?\d+$/.test(value)) return Number(value);
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/.test(value)) return undefined;
