@@ -36,11 +36,11 @@ async function aDayPasses(stage: Stage): Promise<void> {
 const story = (scene: Scene, key: number): string[] => archived(scene, 'attendees', key).map(({ type }) => type);
 
 /** Items stored by one walk are known in the next one, which can then skip them. */
-describe.each(kinds)('what is gone, on %s', (kind) => {
+describe.each(kinds)('an item that is deleted in the service, on %s', (kind) => {
   it.each([
     ['is refused a page', { kind: 'error', code: 4502 }],
     ['is led round in a circle', { kind: 'repeatCursor' }],
-  ])('is missed although the sweep that first lacked it %s and is given up', async (_, fault) => {
+  ])('is found missing although the sweep that first lacked it %s and is abandoned', async (_, fault) => {
     const { stage, scene } = await sweptStage(kind, 'ascending');
     await stage.remove('attendees', 150);
     await stage.put('attendees', attendee(145)); // a late row in its stead: the pages behind stay as they are
@@ -54,7 +54,7 @@ describe.each(kinds)('what is gone, on %s', (kind) => {
     expect(story(scene, 150)).toEqual(['attendees.created', 'attendees.deleted']);
   });
 
-  it('is missed although it was there for the poll alone that came before the sweep', async () => {
+  it('is found missing although only the poll before the sweep showed it', async () => {
     const { stage, scene } = await sweptStage(kind, 'descending');
     await stage.put('attendees', attendee(260));
     // The poll reads the first page from the start; then the first of its rows is deleted, before the sweep reads it.

@@ -150,7 +150,7 @@ async function withBacklog(stage: Stage, gate: GateOptions = {}): Promise<Scene>
 }
 
 describe.each(kinds)('alerts, on %s', (kind) => {
-  it('tell everybody once that a sink is paused, through a restart and beside a second process, and once that it is over', async () => {
+  it('notify each receiver once that a sink is paused, despite a restart and a second process, and once that it has resumed', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const first = openDesk(scene, 'first');
@@ -201,7 +201,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(states).toEqual(Array.from({ length: 3 }, () => ({ failures: 0, failing_since: null, owner: null })));
   });
 
-  it('reach a receiver that failed once it is there again, in their order, and held nobody else up', async () => {
+  it('reach a receiver that failed once it is back, in order, and delay no other receiver', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     hook.answer(500);
@@ -226,7 +226,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(await stage.db.query('select 1 from alert_messages')).toEqual([]);
   });
 
-  it('of a process that died while it sent are sent by another when its lease is over', async () => {
+  it('of a process that died while sending are sent by another process when the lease expires', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     await pauseByCause(scene);
@@ -243,7 +243,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told()).toEqual(['alert.raised sink-paused hooks']);
   });
 
-  it('tell of dead letters and of a backlog that grows old, with what to do', async () => {
+  it('report dead letters and an aging backlog, with what to do', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -263,7 +263,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(sink!.dead).toEqual({ 'http:422': 1 });
   });
 
-  it('take the first fill of a sink for a backlog only when it makes no progress, and a later change by its age', async () => {
+  it('report the first fill of a sink as a backlog only when it makes no progress, and a later change by its age', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3));
     const scene = await stage.webhookScene();
@@ -292,7 +292,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told().at(-1)).toBe('alert.raised behind hooks');
   });
 
-  it('tell of a service that does not answer as one incident, in the words of the status, and that it answers again', async () => {
+  it('report a service that does not answer as one incident, in the words of the status, and its recovery', async () => {
     const stage = await stages.open(kind);
     let passedMs = 0;
     const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
@@ -326,7 +326,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told()).toEqual(['alert.raised service-down acme', 'alert.recovered service-down acme']);
   });
 
-  it('of two hundred workspaces whose keys are refused, and taken again, are one message and one more', async () => {
+  it('about two hundred workspaces with refused keys are one message, and one more when the keys work again', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
@@ -352,7 +352,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect((await desk.view()).raised).toEqual([]);
   });
 
-  it('are not told of what nobody wants to hear', async () => {
+  it('leave out the kinds that no receiver wants', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     await pauseByCause(scene);

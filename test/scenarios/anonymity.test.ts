@@ -73,7 +73,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('names a question by one further revision once its twin says that it is not anonymous', async () => {
+  it('adds the author of a question in one further revision once the other list shows that it is not anonymous', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1));
@@ -95,7 +95,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[1]!.sequence).toBe(twin!.sequence + 1); // one transaction: nothing came between
   });
 
-  it('does not let the twin of another session name a question', async () => {
+  it('does not use the row of another session to name the author of a question', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1), session(2));
@@ -107,7 +107,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('takes the person back out, snapshots included, when a session turns anonymous, and shows them again when it turns back', async () => {
+  it('withdraws the person, snapshots included, when a session turns anonymous, and shows them again when it turns back', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -130,7 +130,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')).toMatchObject([{}, {}, { revision: 3, data: { attendeeId: nameless.id } }]);
   });
 
-  it('reads again what a session names, at once, though no sweep is due', async () => {
+  it('reads the lists that a session refers to again immediately, though no sweep is due', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1));
@@ -145,7 +145,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')).toMatchObject([{ revision: 1 }, { revision: 2, data: { attendeeId: 5 } }]);
   });
 
-  it('revises more items than one transaction should touch in slices, and withholds all of them meanwhile', async () => {
+  it('revises a large number of items in slices, and withholds all of them until it has finished', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -174,7 +174,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(await storedInteractions(stage)).not.toContain(String(nameless.id));
   });
 
-  it('takes a session that no longer says whether it is anonymous for an anonymous one', async () => {
+  it('treats a session that no longer says whether it is anonymous as anonymous', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put(
@@ -198,7 +198,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes').at(-1)!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('wakes the sinks of what a session speaks for, though they want no sessions', async () => {
+  it('wakes the sinks that receive items of a session, though they accept no sessions', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -223,7 +223,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(woken).toEqual(['archive']);
   });
 
-  it('follows a session that turns anonymous also where that setting is dropped from what is stored', async () => {
+  it('follows a session that turns anonymous, even if that setting is dropped from the stored items', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -240,7 +240,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')[1]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('scrubs what it kept of a flagged vote that turns anonymous', async () => {
+  it('removes the person from the stored row of a flagged vote that turns anonymous', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1));

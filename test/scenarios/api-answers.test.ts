@@ -119,7 +119,7 @@ const elsewhere = [
 ];
 
 describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
-  it('answers every address that can be read as its description says, without anything personal', async () => {
+  it('answers every readable address as its description says, without personal data', async () => {
     const { app } = await served(kind);
     const described = app.openAPIRegistry.definitions.flatMap((each) =>
       each.type === 'route' && each.route.method === 'get' ? [each.route] : [],
@@ -142,7 +142,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
   });
 
-  it('does not call a sink behind by what it is no longer sent', async () => {
+  it('does not report a sink as behind because of changes that it no longer receives', async () => {
     const { stage, scene, app } = await served(kind);
     await stage.put('attendees', attendee(4));
     await stage.pollsAreDue();
@@ -157,7 +157,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
   });
 
-  it('tells what stands where, what is wrong, and what helps', async () => {
+  it('reports the state of each part, each problem, and what to do', async () => {
     const { app } = await served(kind);
     const { body: overview } = await ask(app, '/api/overview');
     expect(overview.syncs).toMatchObject([
@@ -190,7 +190,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(streams.items).toContainEqual(expect.objectContaining({ list: 'attendees', sessionId: null, failures: 0 }));
   });
 
-  it('gives long lists in parts of one that together are the whole', async () => {
+  it('returns long lists in pages of one that together are the whole list', async () => {
     const { app } = await served(kind);
     for (const [path, field] of longLists) {
       const whole = (await ask(app, path)).body.items as Record<string, unknown>[];
@@ -207,7 +207,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     }
   });
 
-  it('refuses a position that no list has given, and does not fail on it', async () => {
+  it('refuses a cursor that no list has issued, and does not fail', async () => {
     const { app } = await served(kind);
     const forged = [[1e12], [1e12, 1e12], ['a\u0000'], ['a\u0000', 1], ['2026-02-30T10:00:00.000000Z', 1, 1, 1, 0], {}];
     const paths = [...longLists.map(([path]) => path), '/api/erasures', '/api/imports', '/api/audit'];
@@ -221,7 +221,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     }
   });
 
-  it('follows no pigeonhole that it does not know, and one by its number however that is written', async () => {
+  it('refuses unknown pigeonholes, and accepts the number of a known one with a leading zero', async () => {
     const { app } = await served(kind);
     const unknown = await ask(app, '/api/changes/live?pigeonhole=acme/999');
     expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('acme/999')]);
@@ -230,7 +230,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     await known.end();
   });
 
-  it('shows what people are called only when that is asked for, and notes it by a hash', async () => {
+  it('shows names only on request, and audits the request by a hash', async () => {
     const { app, scene } = await served(kind);
     const { body: item } = await ask(app, '/api/items/acme/101/attendees/1?personal=1');
     expect(item.data).toMatchObject({ Name: 'Person 1' });
@@ -265,7 +265,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(row!.subject.equals(scene.ledger.hash.subject('acme', 1, 'named'))).toBe(true);
   });
 
-  it('follows changes from where a reader left off, each once, and without what they say', async () => {
+  it('returns changes from where a reader stopped, each once, and without their contents', async () => {
     const { app, stage, scene } = await served(kind);
     const first = await follow(app, '/api/changes/live?pigeonhole=acme/101&recent=2');
     const begun = await first.next();

@@ -5,7 +5,7 @@ import { archived, pigeonhole, useStages } from '../kit/stage.js';
 const stages = useStages();
 
 describe.each(kinds)('a cold load that had to wait for its quota, on %s', (kind) => {
-  it('puts off no poll behind it: what is new in a list with an order is seen at the next tick', async () => {
+  it('delays no later poll: a new item in an ordered list is read at the next tick', async () => {
     const stage = await stages.open(kind);
     await stage.patch('pigeonholes', pigeonhole, { startDate: '2020-01-01', endDate: '2099-01-01' });
     await stage.control('PATCH', 'knobs', {

@@ -57,7 +57,7 @@ function linesOf(stage: Stage, sink: string, list?: string): string[] {
 const nothing = { changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [] };
 
 describe.each(kinds)('a changed configuration, on %s', (kind) => {
-  it('that narrows what a sink is sent says what stays there, takes nothing back and sends no more of it', async () => {
+  it('that narrows what a sink receives reports what stays there, withdraws nothing and sends no more of it', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     await stage.put('attendees', attendee(4, { consent: null }), attendee(5, { consent: null }));
@@ -79,7 +79,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect((await process.plan()).kept).toEqual([]);
   });
 
-  it('is planned with what it adds, changes and removes and the deliveries that this causes, and changes nothing', async () => {
+  it('is planned with its additions, changes, removals and the deliveries that they cause, and the plan changes nothing', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: 'lists: [attendees, sessions]', old: '' }));
@@ -140,7 +140,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(process.switches).toEqual([2]);
   });
 
-  it('that another file would be is planned from its text, at the place of the own file', async () => {
+  it('that is sent as text is planned as if it replaced the running file', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: '' }));
@@ -154,7 +154,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(await process.plan()).toMatchObject(nothing);
   });
 
-  it('that cannot be used changes nothing, and says what is wrong with it', async () => {
+  it('that is invalid changes nothing, and the error names the mistake', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const lines = yaml(stage, { archive: '' });
@@ -172,7 +172,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'archive', 'attendees')).toContain('attendees 4 1');
   });
 
-  it('archives a removed sink, and gives it what it missed when it is named again', async () => {
+  it('archives a removed sink, and delivers what it missed when it is configured again', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const both = yaml(stage, { archive: '', other: '' });
@@ -208,7 +208,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'other')).toEqual(linesOf(stage, 'archive'));
   });
 
-  it('lets go of pigeonholes that it no longer chooses, and takes them up where they were', async () => {
+  it('stops reading pigeonholes that it no longer selects, and continues where it stopped when it selects them again', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const lines = yaml(stage, { archive: '' }, ['pigeonholes: { status: [live] }']);
@@ -242,7 +242,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'archive', 'attendees')).toEqual(['attendees 1 1', 'attendees 2 1', 'attendees 4 1']);
   });
 
-  it('is taken up by a process that has the same file, and refused by one that has another', async () => {
+  it('is applied by a process that has the same file, and refused by one that has another', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const first = yaml(stage, { archive: '' });
@@ -268,7 +268,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     await expect(one.apply()).rejects.toThrow(/this process runs configuration 2, and 3 is current/);
   });
 
-  it('goes back to what was current before under a new number', async () => {
+  it('restores the configuration before it under a new number', async () => {
     const stage = await stages.open(kind);
     const first = yaml(stage, { archive: '' });
     const process = await running(stage, first);
@@ -279,7 +279,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(await process.apply()).toMatchObject({ number: 3, changed: false });
   });
 
-  it('closes what a turn still uses only when that turn is over', async () => {
+  it('closes what a cycle still uses only when that cycle has finished', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: '' }));

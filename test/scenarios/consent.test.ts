@@ -8,7 +8,7 @@ const stages = useStages();
 const obtainedAlone = 'consent: { accept: [obtained] }';
 
 describe.each(kinds)('consent, on %s', (kind) => {
-  it("withholds a person's record by the state of their consent, and delivers what they did without them", async () => {
+  it("withholds a person's record by the state of their consent, and delivers their interactions without them", async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put(
@@ -82,7 +82,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(told[1]!.change.data).toBeNull();
   });
 
-  it('holds withdrawals above a share and a number, until a person has them sent', async () => {
+  it('holds withdrawals above a share and a number, until an operator confirms them', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...[1, 2, 3, 4, 5, 6].map((id) => attendee(id)));
     const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`, {
@@ -101,7 +101,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(removed()).toBe(5);
   });
 
-  it('refreshes what a person did at a sink of records, both ways', async () => {
+  it("updates a person's interactions at a sink of records when consent is given or withdrawn", async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink();
     await stage.put('sessions', session(1));
@@ -152,7 +152,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(shown()).toBeNull();
   });
 
-  it('judges by the consent of now, also where that field is dropped from what is stored', async () => {
+  it('applies the present consent, even if that field is dropped from the stored items', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));
@@ -168,7 +168,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
   });
 
-  it('shows nobody whose own record was not read yet, also where everyone but the refused is accepted', async () => {
+  it('names nobody whose own record has not been read, even for a sink that accepts everyone except refusals', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 770077007, anonymous: false }, 1)); // attendee 770077007 is in no list
@@ -179,7 +179,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(JSON.stringify(stage.received('poll-mcq-votes'))).not.toContain('770077007');
   });
 
-  it('releases what was withheld when the sink accepts it by a later configuration', async () => {
+  it('releases withheld records when a later configuration lets the sink accept them', async () => {
     const stage = await stages.open(kind);
     await stage.put(
       'attendees',
@@ -200,7 +200,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
 });
 
 describe('consent at a first read', () => {
-  it('is known before what people did is sent, however long the list of attendees is', async () => {
+  it('is read before any interaction is sent, however long the list of attendees is', async () => {
     const stage = await stages.open(kinds.at(-1)!);
     await stage.put('sessions', session(1));
     await stage.control('PATCH', 'knobs', { maxPerPage: 1 });

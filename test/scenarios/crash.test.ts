@@ -146,7 +146,7 @@ function expectConsistentWebhooks(stage: Stage, scene: Scene): void {
 }
 
 describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
-  it('loses nothing, doubles nothing in the file, and repeats a webhook only as itself', async () => {
+  it('loses nothing, duplicates nothing in the file, and repeats a webhook only under the same id', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), turn), { minLength: 4, maxLength: 14 }),
@@ -173,7 +173,7 @@ describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
     );
   });
 
-  it('that is not killed gives every item revisions 1, 2, 3… by whatever it polls and sweeps when, and no revision without a change', async () => {
+  it('that is not killed gives every item revisions 1, 2, 3… whenever it polls and sweeps, and none without a change', async () => {
     const reading = fc.constantFrom('poll' as const, 'sweep' as const, 'deliver' as const);
     const steps = fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), reading), { minLength: 4, maxLength: 12 });
     await fc.assert(
