@@ -220,7 +220,6 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
   const next = async (): Promise<string> => {
     const heartbeatAt = performance.now() + heartbeatMs;
     while (!ended.signal.aborted) {
-      /* oxlint-disable no-await-in-loop -- one read of the ledger after another */
       if (performance.now() - askedAt > askAgainAfterMs) {
         await authenticate(sources, (name) => c.req.header(name));
         askedAt = performance.now();
@@ -229,7 +228,6 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
       if (event !== null) return event;
       if (performance.now() >= heartbeatAt) return ': nothing new\n\n';
       await pause(liveEveryMs, ended.signal);
-      /* oxlint-enable no-await-in-loop */
     }
     return '';
   };

@@ -133,7 +133,6 @@ export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
 export async function namedPerson(ledger: Ledger, text: string, workspace: string | null): Promise<PersonPlace[]> {
   const found: PersonPlace[][] = [];
   for (const way of waysToName(text)) {
-    // oxlint-disable-next-line no-await-in-loop -- two of them, each reads whole lists
     const places = await findPerson(ledger, { ...way, workspace });
     if (places.length > 0 && !found.some((other) => isSame(other, places))) found.push(places);
   }

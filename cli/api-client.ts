@@ -277,7 +277,6 @@ export async function firstOfList<Item>(
   const items: Item[] = [];
   let after: string | null | undefined;
   while (items.length < limit && after !== null) {
-    // oxlint-disable-next-line no-await-in-loop -- each page names the next
     const part: Part<Item> = await ask({ limit: Math.min(limit - items.length, maxPageSize), after });
     items.push(...part.items);
     after = part.next;

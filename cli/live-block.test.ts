@@ -10,7 +10,6 @@ class Terminal {
 
   readonly draw = (text: string): void => {
     this.writes += 1;
-    // oxlint-disable-next-line no-control-regex -- matches escape sequences
     for (const [, escape, count, command, line] of text.matchAll(/(\u001b\[)(\d*)([A-Z])\r?|([^\u001b\n]*\n?)/g)) {
       if (escape !== undefined) this.#obey(command!, Number(count || 1));
       else if (line) this.#print(line);

@@ -34,7 +34,6 @@ const atOnce = 500;
 export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneConfiguration): Promise<void> {
   const added = lease.configuration === null ? [] : wishes.lists.filter((list) => !lease.lists.includes(list));
   for (const list of added) {
-    // oxlint-disable-next-line no-await-in-loop -- one slice after another
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wishes });
   }
   const isAnother = lease.settings !== null && lease.settings !== wishes.settings;
@@ -46,7 +45,6 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
       reason,
     })),
   );
-  // oxlint-disable-next-line no-await-in-loop
   while (await releaseSlice(ledger, lease, released));
   await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);

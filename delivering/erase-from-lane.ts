@@ -139,21 +139,19 @@ export async function eraseFromSinks(
   const known = new Map((await receiptsOf(deps.ledger, number)).map((receipt) => [receipt.place, receipt]));
   const receipts: Receipt[] = [];
   for (const lane of lanes) {
-    // oxlint-disable-next-line no-await-in-loop -- one lane at a time: erasing files takes the lane's lease
+    // One lane at a time, because erasing files takes the lane's lease.
     const verdict = judgeErasingLane(lane, await laneConditions(deps, lane));
     const before = known.get(verdict.place);
     const keepsFiles = deps.sinks.get(lane.sink)?.sink.erase !== undefined;
     if (verdict.outcome === 'waiting' || lane.open > 0) receipts.push(verdict);
     else if (before !== undefined && before.outcome !== 'waiting') receipts.push(before);
     else {
-      // oxlint-disable-next-line no-await-in-loop
       const settled = keepsFiles ? await eraseFromLane(deps, lane, verdict, signal) : verdict;
       if (settled.outcome !== 'waiting') {
         const { sinkId, ref } = lane;
-        // oxlint-disable-next-line no-await-in-loop
         await settleErasingLane(deps.ledger.db, { sinkId, ref, erasure: number });
       }
-      // oxlint-disable-next-line no-await-in-loop -- stored immediately: a repeat skips files that are done
+      // Stored immediately, so that a repeat skips files that are done.
       await keepReceipts(deps.ledger.db, number, [settled]);
       receipts.push(settled);
     }
@@ -170,7 +168,6 @@ async function laneConditions(
   const selected = await selectedPigeonholes(ledger, syncsTo(config, name));
   let served = false;
   for (const { workspace, pigeonholeId } of plannedLanes(config, name, selected)) {
-    // oxlint-disable-next-line no-await-in-loop -- a short query each
     served ||= (await findRef(ledger.db, workspace, pigeonholeId)) === ref;
   }
   const [pause] = await pausesOf(ledger, [{ scope: 'sink', name }]);

@@ -29,7 +29,7 @@ export async function refreshInteractions(
   if (between !== null) for (const id of await changedBetween(tx, ref, between)) looked.set(id, true);
   const all = [...looked];
   for (let from = 0; from < all.length; from += peopleAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- slices: a person may have done much
+    // In slices, because a person may have many items.
     await refreshOf(tx, { sinkId, ref }, accepts, all.slice(from, from + peopleAtOnce));
   }
 }

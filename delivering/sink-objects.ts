@@ -9,7 +9,6 @@ export async function* objectsOfSink(
 ): AsyncGenerator<Readonly<Record<string, unknown>>, void> {
   let after: { ref: number; list: string; key: string } = { ref: 0, list: '', key: '' };
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each page starts where the previous one ended
     const rows = await ledger.db.query<{ ref: number; list: string; key: string; object: string }>(
       `select ref, list, key, object from sink_objects where sink_id = $1 and (ref, list, key) > ($2, $3, $4)
        order by ref, list, key limit $5`,

@@ -59,7 +59,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
     refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
-  // oxlint-disable-next-line no-await-in-loop -- at most `chunksAtOnce`
+  // At most `chunksAtOnce` run at the same time.
   for (const chunk of await chunksUnderWay(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });

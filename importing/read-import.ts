@@ -282,7 +282,6 @@ export async function endedImports(
   );
   const imports: ImportProgress[] = [];
   for (const { id } of rows) {
-    // oxlint-disable-next-line no-await-in-loop -- hardly ever more than one
     const found = await readImport(ledger, id);
     if (found !== undefined) imports.push(found);
   }

@@ -55,7 +55,7 @@ const maxTries = 5;
 async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- repeats only if the store rolled it back because of a conflict
+      // Repeats only if the store rolled it back because of a conflict.
       return await work();
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === maxTries) throw error;
@@ -261,7 +261,6 @@ export async function discardAbandonedImports(ledger: Ledger): Promise<number> {
   const rows = await ledger.db.query<{ number: number }>(
     `select number from imports where state = 'staging' and touched_at < now() - interval '${abandonedAfterMs} milliseconds'`,
   );
-  // oxlint-disable-next-line no-await-in-loop -- hardly ever one
   for (const { number } of rows) await discardImport(ledger, number);
   return rows.length;
 }

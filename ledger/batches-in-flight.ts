@@ -77,7 +77,6 @@ export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: 
     [ref, sinkId],
   );
   for (const { sink_id: id, reached } of begun) {
-    // oxlint-disable-next-line no-await-in-loop -- rarely more than two
     await tx.query(
       `with batch as materialized (select * from begun_batches where sink_id = $1 and ref = $2),
          decided (sequence, state, reason, detail, identity) as (

@@ -51,7 +51,6 @@ export async function migrate(
       for (const [at, name] of missing.entries()) {
         const what = `the store is brought up to date: ${name} (${at + 1} of ${missing.length})`;
         if (applied.length > 0) onProgress(what);
-        // oxlint-disable-next-line no-await-in-loop -- each rests on those before it
         await reportProgress({ db, what, onProgress, everyMs }, () =>
           apply(session, join(folder, name), { name, onProgress, waits }),
         );
@@ -75,7 +74,6 @@ async function untilAlone(
 ): Promise<void> {
   let saidAt = -Infinity;
   for (;;) {
-    // oxlint-disable no-await-in-loop -- until it is our turn
     const [row] = await session.query<{ alone: boolean }>('select pg_try_advisory_lock(hashtext($1)) as alone', [
       lockName,
     ]);
@@ -85,7 +83,6 @@ async function untilAlone(
       onProgress('another process brings the store up to date: this one waits for it');
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(everyMs, 250)));
-    // oxlint-enable no-await-in-loop
   }
 }
 
@@ -150,12 +147,10 @@ export function isOutsideTransaction(sql: string): boolean {
 export async function buildIndexes(session: Session, name: string, sql: string): Promise<void> {
   for (const statement of statementsOf(name, sql)) {
     const { built } = statement.match ?? {};
-    // oxlint-disable no-await-in-loop -- in their order
     if (built !== undefined && (await isInvalid(session, built))) {
       await session.script(`drop index concurrently if exists ${built}`);
     }
     await session.script(statement.text);
-    // oxlint-enable no-await-in-loop
   }
 }
 

@@ -30,7 +30,6 @@ export async function retryLock(
 ): Promise<void> {
   const until = performance.now() + waits.giveUpAfterMs;
   for (let pauseMs = Math.min(1000, waits.maxPauseMs); ; pauseMs = Math.min(pauseMs * 2, waits.maxPauseMs)) {
-    // oxlint-disable no-await-in-loop -- one attempt after another
     try {
       await session.transaction(async (tx) => {
         await tx.script(`set local lock_timeout = ${waits.lockTimeoutMs}`);
@@ -49,7 +48,6 @@ export async function retryLock(
       onProgress(`${name} needs a table that another session has locked${holder}: tried again in ${pauseMs / 1000} s`);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // oxlint-enable no-await-in-loop
   }
 }
 

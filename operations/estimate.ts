@@ -101,10 +101,9 @@ async function readCalendar(
     const item = items.get(id)!;
     const event = eventTimes(item);
     if (event.endsAt !== null && event.endsAt <= now) continue; // over: a few polls a day, until it is dormant
-    // oxlint-disable-next-line no-await-in-loop -- one request at a time: nobody waits for this
+    // One request at a time, because nobody waits for this.
     const sessions = await readAll(asking, { list: 'sessions', pigeonholeId: id });
     asking.made += 1;
-    // oxlint-disable-next-line no-await-in-loop -- as above
     const { expectedParticipants } = await asking.client.getPigeonhole(id, { signal: asking.signal });
     planned.push({
       status: typeof item['status'] === 'string' ? item['status'] : null,

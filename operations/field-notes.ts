@@ -231,12 +231,10 @@ export async function fieldsSeen(
 ): Promise<SeenByList> {
   const seen = new Map<string, readonly SeenFields[]>();
   for (const list of mentionedLists(config)) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful of lists
     seen.set(list, await seenFields(ledger, { list, ...placeOf(list), sample }));
   }
   if (fieldNotes(config, seen).length === 0) return seen;
   for (const [list, places] of seen) {
-    // oxlint-disable-next-line no-await-in-loop -- each reads a whole list
     const names = await fieldNames(ledger, { list, ...placeOf(list) });
     seen.set(
       list,

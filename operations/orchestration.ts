@@ -97,7 +97,7 @@ export function createStarter(
       mayStart();
       for (const pigeonhole of pigeonholes) {
         const workflow = reading(pigeonhole);
-        // oxlint-disable-next-line no-await-in-loop -- a handful, and one after another is kinder to the server
+        // One after another, to spare the server.
         await client.workflow.signalWithStart(workflow.type, { ...options(workflow), signal: 'wake' });
       }
     },

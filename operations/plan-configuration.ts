@@ -117,7 +117,6 @@ async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkC
 async function leftBehind(ledger: Current['ledger'], sink: string): Promise<number> {
   let left = 0;
   for (const { ref, watermark, lists } of await knownLanes(ledger, [sink])) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful of lanes
     for (const { changes } of await countChangesBehind(ledger, { ref, watermark, lists })) left += changes;
   }
   return left;

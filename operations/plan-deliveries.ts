@@ -44,9 +44,8 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       const planning = { ledger, config: now, sink, plan };
       const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
-      // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+      // One at a time, because each reads whole lists.
       all.push(...(await planLane(planning, lane, isBack)));
-      // oxlint-disable-next-line no-await-in-loop
       if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
     }
   }
@@ -152,7 +151,7 @@ async function cured(
     for (const list of new Set(withheld.map((row) => row.list))) {
       const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
       const asked = { list, withheldFor: mappingReasons };
-      // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
+      // One at a time, because each plans a whole list.
       const { sent, given, complete } = await tallies.of(planning, asked);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
@@ -211,7 +210,7 @@ export async function planKept(ledger: Ledger, { before, now, selectedNow }: Bot
       if (lane === undefined) continue;
       const dropped = lane.lists.filter((list) => !plan.lists.some((wanted) => wanted === list));
       const asked = refused.length === 0 ? dropped : [...new Set([...dropped, 'attendees'])];
-      // oxlint-disable-next-line no-await-in-loop -- each reads whole lanes: not all at once
+      // One at a time, because each reads whole lanes.
       for (const { list, consent, items } of await countHeldItems(ledger, { ...lane, lists: asked })) {
         const reason = consentReason(consent ?? 'not-known');
         if (dropped.includes(list)) add(sink, list, listNotWanted, items);

@@ -39,7 +39,6 @@ export class SelectedBySync {
 export async function selectedNow(config: Config, ledger: Ledger): Promise<SelectedBySync> {
   const bySync = new Map<string, number[]>();
   for (const [sync, { workspace }] of Object.entries(config.syncs)) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
     const rows = await selectionsOf(ledger, sync);
     bySync.set(
       sync,
@@ -53,10 +52,8 @@ export async function selectedNow(config: Config, ledger: Ledger): Promise<Selec
 export async function selectedThen(before: Config, now: Config, ledger: Ledger): Promise<SelectedBySync> {
   const bySync = new Map<string, number[]>();
   for (const [sync, { workspace, pigeonholes: choice }] of Object.entries(now.syncs)) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
     const shown = await shownPigeonholes(ledger, workspace);
     const byId = new Map(shown.map((pigeonhole) => [pigeonhole.id, pigeonhole]));
-    // oxlint-disable-next-line no-await-in-loop
     const held = (await selectionsOf(ledger, sync)).filter((row) => row.workspace === workspace);
     const isSame = JSON.stringify(before.syncs[sync]?.pigeonholes) === JSON.stringify(choice);
     const kept = held
@@ -83,7 +80,6 @@ export async function compareSelections(
     const added = next.filter((id) => !old.includes(id));
     const removed = old.filter((id) => !next.includes(id));
     if (added.length + removed.length === 0) continue;
-    // oxlint-disable-next-line no-await-in-loop -- a handful of syncs
     const refs = await Promise.all(added.map((id) => findRef(ledger.db, workspace, id)));
     changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
   }

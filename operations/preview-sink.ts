@@ -131,7 +131,6 @@ export async function previewSink(
   try {
     for (const candidate of [asked.configuration, asked.changedFrom]) {
       if (candidate === null) continue;
-      // oxlint-disable-next-line no-await-in-loop -- two files
       const config = await loadCandidate(current.config, candidate, environment);
       if (config.sinks[asked.sink] === undefined) return { unknown: `no sink ${shownWord(asked.sink)} is configured` };
       variants.push({ config, sink: createSink(config, asked.sink) });
@@ -160,23 +159,20 @@ async function preview(
   const counts: PreviewCount[] = [];
   const tallies = new SharedTallies(effort, totalMs);
   for (const lane of lanes) {
-    // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+    // One at a time, because each reads whole lists.
     const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
     const lists: readonly string[] = lane.lists.filter((list) => asked.list === null || list === asked.list);
     if (ref === undefined || lists.length === 0) continue;
     const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
-    // oxlint-disable-next-line no-await-in-loop
     if (asked.key === null)
       counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, { of, tallies })));
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
-    // oxlint-disable-next-line no-await-in-loop
     const found = await storedItems(
       ledger.db,
       { sinkId, ref, lists, key: asked.key },
       before === undefined ? room : 1000,
     );
-    // oxlint-disable-next-line no-await-in-loop
     items.push(...(await planItems(current, { asked, lane, sinkId, ref }, found, now!, before)).slice(0, room));
   }
   const summed = sumUp(counts);
@@ -237,7 +233,7 @@ async function countLane(
       continue;
     }
     const planning = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
-    // oxlint-disable-next-line no-await-in-loop -- each plans a whole list, so one after the other
+    // One at a time, because each plans a whole list.
     const tally = await tallies.of(planning, { list: count.list, withheldFor: null });
     counted.push(withMapping(count, tally));
   }

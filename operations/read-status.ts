@@ -130,7 +130,6 @@ async function allWithholding(
   for (const [name, { mode }] of Object.entries(config.sinks)) {
     const { observation, approval } = operatedSink(name, mode, operations);
     if (observation === null || approval !== null) continue;
-    // oxlint-disable-next-line no-await-in-loop -- few sinks observe, and most of these have nothing to look up
     const observed = await findObservedWithholding(ledger, config, name, observation);
     if (observed.length > 0) found.set(name, observed);
   }

@@ -79,7 +79,7 @@ export async function startReplay(
   const from = wanted.from === null ? null : new Date(wanted.from);
   const counts: ReplayCount[] = [];
   for (const { sink, ref, plan, lists } of lanes) {
-    // oxlint-disable-next-line no-await-in-loop -- each reads whole lists: not all at once
+    // One at a time, because each reads whole lists.
     counts.push(
       ...(await countDeliverable(ledger, config.sinks[sink]!, {
         ref,
@@ -113,11 +113,9 @@ async function lanesOf(
 ): Promise<ReplayLane[]> {
   const lanes: ReplayLane[] = [];
   for (const sink of wanted.sink === null ? sinks.keys() : [wanted.sink]) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful of sinks
     const selected = await selectedPigeonholes(ledger, syncsTo(config, sink));
     for (const plan of plannedLanes(config, sink, selected)) {
       if (wanted.pigeonhole !== null && `${plan.workspace}/${plan.pigeonholeId}` !== wanted.pigeonhole) continue;
-      // oxlint-disable-next-line no-await-in-loop -- one short look-up each
       const ref = await findRef(ledger.db, plan.workspace, plan.pigeonholeId);
       if (ref === undefined) continue;
       lanes.push({ sink, ref, plan, lists: plan.lists.filter((list) => wanted.lists?.includes(list) ?? true) });

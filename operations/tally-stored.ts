@@ -147,7 +147,6 @@ export async function tallyStored(
   let planned = 0;
   for (;;) {
     const asked = { sinkId, ref, lists: [list], key: null, before, withheldFor };
-    // oxlint-disable no-await-in-loop -- each slice begins where the one before ended
     const found: Candidate[] = await ledger.db.transaction(async (tx) => {
       await useIndexOrder(tx);
       return await storedItems(tx, asked, slice);
@@ -162,7 +161,6 @@ export async function tallyStored(
       else if (plan.kind === 'nothing') withheld[plan.reason] = (withheld[plan.reason] ?? 0) + 1;
       else sum.failed += 1;
     }
-    // oxlint-enable no-await-in-loop
     before = found.at(-1)?.sequence ?? null;
     planned += found.length;
     if (found.length < slice) return { ...sum, withheld, kept, complete: true };

@@ -205,7 +205,6 @@ export async function findWithholding(
       const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
       if (withholding === null) continue;
       const { list, kind } = withholding;
-      // oxlint-disable-next-line no-await-in-loop -- rarely more than one
       const text = await textOf(ledger, config, sink, withholding);
       if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
     }

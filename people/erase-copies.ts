@@ -101,7 +101,6 @@ export async function eraseCopies(
     // The previous revision loses its text as well: a sink that lags behind receives the new one instead.
     for (const list of listsWithQuestions) {
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
-      // oxlint-disable-next-line no-await-in-loop -- two lists
       if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
     }
     await tx.query(
@@ -162,7 +161,6 @@ async function eraseEarlierCopies(
     const keys = theirs.filter((row) => row.list === list).map(({ key }) => key);
     const shorten = (fields: Fields): Fields =>
       erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
-    // oxlint-disable-next-line no-await-in-loop -- two lists
     if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
   }
   const items = [...new Map(theirs.map((row) => [`${row.list} ${row.key}`, row])).values()];

@@ -13,19 +13,17 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
   const items = await itemsToErase(deps.ledger, number);
   let rewritten = 0;
   for (const slice of slicesOf(items)) {
-    // oxlint-disable-next-line no-await-in-loop -- a transaction each, under the pigeonhole's lock
+    // Each is a transaction under the pigeonhole's lock.
     await deps.orchestration.wakeSinks(await eraseItems(deps.ledger, number, slice));
   }
   // Includes questions that an earlier attempt erased before it died: their copies may still be there.
   for (const ref of await refsOfErasedQuestions(deps.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
-      // oxlint-disable-next-line no-await-in-loop -- one slice after another
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
         deps.ledger,
         { erasure: number, ref },
         after,
       );
-      // oxlint-disable-next-line no-await-in-loop
       await deps.orchestration.wakeSinks(slice.woken);
       rewritten += slice.rewritten;
       after = slice.next;

@@ -24,13 +24,11 @@ const typed = [
 export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise<void> {
   const texts = namingTexts(names, await personFields(ledger, names.places));
   for (const { table, column, where, instead } of typed) {
-    // oxlint-disable-next-line no-await-in-loop -- six small tables
     const rows = await ledger.db.query<{ sentence: string }>(
       `select distinct ${column} as sentence from ${table} where ${where}`,
     );
     const theirs = rows.map(({ sentence }) => sentence).filter((sentence) => namesPerson(sentence, texts));
     if (theirs.length === 0) continue;
-    // oxlint-disable-next-line no-await-in-loop
     await ledger.db.query(`update ${table} set ${column} = $2 where ${where} and ${column} = any($1::text[])`, [
       theirs,
       instead,

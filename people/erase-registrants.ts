@@ -43,7 +43,7 @@ export async function eraseRegistrants(
       ...(asked === null ? [] : [asked]),
       ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
     ];
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each is a transaction that locks the import
+    // One after another, because each is a transaction that locks the import.
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
     underWay += done.underWay;

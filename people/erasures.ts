@@ -139,7 +139,6 @@ export async function awaitPages(ledger: Ledger, erasure: number): Promise<void>
     [erasure],
   );
   for (const { ref } of rows) {
-    // oxlint-disable-next-line no-await-in-loop
     await ledger.db.query('select 1 from pigeonholes where ref = $1 for share', [ref]);
   }
 }

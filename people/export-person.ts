@@ -67,7 +67,6 @@ export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[
   const items: ExportedItem[] = [];
   for (const { ref, payload, ...row } of rows) {
     const own = { ref, list: row.list, key: row.key };
-    // oxlint-disable-next-line no-await-in-loop -- a person has tens of items, and only one file is exported at a time
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
     items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
   }

@@ -139,7 +139,6 @@ function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }
 async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
     if (codes.size === 0) continue;
-    // oxlint-disable-next-line no-await-in-loop -- a person is in few pigeonholes
     const rows = await ledger.db.query<{ key: string; text: string }>(
       `select distinct i.key, i.payload::text as text
        from unnest($2::text[]) as n (code) join items i on i.ref = $1 and i.list = 'attendees' and i.payload is not null
@@ -150,7 +149,6 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
       const { attendeeCode } = JSON.parse(text) as Fields;
       if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
     }
-    // oxlint-disable-next-line no-await-in-loop
     const signedIn = await ledger.db.query<{ attendee_id: number }>(
       'select attendee_id from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
       [ref, [...codes].map((code) => ledger.hash.attendeeCode(code))],
@@ -205,7 +203,6 @@ export async function countSharing(
   const meant = new Map(places.map(({ ref, attendeeIds, codes }) => [ref, new Set([...attendeeIds, ...codes])]));
   const others = new Set<string>();
   for (const address of addressesIn(await personFields(ledger, places))) {
-    // oxlint-disable-next-line no-await-in-loop -- one address, rarely two
     for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
       const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
       const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];

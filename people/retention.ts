@@ -23,7 +23,6 @@ export async function keepRetention(
     let after: string | null = list.after_key;
     while (after !== null) {
       if (performance.now() > until || stopping.aborted || signal.aborted) return true;
-      // oxlint-disable-next-line no-await-in-loop -- one slice after another
       after = await expireSlice(ledger, { ...list, after_key: after }, config.retention);
     }
     log.info({ workspace, ref: list.ref, list: list.list }, 'removed the payloads whose retention has ended');

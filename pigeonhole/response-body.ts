@@ -79,7 +79,7 @@ export function parseWithinDepth(text: string): { readonly value: unknown } | 't
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  // oxlint-disable-next-line guard-for-in -- parsed JSON inherits nothing
+  // Parsed JSON inherits nothing.
   for (const name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member === 'object' && member !== null && isDeeper(member, levels - 1)) return true;

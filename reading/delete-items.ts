@@ -25,7 +25,7 @@ interface GoneRow {
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   let deleted = 0;
   for (let from = 0; from < keys.length; from += keysAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- slices, because a confirmed hold may be most of a list
+    // In slices, because a confirmed hold may be most of a list.
     deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
   }
   return deleted;

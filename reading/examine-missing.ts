@@ -36,7 +36,7 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   }
   for (const group of [...groups.values()].slice(0, maxSets)) {
     if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
-    // oxlint-disable-next-line no-await-in-loop -- few requests, one after the other so that live reads are not delayed
+    // One after the other, so that live reads are not delayed.
     await lookUpGroup(reading, group);
   }
 }

@@ -63,7 +63,7 @@ export async function reconcile(deps: {
   const query = `TaskQueue = '${deps.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of deps.client.workflow.list({ query })) running.add(workflow.workflowId);
   const missing = (await wantedWorkflows(deps.config, deps.ledger)).filter(({ id }) => !running.has(id));
-  // oxlint-disable-next-line no-await-in-loop -- in order, and never a burst at start
+  // In order, so that the start causes no burst.
   for (const workflow of missing) await deps.starter.start(workflow);
   if (missing.length > 0) deps.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
   return missing.length;
@@ -77,10 +77,9 @@ export async function wakeEverything(
 ): Promise<void> {
   const ids = new Set<string>();
   for (const config of configs) {
-    // oxlint-disable-next-line no-await-in-loop -- two of them
     for (const { id } of await wantedWorkflows(config, ledger)) ids.add(id);
   }
-  // oxlint-disable-next-line no-await-in-loop -- never a burst
+  // One at a time, to avoid a burst.
   for (const id of ids) await starter.signal(id, 'wake'); // the reconciler starts those that do not run
 }
 

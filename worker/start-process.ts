@@ -104,7 +104,7 @@ export interface RunningProcess {
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const closers: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each depends on those opened before it
+    // One after another, because each depends on those opened before it.
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
   };
   try {

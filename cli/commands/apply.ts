@@ -161,7 +161,6 @@ export async function untilAnswered(
 ): Promise<EventView> {
   let told: string | null = null;
   for (let failures = 0; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- strictly one after another
     const view = await ask();
     onView(view);
     const { hindrance, nextInMs } = view;
@@ -170,7 +169,6 @@ export async function untilAnswered(
     if (failures >= maxFailures) return { ...view, nextInMs: null };
     if (told !== hindrance.why) out.note(`${waitWords(hindrance.why, nextInMs)} (${comeBack})`);
     told = hindrance.why;
-    // oxlint-disable-next-line no-await-in-loop
     await wait(Math.min(nextInMs, maxWaitMs));
   }
 }
@@ -201,7 +199,6 @@ export async function followEvent(
 ): Promise<EventView> {
   const progress = new EventProgress(out);
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- strictly one after another
     const view = await untilAnswered(
       () => runCycle(progress.refused),
       out,
@@ -209,7 +206,6 @@ export async function followEvent(
       (each) => progress.note(each),
     );
     if (view.nextInMs === null) return { ...view, objects: progress.objects };
-    // oxlint-disable-next-line no-await-in-loop
     if (view.nextInMs > 0) await wait(view.nextInMs);
   }
 }

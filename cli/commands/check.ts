@@ -136,7 +136,6 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
   const fields: string[] = [];
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
-    // oxlint-disable-next-line no-await-in-loop -- each counts lists of the ledger
     const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
       if (error instanceof CommandError) return error; // `check` reports it where it matters
       throw error;

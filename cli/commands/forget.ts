@@ -97,9 +97,7 @@ async function untilDone(client: ApiClient, begun: WholeErasureView): Promise<Wh
   const until = Date.now() + waitMs;
   let erasure = begun;
   while (erasure.state === 'running' && Date.now() < until) {
-    // oxlint-disable-next-line no-await-in-loop -- polls until it is done
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-    // oxlint-disable-next-line no-await-in-loop
     erasure = await client.erasure(erasure.id);
   }
   return erasure;

@@ -120,7 +120,7 @@ const highestPort = 8187;
 async function freeServerPort(): Promise<number> {
   const { isFree } = await import('../../worker/embedded-temporal/free-port.js');
   for (let port = defaultPort; port <= highestPort; port += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- usually one iteration
+    // Usually one iteration.
     if (await isFree(port)) return port;
   }
   return defaultPort; // "start" reports the conflict

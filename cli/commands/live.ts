@@ -92,7 +92,6 @@ export async function* followChanges(
   for (let isFirst = true; ; isFirst = false) {
     const position: Readonly<Record<string, string>> = after === undefined ? { recent: String(recent) } : { after };
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one connection after another
       const stream = await api.liveChanges({ ...query, ...position });
       isLost = false;
       for await (const event of eventsOf(stream)) {
@@ -105,7 +104,6 @@ export async function* followChanges(
     }
     if (!isLost) onLost();
     isLost = true;
-    // oxlint-disable-next-line no-await-in-loop
     await wait(againAfterMs);
   }
 }

@@ -69,7 +69,6 @@ describe('the output of ready', () => {
     const coloured = formatReady(readinessOf(sessions, quota), { columns: 80, colours: true }).join('\n');
     expect(plain).not.toContain('\u001b');
     expect(coloured).toContain('\u001b[31mFAILED');
-    // oxlint-disable-next-line no-control-regex -- matches colour codes
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
   });
 });

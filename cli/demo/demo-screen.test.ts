@@ -127,7 +127,6 @@ describe('the block of the demo', () => {
     const coloured = formatDemoBlock(manySinks, now, { ...screen(80), colours: true });
     expect(plain.join('')).not.toContain('\u001b');
     expect(coloured.join('')).toContain('\u001b[31m');
-    // oxlint-disable-next-line no-control-regex -- matches escape sequences
     expect(coloured.map((line) => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plain);
   });
 

@@ -39,12 +39,10 @@ export async function followImport(
     display(view, Date.now());
     if (view.state === 'done' || view.state === 'cancelled') return { kind: 'ended', view };
     if (view.state === 'paused') return { kind: 'paused', view };
-    // oxlint-disable-next-line no-await-in-loop -- polls until the import has ended
     await pause(pauseAfter(tookMs), undefined, { signal: stop }).catch(() => undefined);
     if (stop.aborted) return { kind: 'stopped', view };
     const askedAt = performance.now();
     try {
-      // oxlint-disable-next-line no-await-in-loop -- as above
       view = await client.find(first.id);
       answeredAt = Date.now();
       tookMs = performance.now() - askedAt;

@@ -224,7 +224,6 @@ export function asker(out: Pick<Output, 'note'>, question: ((text: string) => Pr
       return answer;
     }
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one question after another
       const answer = (await question(`${text}${suggested === null ? '' : ` [${suggested}]`}: `)).trim();
       const meant = answer === '' ? suggested : answer;
       const wrong = meant === null ? 'an answer is required' : problem(meant);

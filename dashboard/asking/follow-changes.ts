@@ -25,7 +25,6 @@ export async function followChanges({ query, signal, onChanges, onState }: Follo
   while (!signal.aborted) {
     const asked = new URLSearchParams({ ...query, ...(after === null ? { recent: String(atFirst) } : { after }) });
     try {
-      /* oxlint-disable no-await-in-loop -- one connection after another */
       const answer = await askFor(`/api/changes/live?${asked.toString()}`, { signal });
       onState('following', null);
       waitMs = minWaitMs;
@@ -39,7 +38,6 @@ export async function followChanges({ query, signal, onChanges, onState }: Follo
       onState('lost', error instanceof Problem && error.status !== 0 ? error.message : null);
     }
     await wait(waitMs, signal);
-    /* oxlint-enable no-await-in-loop */
     waitMs = Math.min(maxWaitMs, waitMs * 2);
   }
 }
@@ -49,7 +47,6 @@ async function* eventsOf(answer: Response) {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- chunks arrive in order
       const { done, value } = await reader.read();
       if (done) return;
       yield* parser.push(value);

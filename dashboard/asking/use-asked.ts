@@ -114,7 +114,6 @@ async function firstOf<Path extends PathOf<'get'>>(
   let next: string | null = null;
   do {
     const page = { ...query, limit: Math.min(maxPageSize, wanted - items.length), after: next ?? undefined };
-    // oxlint-disable-next-line no-await-in-loop -- each page names the next
     const found: Part<ItemAt<Path>> = await ask(filledAddress(path, { ...asked, query: page }), { signal });
     items.push(...found.items);
     ({ next } = found);

@@ -31,7 +31,6 @@ async function findAnywhere(deps: To, workspaces: readonly string[], id: string)
   const found: ImportTarget[] = [];
   for (const workspace of workspaces) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- a handful
       found.push(await findIn(deps, workspace, Number(id)));
     } catch (error) {
       // A problem in one workspace does not affect the others, but that workspace may be the intended one.

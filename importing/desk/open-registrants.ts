@@ -79,7 +79,6 @@ export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
     // No `return`: a reader that stops must not close the source, because the rest is still to be hashed.
     bytes: { [Symbol.asyncIterator]: () => ({ next }) },
     async digest() {
-      // oxlint-disable-next-line no-await-in-loop -- sequential by nature
       while ((await next()).done !== true);
       return hash.digest('hex');
     },

@@ -85,7 +85,6 @@ export async function columnWishes(ledger: Ledger, workspace: string, map: reado
   const own = parseMapping(map.filter((each) => each.includes('=')));
   const saved: Record<string, string | null> = {};
   for (const name of map.filter((each) => !each.includes('='))) {
-    // oxlint-disable-next-line no-await-in-loop -- one, or two
     Object.assign(saved, await savedColumns(ledger, workspace, name));
   }
   return { own, saved };

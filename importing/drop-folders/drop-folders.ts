@@ -75,16 +75,14 @@ export class DropFolders {
       const found = new Map<string, Found>();
       const looks: FileLook[] = [];
       for (const place of places) {
-        // oxlint-disable-next-line no-await-in-loop -- a handful of folders
         const files = await findDroppedFiles(place, onMissing);
-        // oxlint-disable-next-line no-await-in-loop
         const reading = files.length === 0 ? '' : await readingOf(deps, place.entry);
         for (const look of files) found.set(look.path, { place, reading });
         looks.push(...files);
       }
       for (const look of this.#settled.whole(looks, nowMs)) {
         if (deps.stopping.aborted) return;
-        // oxlint-disable-next-line no-await-in-loop -- one at a time: each reads a whole file
+        // One at a time, because each reads a whole file.
         await this.#see(deps, found.get(look.path)!, look, nowMs);
       }
       for (const memory of [this.#known, this.#notBefore, this.#told]) {

@@ -52,7 +52,6 @@ function opened(file: OpenedFile, reader: ThreadReader): RegistrantFile {
     rows: (async function* (): AsyncGenerator<readonly RawRow[], void, undefined> {
       try {
         for (;;) {
-          // oxlint-disable-next-line no-await-in-loop -- batch after batch
           const answer = await reader.ask({ kind: 'next-rows' });
           if (answer.kind !== 'rows') throw new Error(`the reader of a file answered with ${answer.kind}`);
           ({ encoding } = answer);
@@ -107,13 +106,11 @@ class ThreadReader {
     let leftMs = this.#bounds.stepMs;
     for (;;) {
       const since = performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- question after question
       const answer = await this.#next(leftMs);
       leftMs -= performance.now() - since;
       if (answer.kind === 'refused') throw new RegistrantFileError(answer.why, answer.message);
       if (answer.kind === 'failed') throw new Error(`reading a file failed: ${answer.name}`);
       if (answer.kind !== 'more') return answer;
-      // oxlint-disable-next-line no-await-in-loop
       const piece = await this.#source.next();
       this.#sourceDone = piece.done === true;
       const bytes = piece.done === true ? null : piece.value;

@@ -16,7 +16,6 @@ async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const bytes = new Promise<Uint8Array | null>((resolve) => (onBytes = resolve));
     post({ kind: 'more' });
-    // oxlint-disable-next-line no-await-in-loop -- one piece after another
     const piece = await bytes;
     if (piece === null) return;
     yield piece;
@@ -30,10 +29,8 @@ async function run(): Promise<void> {
   let asked = new Promise<void>((resolve) => (onNextRows = resolve));
   post({ kind: 'opened', file: { format, delimiter, sheet, columns, encoding } });
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- batch after batch, on request
     await asked;
     asked = new Promise((resolve) => (onNextRows = resolve));
-    // oxlint-disable-next-line no-await-in-loop
     const next = await rows.next();
     post({ kind: 'rows', rows: next.done === true ? null : next.value, encoding: file.encoding });
     if (next.done === true) return;

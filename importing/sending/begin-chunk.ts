@@ -121,7 +121,6 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
   if (maxRows <= 0) return undefined;
   for (let window = 2 * maxRows; ; window *= 4) {
     const end = Math.min(sender.last_row, sender.position + window);
-    // oxlint-disable-next-line no-await-in-loop -- the window widens each time
     const [next] = await tx.query<NextRow>(
       `with upcoming as (
          select row_number, profile from registrants

@@ -126,7 +126,6 @@ export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promis
   if (any === undefined) return 0;
   let conflicts = 0;
   for (let after = ''; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- one page after another
     const page = await ledger.db.query<{ key: string; payload: string }>(
       `select key, payload from items where ref = $1 and list = 'attendees' and key > $2 and payload is not null
        order by key limit ${pageAttendees}`,
@@ -134,7 +133,6 @@ export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promis
     );
     if (page.length === 0) return conflicts;
     after = page.at(-1)!.key;
-    // oxlint-disable-next-line no-await-in-loop
     conflicts += await compare(
       ledger,
       lease,

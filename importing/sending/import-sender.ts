@@ -51,13 +51,11 @@ export class ImportSender {
   async loop(shouldContinue: () => boolean): Promise<void> {
     let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && shouldContinue())) {
-      // oxlint-disable-next-line no-await-in-loop -- each chunk is sent after the one before it
       begun ??= await beginChunk(this.deps.ledger, this.lease, countToSend);
       if ('kind' in begun) {
         if (begun.kind === 'stop') this.halt = begun;
         return;
       }
-      // oxlint-disable-next-line no-await-in-loop
       begun = await this.#send(begun, shouldContinue);
     }
   }

@@ -3,7 +3,6 @@ import type { Database } from './database.js';
 /** Analyzes one table per transaction, so that other work can run in between. Skips a table that another session analyzes. */
 export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transaction'>): Promise<void> {
   for (const { name } of await db.query<{ name: string }>(grownTables)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
     await db.transaction(async (tx) => {
       await tx.script(smallSample);
       await tx.script(`analyze (skip_locked) ${name}`);

@@ -218,7 +218,6 @@ export class AlertDesk {
     const { signal } = this.#stopping;
     for (;;) {
       const takenAt = new Stopwatch(clocks);
-      // oxlint-disable-next-line no-await-in-loop -- one after another, in their order
       const message = await takeMessage(ledger, key, { owner, leaseMs });
       if (message === undefined) return;
       const { id, createdAt: at, occasion, kind, subjects } = message;
@@ -231,27 +230,22 @@ export class AlertDesk {
         clocks,
         takenAt,
       );
-      // oxlint-disable-next-line no-await-in-loop
       const outcome = await whileHeld(
         () => watch.confirm(),
         () => receiver.send({ id, at, occasion, kind, subjects, ...text }, signal),
       );
       const facts = { receiver: receiver.name, alert: id, occasion, kind, subjects: subjects.length };
       if (outcome.kind === 'delivered') {
-        // oxlint-disable-next-line no-await-in-loop
         await noteDelivered(ledger, key, { message, owner });
         log.info(facts, 'alert delivered');
         continue;
       }
       if (signal.aborted) {
-        // oxlint-disable-next-line no-await-in-loop
         await releaseReceiver(ledger, key, owner); // no fault of the receiver's
         return;
       }
       const retryInMs = retryWaitMs(message.failures, outcome.afterMs);
-      // oxlint-disable-next-line no-await-in-loop
       const isNoted = await noteFailed(ledger, key, { detail: outcome.detail, retryInMs, owner });
-      // oxlint-disable-next-line no-await-in-loop
       await this.#giveUpOldOnes(ledger);
       if (isNoted && message.failures === 0)
         log.warn({ ...facts, detail: outcome.detail, retryInMs }, 'alert not delivered');

@@ -117,7 +117,6 @@ export async function cleanCopy(folder: string): Promise<void> {
     const [current] = await db.query<{ name: string }>('select pg_walfile_name(pg_current_wal_lsn()) as name');
     // Segments that are recycled for later use still contain old data.
     for (const name of await readdir(log)) {
-      // oxlint-disable-next-line no-await-in-loop -- a handful
       if (/^[0-9A-F]{24}$/.test(name) && name > current!.name) await rm(join(log, name));
     }
     await db.query('set wal_recycle = off');

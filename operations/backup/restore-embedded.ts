@@ -124,7 +124,6 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
 async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) continue;
-    // oxlint-disable-next-line no-await-in-loop -- some thousand files, of a store that nobody uses
     if (!entry.isFile() || (await lstat(join(entry.parentPath, entry.name))).nlink > 1) return false;
   }
   return true;
@@ -171,7 +170,6 @@ async function bringUpToDate(
     const key = await keyOf(db);
     await db.script(mark);
     let erasures = 0;
-    // oxlint-disable-next-line no-await-in-loop -- two of them
     for (const list of lists) erasures += await takeOverErasures(db, list);
     return { erasures, key };
   } finally {
@@ -216,7 +214,6 @@ async function takePlace(work: string, folder: string): Promise<string | null> {
   if (replaced !== null) await rename(place, replaced);
   await rename(join(work, 'postgres'), place);
   for (const name of await readdir(folder)) {
-    // oxlint-disable-next-line no-await-in-loop -- a handful
     if (name.startsWith('temporal.sqlite')) await rm(join(folder, name), { force: true });
   }
   syncFolder(folder);

@@ -4,7 +4,6 @@ export interface Answered {
   readonly headers: Headers;
   readonly text: string;
   /** The parsed JSON body, untyped because the test knows its shape; `undefined` if it is not JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 }
 

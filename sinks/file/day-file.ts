@@ -112,7 +112,7 @@ export class DayFile {
     let rest = Buffer.alloc(0);
     for (let at = 0; at < this.committedLength;) {
       const piece = Buffer.alloc(Math.min(pieceBytes, this.committedLength - at));
-      // oxlint-disable-next-line no-await-in-loop -- one piece after another: the file may be large
+      // One piece after another, because the file may be large.
       const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
       if (bytesRead === 0) return; // cut short while it was read: its length was checked when it was opened
       at += bytesRead;

@@ -29,7 +29,7 @@ export async function eraseFiles(
     if (signal.aborted) return { kind: 'retry', detail: 'stopped before every file was looked through' };
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
-    // oxlint-disable-next-line no-await-in-loop -- one after another: each changes what the lane remembers
+    // One after another, because each changes what the lane remembers.
     const done = await eraseFile(root, path, length, erased, lane, access);
     if (done === 'missing') missing += 1;
     else count += done;
@@ -138,7 +138,6 @@ async function removeEmpty(place: string, access: FileAccess): Promise<void> {
   let folder = dirname(place);
   for (const _ of ['list', 'pigeonhole']) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- the inner one first
       await access.rmdir(folder);
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;

@@ -69,12 +69,10 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
   async function remove(): Promise<void> {
     for (const version of versions) {
       const query: Record<string, string> = version === undefined ? {} : { versionId: version };
-      // oxlint-disable-next-line no-await-in-loop -- one, rarely two
       const gone = await client.call({ method: 'DELETE', key, query }, signal);
       if (statusOf(gone) === 204 || statusOf(gone) === 200) continue;
       if (version === undefined) failed(gone, 'deleting an object');
       else {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         const hidden = await client.call({ method: 'DELETE', key }, signal);
         if (statusOf(hidden) !== 204) failed(hidden, 'deleting an object');
         else lines.push({ ok: true, text: `an old version of ${key} stays: the key may not delete versions` });

@@ -32,7 +32,6 @@ export async function eraseObjects(
   const work = async (): Promise<void> => {
     for (let object = left.pop(); object !== undefined && failure === undefined; object = left.pop()) {
       if (signal.aborted) failure = { kind: 'retry', detail: 'stopped before every object was checked' };
-      // oxlint-disable-next-line no-await-in-loop -- several of these loops run concurrently
       else {
         const done = await eraseObject(store, object, erased, signal);
         if (done === 'missing') missing += 1;

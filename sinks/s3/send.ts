@@ -41,7 +41,7 @@ export async function writeBatch(
   let failure: Failure | undefined;
   for (const [at, batch] of batches.entries()) {
     if (signal.aborted) break;
-    // oxlint-disable-next-line no-await-in-loop -- in order, so that the written objects are the first ones
+    // In order, so that the written objects are the first ones.
     const stored = await putObject(store, lane, { ...intents[at]!, text: batch.text }, signal);
     if (stored.kind === 'stored') {
       written.push(at);
@@ -89,7 +89,6 @@ export async function recoverBatch(
   for (const intent of pendingOf(lane.memory)) {
     const { partition, number, digest } = intent;
     const key = new ObjectNames(store.config, lane).object(partition, number);
-    // oxlint-disable-next-line no-await-in-loop -- a few, and rarely any after the first that is absent
     const found = await findObject(store, key, signal);
     if (found.kind === 'absent' || (found.kind === 'found' && (found.digest !== digest || !found.isWhole))) {
       absent.push(intent);
@@ -102,7 +101,6 @@ export async function recoverBatch(
       numbers.set(partition, grown(lane, intent));
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- rarely more than one
     const gone = await deleteObject(store, key, signal);
     if (gone.kind !== 'stored') return unsettled(operations, gone);
     const { gaps } = numbersOf(lane.memory, partition);
@@ -151,7 +149,6 @@ async function writeManifests(
   signal: AbortSignal,
 ): Promise<Failure | undefined> {
   for (const [partition, each] of numbers) {
-    // oxlint-disable-next-line no-await-in-loop -- a few, until the first failure
     const stored = await putManifest(store, lane, { partition, numbers: each }, signal);
     if (stored.kind !== 'stored') return stored;
   }

@@ -209,7 +209,6 @@ async function readPosted(
   const tsById = new Map<string, string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each page names the next
     const verdict = await read(method, {
       channel: place.channel,
       ...(place.threadTs !== null && { ts: place.threadTs }),

@@ -145,7 +145,6 @@ function escaped(text: string): string {
 }
 
 function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this removes
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 

@@ -35,7 +35,6 @@ export async function checkSlack(slack: CheckedSlack, signal: AbortSignal): Prom
     ...scopeLines(scopes),
   ];
   for (const channel of channels) {
-    // oxlint-disable-next-line no-await-in-loop -- a few calls, one at a time
     lines.push(await channelLine(slack, channel, scopes, signal));
   }
   return lines;

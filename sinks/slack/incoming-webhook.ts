@@ -33,7 +33,6 @@ export async function sendByWebhook(operations: readonly SlackOperation[], batch
     if (batch.signal.aborted || leftMs <= 0) break;
     if (operation.kind === 'redact' || items.has(operation.itemKey)) continue;
     items.add(operation.itemKey);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const outcome = await post(operation, batch, notes, leftMs);
     outcomes[position] = outcome;
     if (outcome.kind === 'pause') break;

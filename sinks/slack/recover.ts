@@ -18,7 +18,7 @@ export async function recoverOperations(operations: readonly SlackOperation[], b
       outcomes.push({ kind: 'unsent', object: unknownObject });
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- one look-up serves the following operations
+    // One after another, because one look-up serves the following operations.
     const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, batch);
     if (settled !== 'clear') outcomes.push(settled);
     // The intent of a post is committed after the old message was removed, so there is no old message.
@@ -134,17 +134,14 @@ export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): 
   for (const { itemKey, intent } of abandoned) {
     if (!batch.canStart) return;
     if (intent.replaces !== undefined) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
       if ((await removeMessage(intent.replaces, batch)) === null) batch.notes.postIsSettled(itemKey);
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- one at a time
     const posted = await batch.posted(intent.channel, intent.threadTs, intent);
     if (posted.kind !== 'read') continue;
     const ts = posted.tsById.get(intent.id);
     if (ts !== undefined) {
       const { channel } = intent;
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
       const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
       if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') continue;
     }

@@ -78,7 +78,6 @@ async function nameOf(expression: Expression | undefined, view: MappingView, key
 async function mentionsOf(mentions: readonly SlackMention[], view: MappingView, path: string): Promise<string[]> {
   const groups: string[] = [];
   for (const [at, { group, when }] of mentions.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- evaluated in order
     if (await holds(when, view, `${path}[${at}].when`)) groups.push(group);
   }
   return groups;
@@ -88,10 +87,8 @@ async function linksOf(links: readonly SlackLink[], view: MappingView, path: str
   const shown: Link[] = [];
   for (const [at, { label, url, when }] of links.entries()) {
     const origins = literalOrigins(url);
-    // oxlint-disable no-await-in-loop -- evaluated in order
     if (!(await holds(when, view, `${path}[${at}].when`))) continue;
     const address = await url.evaluate(view, `${path}[${at}].url`, (value, key) => linkAddress(value, key, origins));
-    // oxlint-enable no-await-in-loop
     if (address !== undefined) shown.push({ label, url: address });
   }
   return shown;
@@ -100,7 +97,7 @@ async function linksOf(links: readonly SlackLink[], view: MappingView, path: str
 async function entryOf({ messages }: SlackConfig, sink: string, view: MappingView): Promise<number | undefined> {
   for (const [entry, { from, when }] of messages.entries()) {
     if (from !== view.change.list) continue;
-    // oxlint-disable-next-line no-await-in-loop -- the first that holds decides
+    // The first that holds decides.
     if (await holds(when, view, `${sink}.messages[${entry}].when`)) return entry;
   }
   return undefined;
@@ -108,7 +105,7 @@ async function entryOf({ messages }: SlackConfig, sink: string, view: MappingVie
 
 async function channelOf({ routes, channel }: SlackConfig, sink: string, view: MappingView): Promise<string> {
   for (const [index, route] of routes.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that holds decides
+    // The first that holds decides.
     if (await holds(route.when, view, `${sink}.routes[${index}].when`)) return route.channel;
   }
   return channel ?? ''; // an incoming webhook has its own channel

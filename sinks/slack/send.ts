@@ -27,7 +27,6 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
       for (const position of positions) {
         if (stopped || !batch.canStart) return;
         try {
-          // oxlint-disable-next-line no-await-in-loop -- a queue is sequential
           const outcome = await carryOut(operations[position]!, batch);
           outcomes[position] = outcome;
           stopped ||= outcome.kind === 'pause'; // the rest would fail too

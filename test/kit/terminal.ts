@@ -85,11 +85,10 @@ class Screen {
 
   write(text: string): void {
     const whole = this.#rest + text;
-    // oxlint-disable-next-line no-control-regex -- a terminal obeys control characters
+    // A terminal obeys control characters.
     const cut = /\u001b(?:\[[\d;?]*)?$/.exec(whole);
     this.#rest = cut === null ? '' : cut[0];
     const complete = cut === null ? whole : whole.slice(0, cut.index);
-    // oxlint-disable-next-line no-control-regex -- as above
     for (const [, numbers, command, end, printed] of complete.matchAll(
       /\u001b\[([\d;?]*)([A-Za-z])|(\r|\n)|([^\u001b\r\n]+)/g,
     )) {

@@ -121,9 +121,7 @@ describe('an event file', () => {
     const lives = 12;
     for (let n = 1; n <= lives; n += 1) {
       const text = summit.replace('id: summit', `id: summit-${n}`).replace('ACME Summit', `Summit ${n}`);
-      // oxlint-disable-next-line no-await-in-loop -- one life after another
       expect(await diesAt(stage, n, text)).toBe(true);
-      // oxlint-disable-next-line no-await-in-loop
       await applyAll(stage, heir, text);
     }
     const { pigeonholes, sessions } = await made(stage);

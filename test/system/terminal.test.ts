@@ -117,7 +117,6 @@ describe('start on a terminal', () => {
     expect(await main.exited).toBe(0);
     expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
     expect(main.screen.wrapped).toBe(0);
-    // oxlint-disable-next-line no-control-regex -- colours are control sequences
     expect(main.written).not.toMatch(/\u001b\[\d+m/);
     expect(existsSync(join(folder, 'errors.log'))).toBe(true);
     expect(statSync(join(folder, 'pigeonpost.log')).size).toBe(size);
@@ -129,7 +128,6 @@ describe('start on a terminal', () => {
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
     expect(main.screen.text).toMatch(/stopping; a second signal ends the process immediately/);
-    // oxlint-disable-next-line no-control-regex -- a block is redrawn by moving the cursor
     expect(main.written).not.toMatch(/\u001b\[\d*[AHJ]/);
     expect(main.written).not.toContain('"msg"');
   });

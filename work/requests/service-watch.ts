@@ -84,7 +84,6 @@ export class ServiceWatch {
   /** Checks each workspace once. @param ask sends one cheap request, which goes through `sent` like any other */
   async tick(ask: (workspace: string) => Promise<unknown>): Promise<void> {
     for (const [workspace, watched] of this.#workspaces) {
-      // oxlint-disable-next-line no-await-in-loop -- few workspaces, and only an outage takes time
       const isWitnessWanted = await this.#judge(workspace, watched);
       if (!isWitnessWanted || watched.asks) continue;
       watched.asks = true;

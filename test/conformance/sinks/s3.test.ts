@@ -216,7 +216,6 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
     const sink = newSink(keys);
     for (const part of parts) {
       for (let left = part; left.length > 0;) {
-        // oxlint-disable-next-line no-await-in-loop -- in their order
         const sent = await sink.send(left, lane, signal);
         Object.assign(lane.memory, sent.memory);
         const next = left.filter((__, at) => sent.outcomes[at]!.kind === 'unsent');
@@ -380,7 +379,6 @@ describe('objects of the s3 sink', () => {
     const lane = laneOf();
     const sink = newSink();
     for (const part of [story.slice(0, 10), story.slice(10)]) {
-      // oxlint-disable-next-line no-await-in-loop -- in their order
       Object.assign(lane.memory, (await sink.send(await operationsFor(sink, part), lane, signal)).memory);
     }
     const erased: ErasedItems = { keys: new Map([['questions', new Set(['k0'])]]), questions: new Set() };
