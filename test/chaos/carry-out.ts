@@ -10,6 +10,8 @@ import { setWorkerClock, type Stage } from './stage.js';
 /** Delay of the slow receiver for each change, in ms. */
 const slowMs = 40;
 const always = 1_000_000_000;
+/** Leaves room for three reads while a list is short. */
+const betweenReadsMs = 700;
 
 /** Answer of a receiver by mode; `refuse` has none. */
 const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
@@ -67,7 +69,11 @@ async function carryOutOne(deed: Deed, stage: Stage, happened: Happened): Promis
       setWorkerClock(stage.folder, deed.aheadMs);
       return;
     case 'short':
-      return await fail(await shortRules(deed, sandboxUrl), deed.forMs, { sandboxUrl, happened });
+      await Promise.all([
+        fail(await shortRules(deed, sandboxUrl), deed.forMs, { sandboxUrl, happened }),
+        readAgain(deed.times, stage),
+      ]);
+      return;
     case 'faults':
       return await fail(deed.rules, deed.forMs, { sandboxUrl, happened });
     case 'quota':
@@ -111,6 +117,14 @@ async function shortRules({ list, pigeonhole, show, times }: ShortAnswers, sandb
   const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
   const { id } = pigeonholes[pigeonhole % pigeonholes.length]!;
   return [{ kind: 'shortList', list, pigeonhole: id, show, next: times, hasCursor: false, filtered: false }];
+}
+
+/** Requests complete reads one after another, so that a list is read as often as it is short. */
+async function readAgain(times: number, stage: Stage): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await askFor('sweep', stage);
+    await pause(betweenReadsMs);
+  }
 }
 
 async function kill(victim: Victim, restartAfterMs: number, stage: Stage): Promise<void> {
