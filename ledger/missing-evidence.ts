@@ -1,18 +1,18 @@
 import type { Direction } from './walk.js';
 
-/** The first and last values of a page of a whole walk: they prove what is not between them. */
+/** The first and last values of a page of a complete walk. They prove that an item between them is absent. */
 export interface PageBounds {
   readonly firstValue: number | null;
   readonly lastValue: number | null;
-  /** The page has the maximum number of rows: only the service's word says that nothing follows it. */
+  /** The page has the maximum number of rows, so only the service's own statement says that nothing follows it. */
   readonly isFull: boolean;
 }
 
 /**
- * Whether an item would have had to stand on one of these pages between items that did, or before the first page's
- * or behind the last page's: one answer showed its place, and it was not there. At the seam of two pages it may have
- * slipped from one to the other while they were read. Only for a list in ascending order of immutable ids. Pure.
- * @param pages all of a walk, in order
+ * Whether one response showed the position an item would have, without the item: between two items of one page,
+ * before the first page, or after the last. A gap between two pages proves nothing, because the item may have moved
+ * from one page to the other between the two requests. Valid only for a list in ascending order of immutable ids. Pure.
+ * @param pages all pages of a walk, in order
  */
 export function lacksBetweenNeighbours(
   value: number,
@@ -28,41 +28,44 @@ export function lacksBetweenNeighbours(
 }
 
 export interface Evidence {
-  /** One answer, asked for without a cursor and without a filter, held the whole list, and had room for more. */
+  /** One response, requested without cursor or filter, contained the whole list and had room for more rows. */
   readonly wholeInOne: boolean;
-  /** Whole walks that lacked it between its neighbours (`lacksBetweenNeighbours`). */
+  /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;
-  /** Milliseconds over which walks have shown one sequence of pages, all without it. */
+  /** Milliseconds over which walks have shown the same sequence of pages, always without the item. */
   readonly unmovedForMs: number;
 }
 
-/** The design's rules for a walk: one whole answer, two walks in order, or two identical ones far enough apart. Pure. */
+/**
+ * Whether the evidence proves an absence. One of three is enough: one response with the whole list, two walks that
+ * lacked the item between its neighbours, or the same pages for at least `settleMs`. Pure.
+ */
 export function isProvedMissing({ wholeInOne, walks, unmovedForMs }: Evidence, settleMs: number): boolean {
   return wholeInOne || walks >= 2 || unmovedForMs >= settleMs;
 }
 
 export interface DeletionLimits {
   readonly settleMs: number;
-  /** Between two answers that both show much less than before. */
+  /** Minimum milliseconds between two responses that must agree before a large loss counts. */
   readonly confirmMs: number;
-  /** Deletions above both are held. Share: 0 to 1, of the items of a list. */
+  /** Deletions are held if they exceed both limits. The share is from 0 to 1, of the items of a list. */
   readonly holdAbove: { readonly share: number; readonly items: number };
 }
 
 /** Limits as they apply to one stream at one moment. */
 export interface StreamDeletionLimits extends DeletionLimits {
-  /** The list holds questions and its session runs: a withdrawn question has to disappear with the next poll. */
+  /** The list contains questions and its session is live, so a withdrawn question must disappear at the next poll. */
   readonly isLiveQuestions: boolean;
 }
 
-/** More than this share of a stream's items at once is much. */
+/** Up to this share of a stream's items, a loss counts as small and needs no waiting time. */
 const fewShare = 0.03;
 
 /**
- * Returns how long after the first answer that lacked them a second, separate one has to be requested before items
- * count as deleted: one answer can be a glitch. 0: the second may follow immediately. Pure.
- * @param lost items that are proved to be missing now
- * @param ofItems that the stream had
+ * Returns the minimum time between the first response that lacked the items and a second, separate one that confirms
+ * it, because a single response can be wrong. 0 means that the second may follow immediately. Pure.
+ * @param lost number of items now proved missing
+ * @param ofItems number of items the stream had
  */
 export function confirmAfterMs(
   { confirmMs, isLiveQuestions }: Pick<StreamDeletionLimits, 'confirmMs' | 'isLiveQuestions'>,
@@ -74,9 +77,9 @@ export function confirmAfterMs(
 }
 
 /**
- * Whether so many deletions wait for a person.
- * @param items that are missing, those of the present hour included
- * @param ofItems that the list had
+ * Whether the deletions are held until an operator confirms them.
+ * @param items number of missing items, including those of the current hour
+ * @param ofItems number of items the list had
  */
 export function isHeld({ holdAbove }: DeletionLimits, items: number, ofItems: number): boolean {
   return items > holdAbove.items && items > holdAbove.share * ofItems;

@@ -3,13 +3,13 @@ import type { Ledger } from './ledger.js';
 import type { StreamLease } from './streams.js';
 import type { PageSummary } from './walk.js';
 
-/** A page of a sweep, as it is remembered: what it showed, and what would be the same page again. */
+/** A page of a sweep: the items it showed, and the digest by which the same page is recognized later. */
 export interface SweptPage {
-  /** From 0. */
+  /** Position in the sweep, counted from 0. */
   readonly ordinal: number;
-  /** That it was asked for with; null: the first. */
+  /** Cursor the page was requested with; null for the first page. */
   readonly cursor: string | null;
-  /** Keyed hash of the reading rules and the items as they came. Cursors are no part of it: they may differ each time. */
+  /** Keyed hash of the reading rules and the items as received. It leaves cursors out: they can differ every time. */
   readonly digest: Buffer;
   readonly keys: readonly string[];
   readonly summary: PageSummary;
@@ -36,7 +36,7 @@ export interface KnownPage {
   readonly summary: PageSummary;
 }
 
-/** The pages of a stream that can be recognized by their digest, from an ordinal on; by ordinal. */
+/** Returns up to `most` stored pages that have a digest, from the ordinal `from` onwards, by ordinal. */
 export async function knownPages(
   ledger: Ledger,
   lease: StreamLease,
@@ -72,8 +72,8 @@ export async function knownPages(
 }
 
 /**
- * Whether a page is the one that is stored still: then its keys are those that were seen. Its cursor is remembered as
- * this walk had it, so that `walksInCircle` compares the walk with nothing but itself.
+ * Whether the stored page at this ordinal has the same digest. If so, its stored keys are the keys this walk has seen.
+ * Also stores the cursor this walk used, so that `walksInCircle` compares the walk only with itself.
  */
 export async function isKnownPage(
   tx: Queryable,
@@ -95,14 +95,15 @@ export async function isKnownPage(
   return known !== undefined;
 }
 
-/** A page of rows that may be identical is shown at most this often in a walk. */
+/** Maximum number of equal pages in one walk if their rows may all be identical. */
 export const maxEqualPages = 100;
 
 /**
- * Whether the sweep in progress goes round in a circle: it has used its next cursor before, or has been shown the same
- * page three times. Cursors may differ on every request, so they alone do not reveal a circle. Two equal pages are no
- * circle, because rows can move to a later page while they are read. In a list without ids, a page whose rows have one
- * instant may be repeated more often: all its rows may be identical, as anonymous votes of one second are.
+ * Whether the sweep in progress is in a loop: it has used its next cursor before, or has received the same page three
+ * times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are not a
+ * loop, because rows can move to a later page during the sweep. A page without values, or a page of a list without ids
+ * whose rows share one instant, may repeat up to `maxEqualPages` times: its rows can all be identical, for example
+ * anonymous votes cast in the same second.
  */
 export async function walksInCircle(
   ledger: Ledger,
@@ -120,7 +121,10 @@ export async function walksInCircle(
   return rows.length > 0;
 }
 
-/** @param digest null: its rows are not certain to be what it shows */
+/**
+ * Stores a page, or replaces the stored page with the same ordinal.
+ * @param digest null if the stored rows may differ from what the page showed: then the page is compared again
+ */
 export async function savePage(
   tx: Queryable,
   lease: StreamLease,
@@ -154,9 +158,9 @@ export async function savePage(
 }
 
 /**
- * Rows were written that stand on pages remembered as they were before: these have to be compared again, even when
- * the service shows once more what they showed then.
- * @param range of the values of what was written; null: not known, so any page may be meant
+ * Clears the digests of stored pages that may contain rows written since. These pages must be compared row by row
+ * again, even if the service returns exactly what it returned before.
+ * @param range lowest and highest value of the written rows; null if unknown, which clears the digest of every page
  */
 export async function forgetDigests(
   tx: Queryable,
