@@ -30,7 +30,7 @@ export async function eraseFiles(
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
     // One after another, because each changes what the lane remembers.
-    const done = await eraseFile(root, path, length, erased, lane, access);
+    const done = await eraseFile({ root, path, length }, erased, lane, access);
     if (done === 'missing') missing += 1;
     else count += done;
   }
@@ -43,10 +43,16 @@ function concerns(path: string, { keys, questions }: ErasedItems): boolean {
   return keys.has(list) || questions.size > 0;
 }
 
+/** A file of a lane, with the committed length in bytes. Bytes beyond it do not count. */
+interface CommittedFile {
+  readonly root: string;
+  /** Relative to the root. */
+  readonly path: string;
+  readonly length: number;
+}
+
 async function eraseFile(
-  root: string,
-  path: string,
-  length: number,
+  { root, path, length }: CommittedFile,
   erased: ErasedItems,
   lane: Lane,
   access: FileAccess,

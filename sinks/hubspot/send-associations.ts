@@ -21,14 +21,13 @@ export async function sendAssociations(pairs: readonly Pair[], objectType: strin
   });
   await link(
     parting,
-    objectType,
-    'batch/archive',
+    {
+      objectType,
+      call: 'batch/archive',
+      contactOf: ({ step }) => step.contactId!,
+      toInput: (id, contactId) => ({ from: { id }, to: [{ id: contactId }] }),
+    },
     sending,
-    ({ step }) => step.contactId!,
-    (id, contactId) => ({
-      from: { id },
-      to: [{ id: contactId }],
-    }),
   );
   for (const { task, step } of parting.filter(({ task, step }) => task.isOpen(step.record))) {
     const { contactId: _, ...rest } = task.has(step.record);
@@ -37,27 +36,31 @@ export async function sendAssociations(pairs: readonly Pair[], objectType: strin
   const joining = belonging.filter(({ task, step }) => task.isOpen(step.record) && contactOf.get(step) != null);
   await link(
     joining,
-    objectType,
-    'batch/associate/default',
+    {
+      objectType,
+      call: 'batch/associate/default',
+      contactOf: ({ step }) => contactOf.get(step)!,
+      toInput: (id, contactId) => ({ from: { id }, to: { id: contactId } }),
+    },
     sending,
-    ({ step }) => contactOf.get(step)!,
-    (id, contactId) => ({
-      from: { id },
-      to: { id: contactId },
-    }),
   );
   for (const { task, step } of joining.filter(({ task, step }) => task.isOpen(step.record))) {
     task.made(step.record, { ...task.has(step.record), contactId: contactOf.get(step) });
   }
 }
 
+/** A change of associations: HubSpot's batch call, the contact of each record, and the form of one input. */
+interface AssociationChange {
+  readonly objectType: string;
+  readonly call: 'batch/archive' | 'batch/associate/default';
+  readonly contactOf: (pair: Pair) => string;
+  readonly toInput: (id: string, contactId: string) => object;
+}
+
 async function link(
   pairs: readonly Pair[],
-  objectType: string,
-  call: string,
+  { objectType, call, contactOf, toInput }: AssociationChange,
   sending: Sending,
-  contactOf: (pair: Pair) => string,
-  toInput: (id: string, contactId: string) => object,
 ): Promise<void> {
   for (let from = 0; from < pairs.length; from += 100) await linkChunk(pairs.slice(from, from + 100));
 
