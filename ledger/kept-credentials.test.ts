@@ -64,6 +64,6 @@ describe.each(kinds)('a credential that changes with use on %s', (kind) => {
       fingerprint: (text: string) => ledger.hash.fingerprint(text),
       sealingKey: () => foreign.sealingKey(),
     });
-    await expect(keptCredentials({ db: ledger.db, hash }).read(another)).rejects.toThrow();
+    await expect(keptCredentials({ ...ledger, hash }).read(another)).rejects.toThrow();
   });
 });

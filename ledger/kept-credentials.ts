@@ -22,7 +22,7 @@ const tagBytes = 16;
  * time, because a process may end while it has one, and the version keeps a process whose claim has run out from
  * overwriting what another has stored meanwhile.
  */
-export function keptCredentials({ db, hash }: Pick<Ledger, 'db' | 'hash'>) {
+export function keptCredentials({ db, hash, clock }: Pick<Ledger, 'db' | 'hash' | 'clock'>) {
   const key = hash.sealingKey();
   const owner = randomUUID();
   const nameOf = (configured: string): string => hash.fingerprint(configured);
@@ -31,6 +31,7 @@ export function keptCredentials({ db, hash }: Pick<Ledger, 'db' | 'hash'>) {
     text: sealed === null ? null : open(key, name, Buffer.from(sealed)),
   });
   return {
+    nowMs: (): number => clock.nowMs(),
     /** @returns undefined if nothing was claimed with the configured credentials yet */
     async read(configured: string): Promise<KeptCredential | undefined> {
       const name = nameOf(configured);

@@ -263,6 +263,8 @@ export interface SinkEnvironment {
  * configured.
  */
 export interface KeptCredentials {
+  /** The clock of the storage, which all processes share: Unix time in ms. */
+  nowMs(): number;
   /** @returns undefined if nothing was ever claimed; `text` is null if nothing is stored yet */
   read(configured: string): Promise<KeptCredential | undefined>;
   /**

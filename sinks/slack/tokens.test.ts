@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(slack.workspace.misuses).toEqual([]);
 });
 
-function apiOf() {
+function apiOf(aheadMs = 0) {
   const rest = new RestClient({
     url: new URL(slack.url),
     network: { allowHosts: [] },
@@ -31,16 +31,16 @@ function apiOf() {
     connections: 4,
     requestTimeoutMs: 5000,
     requestIdHeaders: ['x-slack-req-id'],
-    now: () => nowMs,
+    now: () => nowMs + aheadMs,
   });
   closing.push(() => rest.close());
-  return { baseUrl: `${slack.url}/api`, rest, wallNow: () => nowMs };
+  return { baseUrl: `${slack.url}/api`, rest, wallNow: () => nowMs + aheadMs };
 }
 
-/** One more process on the same ledger. */
-function process(secret = clientSecret): RotatingTokens {
+/** One more process on the same ledger. @param aheadMs how far its own clock is ahead */
+function process(secret = clientSecret, aheadMs = 0): RotatingTokens {
   const rotation = { clientId, clientSecret: new Secret(secret), refreshToken: new Secret(refreshToken) };
-  return new RotatingTokens(apiOf(), rotation, kept.open());
+  return new RotatingTokens(apiOf(aheadMs), rotation, kept.open());
 }
 
 async function authorizes(tokens: TokenSource): Promise<string> {
@@ -61,6 +61,16 @@ describe('the tokens of a Slack app with token rotation', () => {
     }
     expect(exchanges()).toBe(1 + 48 / 8);
     expect(slack.workspace.rotation!.live.length).toBeLessThanOrEqual(2);
+  });
+
+  it.each([-20, 20])('are exchanged at the right time by a process whose clock is %i hours ahead', async (hours) => {
+    const processes = [process(clientSecret, hours * hourMs), process()];
+    expect(await authorizes(processes[0]!)).toBe('ok');
+    for (let hour = 0; hour < 48; hour += 1) {
+      for (const tokens of processes) expect(await authorizes(tokens)).toBe('ok');
+      nowMs += hourMs;
+    }
+    expect(exchanges()).toBe(48 / 8);
   });
 
   it('are exchanged three times in two hours if Slack issues them for one hour', async () => {

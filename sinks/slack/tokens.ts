@@ -161,7 +161,7 @@ export class RotatingTokens implements TokenSource {
   }
 
   #leftMs(): number {
-    return this.#known === undefined ? 0 : this.#known.grant.expiresAtMs - this.#api.wallNow();
+    return this.#known === undefined ? 0 : this.#known.grant.expiresAtMs - this.#nowMs();
   }
 
   #isDue(): boolean {
@@ -170,8 +170,7 @@ export class RotatingTokens implements TokenSource {
   }
 
   async #renew(isRefused: boolean): Promise<void> {
-    const now = this.#api.wallNow();
-    if (this.#failed !== undefined && now < this.#failed.untilMs && !isRefused) return;
+    if (this.#failed !== undefined && this.#nowMs() < this.#failed.untilMs && !isRefused) return;
     this.#renewing ??= this.#renewOnce(isRefused).finally(() => (this.#renewing = undefined));
     await this.#renewing;
   }
@@ -245,11 +244,16 @@ export class RotatingTokens implements TokenSource {
       };
     }
     const lifetimeMs = seconds * 1000;
-    return { grant: { accessToken, refreshToken: next, expiresAtMs: this.#api.wallNow() + lifetimeMs, lifetimeMs } };
+    return { grant: { accessToken, refreshToken: next, expiresAtMs: this.#nowMs() + lifetimeMs, lifetimeMs } };
   }
 
   #fail(verdict: Exclude<Verdict, { kind: 'ok' }>, forMs: number): void {
-    this.#failed = { verdict, untilMs: this.#api.wallNow() + forMs };
+    this.#failed = { verdict, untilMs: this.#nowMs() + forMs };
+  }
+
+  /** Returns the time by the ledger's clock: a process whose own clock is wrong must not misjudge a shared expiry. */
+  #nowMs(): number {
+    return this.#kept?.nowMs() ?? this.#api.wallNow();
   }
 
   /** Key in the ledger: the configured refresh token. Another one in the configuration starts a new chain. */

@@ -19,6 +19,7 @@ export class KeptInMemory {
     this.#openers += 1;
     const by = this.#openers;
     return {
+      nowMs: this.now,
       read: async (name): Promise<KeptCredential | undefined> => this.#rows.get(name),
       claim: async (name, forMs) => {
         const row = this.#rows.get(name) ?? { version: 0, text: null };
