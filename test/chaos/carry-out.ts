@@ -119,7 +119,7 @@ async function shortRules({ list, pigeonhole, show, times }: ShortAnswers, sandb
   return [{ kind: 'shortList', list, pigeonhole: id, show, next: times, hasCursor: false, filtered: false }];
 }
 
-/** Requests complete reads one after another, so that a list is read as often as it is short. */
+/** Requests complete reads one after another, so that a list can be short in each of them. */
 async function readAgain(times: number, stage: Stage): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await askFor('sweep', stage);
