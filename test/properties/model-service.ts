@@ -43,8 +43,9 @@ export class ModelService implements PigeonholeClient {
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
   #lastInstant = 0;
-  /** Streams that have been shown short once. */
-  readonly #shownShort = new Set<string>();
+  /** Moment at which each stream was shown short first. */
+  readonly #shownShort = new Map<string, number>();
+  #moment = 0;
 
   constructor(readonly world: ModelWorld) {}
 
@@ -52,6 +53,11 @@ export class ModelService implements PigeonholeClient {
   plan(occasions: readonly Occasion[]): void {
     this.#occasions = [...occasions];
     this.#requestsBefore = this.requests;
+  }
+
+  /** Two answers before and after this call are far enough apart to confirm each other. */
+  timePassed(): void {
+    this.#moment += 1;
   }
 
   /** Planned events that have not happened. */
@@ -176,15 +182,16 @@ export class ModelService implements PigeonholeClient {
   }
 
   /**
-   * Once for each stream: two such answers say the same of what is gone as two right ones. Not of lists whose items move:
-   * what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
+   * At one moment for each stream: two such answers with time between them say the same of what is gone as two right
+   * ones. Only once of the live list of questions, where single absences are confirmed at once. Not of lists whose items
+   * move: what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
    */
   #mayBeShort(list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): boolean {
     if (list.list === 'answers' || list.list === 'answer_ratings') return false;
     const stream = `${list.pigeonholeId} ${list.list} ${'sessionId' in list ? list.sessionId : 0}`;
-    const isFirst = !this.#shownShort.has(stream);
-    this.#shownShort.add(stream);
-    return isFirst;
+    const moment = this.#shownShort.get(stream);
+    if (moment === undefined) this.#shownShort.set(stream, this.#moment);
+    return moment === undefined || (moment === this.#moment && list.list !== 'qna-questions');
   }
 
   #ordered(

@@ -42,6 +42,10 @@ export interface Disturbances {
   refused: number;
   /** Answers that were short, empty or not filtered. */
   misshown: number;
+  /** Machines that were paused while another turn was taken. */
+  paused: number;
+  /** Jumps of the wall clock during a turn. */
+  clockJumps: number;
 }
 
 const minute = 60_000;
@@ -91,6 +95,8 @@ class Life {
     overtaken: 0,
     refused: 0,
     misshown: 0,
+    paused: 0,
+    clockJumps: 0,
   };
 
   constructor(
@@ -109,11 +115,11 @@ class Life {
 
   async take(step: Step): Promise<void> {
     const from = this.#world.tick;
-    await passTime(this.store, step.passMs);
+    await this.#passTime(step.passMs);
     for (const mutation of step.before) mutate(this.#world, mutation);
     await this.scene.discover();
     const pigeonholeId = this.#world.shape.pigeonholeIds[step.where % this.#world.shape.pigeonholeIds.length]!;
-    await withWallClock(step.clockAheadMs, () => this.#takeTurn(pigeonholeId, step));
+    await withWallClock(step.clockAheadMs, (jump) => this.#takeTurn(pigeonholeId, step, jump));
     // What was to happen between requests that were not made happens all the same.
     const rest = step.during.filter((each) => this.service.left.some(({ of }) => of === each));
     this.#disturbed.changedBetweenRequests += step.during.length - rest.length;
@@ -122,7 +128,7 @@ class Life {
     await this.#hear(from);
   }
 
-  async #takeTurn(pigeonholeId: number, step: Step): Promise<void> {
+  async #takeTurn(pigeonholeId: number, step: Step, jump: (byMs: number) => void): Promise<void> {
     const { end } = step;
     const cancelled = new AbortController();
     const stopping = new AbortController();
@@ -141,6 +147,13 @@ class Life {
       })),
       ...step.faults.map(({ request, fault }) => ({ request, happen: () => this.#mayFail(fault) })),
       ...step.glitches.map(({ request, glitch }) => ({ request, happen: () => this.#mayMisshow(glitch) })),
+      ...step.clockJumps.map(({ request, byMs }) => ({
+        request,
+        happen: () => {
+          this.#disturbed.clockJumps += 1;
+          jump(byMs);
+        },
+      })),
     ];
     if (end.kind !== 'well' && end.kind !== 'dies') {
       const happen = (): ReturnType<Occasion['happen']> => {
@@ -155,6 +168,7 @@ class Life {
     if (end.kind === 'overtaken') {
       const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
       if (isHeld) {
+        await this.#pause(end.pausedMs);
         for (const mutation of end.meanwhile) mutate(this.#world, mutation);
         await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.deps.stopping });
       }
@@ -162,6 +176,19 @@ class Life {
     }
     await first;
     await this.#untilIdle();
+  }
+
+  async #passTime(ms: number): Promise<void> {
+    await passTime(this.store, ms);
+    if (ms > 0) this.service.timePassed();
+  }
+
+  /** Time passes for the ledger and for nobody else: a process of this machine would notice only by asking the ledger. */
+  async #pause(ms: number): Promise<void> {
+    if (ms === 0) return;
+    this.#disturbed.paused += 1;
+    await this.store.alone((db) => passTime(db, ms));
+    this.service.timePassed();
   }
 
   #mayFail(fault: Fault): Fault | undefined {
@@ -223,7 +250,7 @@ class Life {
   async quiet(): Promise<void> {
     this.service.plan([]);
     for (const ms of quietTime) {
-      await passTime(this.store, ms);
+      await this.#passTime(ms);
       await this.#sweepAll();
     }
     const { lost, kept } = this.#judge.differences(await ledgerItems(this.store), this.#lists);
@@ -246,7 +273,7 @@ class Life {
       const left = unwalked(this.#world, this.#lists, this.service.answered.slice(begin));
       if (left.length === 0) return;
       if (polls === maxPolls - 1) this.#judge.faults.lost.push(...left.map((stream) => `${stream} is not swept`));
-      await passTime(this.store, polls < shortPolls ? pollMs : longPollMs);
+      await this.#passTime(polls < shortPolls ? pollMs : longPollMs);
     }
   }
 

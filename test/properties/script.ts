@@ -14,8 +14,16 @@ export type TurnEnd =
   | { readonly kind: 'cancelled'; readonly at: number }
   /** Its process is stopped at its n-th request: it ends between two pages. */
   | { readonly kind: 'stopped'; readonly at: number }
-  /** The answer to its n-th request comes after further changes and another turn, which takes its leases. */
-  | { readonly kind: 'overtaken'; readonly at: number; readonly meanwhile: readonly Mutation[] };
+  /**
+   * The answer to its n-th request comes after further changes and another turn, which takes its leases. Where
+   * `pausedMs` is not 0, its machine was paused for so long: its monotonic clock did not count the pause.
+   */
+  | {
+      readonly kind: 'overtaken';
+      readonly at: number;
+      readonly pausedMs: number;
+      readonly meanwhile: readonly Mutation[];
+    };
 
 /** A turn over a pigeonhole, and what happens before and while it is taken. */
 export interface Step {
@@ -29,6 +37,8 @@ export interface Step {
   readonly end: TurnEnd;
   /** Time by which the wall clock of the cycle's process is ahead. */
   readonly clockAheadMs: number;
+  /** Jumps of that wall clock during the cycle. */
+  readonly clockJumps: readonly { readonly request: number; readonly byMs: number }[];
 }
 
 /** One life of a service and of its reader, before it gets quiet. */
@@ -119,10 +129,11 @@ function touchOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
 function turnEndOf(touch: fc.Arbitrary<Mutation>): fc.Arbitrary<TurnEnd> {
   const at = fc.integer({ min: 1, max: 12 });
   const meanwhile = fc.array(touch, { minLength: 1, maxLength: 6, size: 'max' });
+  const pausedMs = fc.constantFrom(0, 10 * second, minute, 31 * minute);
   return fc.oneof(
     { weight: 5, arbitrary: fc.constant({ kind: 'well' as const }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('dies' as const), at: fc.integer({ min: 1, max: 150 }) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('overtaken' as const), at, meanwhile }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('overtaken' as const), at, pausedMs, meanwhile }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancelled' as const), at }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('stopped' as const), at }) },
   );
@@ -155,6 +166,16 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
     clockAheadMs: fc.oneof(
       { weight: 3, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.constantFrom(hour, -hour, 40 * second, -40 * second) },
+    ),
+    clockJumps: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      {
+        weight: 1,
+        arbitrary: fc.array(
+          fc.record({ request, byMs: fc.constantFrom(hour, -hour, 40 * second, -40 * second, 2 * second) }),
+          { minLength: 1, maxLength: 2 },
+        ),
+      },
     ),
   });
 }

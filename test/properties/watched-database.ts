@@ -4,11 +4,15 @@ import type { Database, Queryable } from '../../ledger/drivers/database.js';
 export interface WatchedDatabase extends Database {
   /** Resolves when no statement and no transaction has been running for a moment. */
   untilIdle(): Promise<void>;
+  /** Runs `work` while nothing else runs: statements and transactions that come in the meantime wait for its end. */
+  alone(work: (db: Database) => Promise<void>): Promise<void>;
 }
 
 export function watched(db: Database): WatchedDatabase {
   let underWay = 0;
+  let held: Promise<void> | undefined;
   const watch = async <T>(work: () => Promise<T>): Promise<T> => {
+    while (held !== undefined) await held;
     underWay += 1;
     try {
       return await work();
@@ -31,6 +35,19 @@ export function watched(db: Database): WatchedDatabase {
       for (let calm = 0; calm < 3; calm += 1) {
         await new Promise(setImmediate);
         if (underWay > 0) calm = -1;
+      }
+    },
+    async alone(work) {
+      let release = (): void => undefined;
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      try {
+        while (underWay > 0) await new Promise(setImmediate);
+        await work(db);
+      } finally {
+        held = undefined;
+        release();
       }
     },
   };
