@@ -129,7 +129,7 @@ describe('the model of the service', () => {
     }
   });
 
-  it('shows a list empty or half once, and the votes of all sessions where it ignores a filter', async () => {
+  it('shows a list empty or half for a few seconds, and the votes of all sessions where it ignores a filter', async () => {
     const { world, service } = open({ perPage: 5 });
     insert(world, 'sessions', 2);
     insert(world, 'attendees', 4);
@@ -142,8 +142,24 @@ describe('the model of the service', () => {
     };
     const plain = (await service.page(votes)).items.length;
     expect(await shown(votes, 'filters ignored')).toBeGreaterThan(plain);
-    expect([await shown(attendees, 'short'), await shown(attendees, 'empty')]).toEqual([2, 4]);
-    expect([await shown(votes, 'empty'), await shown(votes, 'empty')]).toEqual([0, plain]);
+    expect([await shown(attendees, 'short'), await shown(attendees, 'empty')]).toEqual([2, 0]);
+    expect(await shown(votes, 'empty')).toBe(0);
+    service.pass(12_000);
+    expect(await shown(votes, 'empty')).toBe(0);
+    service.pass(1000);
+    expect([await shown(attendees, 'short'), await shown(votes, 'empty')]).toEqual([4, plain]);
+  });
+
+  it('shows the live list of questions empty only once', async () => {
+    const { world, service } = open({ perPage: 5 });
+    insert(world, 'sessions', 1);
+    insert(world, 'attendees', 1);
+    insert(world, 'qna-questions', 3, { session: 0 });
+    const lengthShown = async (): Promise<number> => {
+      service.plan([{ request: 1, happen: () => 'empty' }]);
+      return (await service.page({ list: 'qna-questions', pigeonholeId: 101 })).items.length;
+    };
+    expect([await lengthShown(), await lengthShown()]).toEqual([0, 3]);
   });
 
   it('has the same digest for the same page alone', async () => {

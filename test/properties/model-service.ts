@@ -43,9 +43,9 @@ export class ModelService implements PigeonholeClient {
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
   #lastInstant = 0;
-  /** Moment at which each stream was shown short first. */
+  /** When each stream was first shown short, in milliseconds that passed since the beginning. */
   readonly #shownShort = new Map<string, number>();
-  #moment = 0;
+  #passedMs = 0;
 
   constructor(readonly world: ModelWorld) {}
 
@@ -55,9 +55,9 @@ export class ModelService implements PigeonholeClient {
     this.#requestsBefore = this.requests;
   }
 
-  /** Two answers before and after this call are far enough apart to confirm each other. */
-  timePassed(): void {
-    this.#moment += 1;
+  /** Tells the service that time passes, which a real clock here does not show. */
+  pass(ms: number): void {
+    this.#passedMs += ms;
   }
 
   /** Planned events that have not happened. */
@@ -182,16 +182,16 @@ export class ModelService implements PigeonholeClient {
   }
 
   /**
-   * At one moment for each stream: two such answers with time between them say the same of what is gone as two right
-   * ones. Only once of the live list of questions, where single absences are confirmed at once. Not of lists whose items
-   * move: what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
+   * For less than `deletions.confirm` of each stream: two such answers further apart say the same of what is gone as two
+   * right ones. Only once of the live list of questions, where single absences are confirmed at once. Not of lists whose
+   * items move: what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
    */
   #mayBeShort(list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): boolean {
     if (list.list === 'answers' || list.list === 'answer_ratings') return false;
     const stream = `${list.pigeonholeId} ${list.list} ${'sessionId' in list ? list.sessionId : 0}`;
-    const moment = this.#shownShort.get(stream);
-    if (moment === undefined) this.#shownShort.set(stream, this.#moment);
-    return moment === undefined || (moment === this.#moment && list.list !== 'qna-questions');
+    const since = this.#shownShort.get(stream);
+    if (since === undefined) this.#shownShort.set(stream, this.#passedMs);
+    return since === undefined || (list.list !== 'qna-questions' && this.#passedMs - since < confirmableMs);
   }
 
   #ordered(
@@ -216,6 +216,9 @@ export class ModelService implements PigeonholeClient {
     return encode(`${place}${issued}`);
   }
 }
+
+/** Below the default of `deletions.confirm` (30 s) by more than the real time that a run takes between two answers. */
+const confirmableMs = 13_000;
 
 function refuseAborted(call: Call, signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortedError(call);

@@ -146,7 +146,12 @@ class Life {
         of: each,
       })),
       ...step.faults.map(({ request, fault }) => ({ request, happen: () => this.#mayFail(fault) })),
-      ...step.glitches.map(({ request, glitch }) => ({ request, happen: () => this.#mayMisshow(glitch) })),
+      ...step.glitches.flatMap(({ request, glitch, times }) =>
+        Array.from({ length: times }, (_, index) => ({
+          request: request + index,
+          happen: () => this.#mayMisshow(glitch),
+        })),
+      ),
       ...step.clockJumps.map(({ request, byMs }) => ({
         request,
         happen: () => {
@@ -180,7 +185,7 @@ class Life {
 
   async #passTime(ms: number): Promise<void> {
     await passTime(this.store, ms);
-    if (ms > 0) this.service.timePassed();
+    this.service.pass(ms);
   }
 
   /** Time passes for the ledger and for nobody else: a process of this machine would notice only by asking the ledger. */
@@ -188,7 +193,7 @@ class Life {
     if (ms === 0) return;
     this.#disturbed.paused += 1;
     await this.store.alone((db) => passTime(db, ms));
-    this.service.timePassed();
+    this.service.pass(ms);
   }
 
   #mayFail(fault: Fault): Fault | undefined {

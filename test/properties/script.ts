@@ -33,7 +33,8 @@ export interface Step {
   /** Counted in requests of the turn. */
   readonly during: readonly { readonly request: number; readonly mutation: Mutation }[];
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
-  readonly glitches: readonly { readonly request: number; readonly glitch: Glitch }[];
+  /** From a request on, for so many requests. */
+  readonly glitches: readonly { readonly request: number; readonly glitch: Glitch; readonly times: number }[];
   readonly end: TurnEnd;
   /** Time by which the wall clock of the cycle's process is ahead. */
   readonly clockAheadMs: number;
@@ -159,7 +160,10 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
       { weight: 2, arbitrary: fc.constant([]) },
       {
         weight: 1,
-        arbitrary: fc.array(fc.record({ request, glitch: fc.constantFrom(...glitches) }), { maxLength: 3 }),
+        arbitrary: fc.array(
+          fc.record({ request, glitch: fc.constantFrom(...glitches), times: fc.constantFrom(1, 1, 20) }),
+          { maxLength: 3 },
+        ),
       },
     ),
     end: turnEndOf(touch),
