@@ -43,7 +43,7 @@ export class ModelService implements PigeonholeClient {
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
   #lastInstant = 0;
-  /** When each stream was first shown short, in milliseconds that passed since the beginning. */
+  /** Milliseconds after the beginning at which each stream was first shown short. */
   readonly #shownShort = new Map<string, number>();
   #passedMs = 0;
 

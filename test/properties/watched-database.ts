@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../../ledger/drivers/database.js';
 export interface WatchedDatabase extends Database {
   /** Resolves when no statement and no transaction has been running for a moment. */
   untilIdle(): Promise<void>;
-  /** Runs `work` while nothing else runs: statements and transactions that come in the meantime wait for its end. */
+  /** Runs `work` while nothing else runs: statements and transactions that begin later wait for its end. */
   alone(work: (db: Database) => Promise<void>): Promise<void>;
 }
 
