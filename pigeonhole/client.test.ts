@@ -42,6 +42,17 @@ describe('a page', () => {
     });
   });
 
+  it.each([
+    [-1, 0],
+    [4_294_967_295, 1_000_000_000],
+    [Number.MAX_SAFE_INTEGER, 1_000_000_000],
+  ])('has a page size that the store can hold if the service names %d', async (perPage, held) => {
+    await start((_, response) =>
+      answerJson(response, 200, { data: [], meta: { perPage, nextCursor: null, hasMore: false } }),
+    );
+    expect(await client.page({ list: 'attendees', pigeonholeId: 101 })).toMatchObject({ perPage: held });
+  });
+
   it('is requested with the key in a header, and with 300 items by default', async () => {
     await start((_, response) => answerJson(response, 200, collection([])));
     await client.page({ list: 'votes', pigeonholeId: 101, sessionId: 5, filters: { questionId: 6 } });

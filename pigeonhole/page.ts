@@ -30,10 +30,17 @@ export interface Page {
   readonly digest: string;
 }
 
+/** Maximum page size. It only serves as a comparison, and the store keeps 32 bits of it. */
+const maxPerPage = 1_000_000_000;
+
 /** The collection envelope, strict in the fields that a walk depends on. `links` is ignored. */
 const envelopeSchema = z.object({
   data: z.array(z.unknown()),
-  meta: z.object({ hasMore: z.boolean(), nextCursor: z.string().nullable(), perPage: z.int() }),
+  meta: z.object({
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable(),
+    perPage: z.int().transform((count) => Math.min(Math.max(count, 0), maxPerPage)),
+  }),
 });
 
 /**

@@ -25,12 +25,31 @@ describe('the quota headers', () => {
     expect(readQuota(headers, nowMs)?.resetAtMs).toBe(nowMs + 60_000);
   });
 
-  it('give no wait for a reset in the past', () => {
-    expect(readQuota({ date, 'x-ratelimit-reset': '1' }, 5)).toMatchObject({ resetInMs: 0, resetAtMs: 5 });
+  it('give no wait for a reset that has just passed', () => {
+    const headers = { date, 'x-ratelimit-reset': String(serviceMs / 1000 - 60) };
+    expect(readQuota(headers, 5)).toMatchObject({ resetInMs: 0, resetAtMs: 5 });
   });
 
+  it.each([
+    ['a number of seconds', '60'],
+    ['an instant in milliseconds', String(serviceMs + 60_000)],
+    ['a year from now', String(serviceMs / 1000 + 365 * 86_400)],
+    ['the largest number', '9'.repeat(30)],
+  ])('give no reset if it is %s, because it cannot be the end of a window', (_, value) => {
+    const headers = { date, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': value };
+    expect(readQuota(headers, serviceMs)).toMatchObject({ remaining: 0, resetInMs: null, resetAtMs: null });
+  });
+
+  it.each(['2147483647', '4294967295', '9223372036854775807'])(
+    'give %s as a number that the store can add to',
+    (value) => {
+      const headers = { 'x-ratelimit-limit': value, 'x-ratelimit-remaining': value };
+      expect(readQuota(headers, 0)).toMatchObject({ limit: 1_000_000_000, remaining: 1_000_000_000 });
+    },
+  );
+
   it('give the reset by the local clock if the answer has no date', () => {
-    expect(readQuota({ 'x-ratelimit-reset': '1800000000' }, 5)?.resetAtMs).toBe(1_800_000_000_000);
+    expect(readQuota({ 'x-ratelimit-reset': String(serviceMs / 1000 + 60) }, serviceMs)?.resetInMs).toBe(60_000);
   });
 
   it('are null together if all are missing, and one by one if one is malformed', () => {
@@ -59,6 +78,10 @@ describe('Retry-After', () => {
 
   it('is no wait if its date has passed', () => {
     expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, 0)).toBe(0);
+  });
+
+  it.each(['999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])('is a day at most, for %p', (value) => {
+    expect(readRetryAfterMs({ date, 'retry-after': value }, 0)).toBe(86_400_000);
   });
 
   it.each([undefined, '', 'soon'])('is undefined for %p', (value) => {

@@ -44,31 +44,48 @@ export interface Quota {
 }
 
 /**
+ * Maximum count in a header, where a service may name any number to say that it sets no limit. The store adds to it in
+ * 32 bits.
+ */
+const maxCount = 1_000_000_000;
+/** Maximum time until a reset: a month. A reset in milliseconds instead of seconds is thousands of years away. */
+const longestWindowMs = 31 * 86_400_000;
+/** A reset in whole seconds, or on its way for a while, may have passed. A number of seconds is decades in the past. */
+const justPassedMs = 60_000;
+/** Maximum Retry-After: a day. The service may be back long before a longer wait ends. */
+const longestRetryMs = 86_400_000;
+
+/**
  * Reads X-RateLimit-Limit, -Remaining and -Reset (UTC epoch seconds); null if none of them is valid. The reset is
  * corrected by the difference between the Date of the answer and the local clock, so that a host with a wrong clock
- * waits for the right time.
+ * waits for the right time. A reset that cannot be right counts as not reported.
  * @param nowMs when the answer arrived, in epoch milliseconds
  */
 export function readQuota(headers: ResponseHeaders, nowMs: number): Quota | null {
   const limit = countIn(headers, 'x-ratelimit-limit');
   const remaining = countIn(headers, 'x-ratelimit-remaining');
-  const resetSeconds = countIn(headers, 'x-ratelimit-reset');
+  const resetSeconds = numberIn(headers, 'x-ratelimit-reset');
   if (limit === null && remaining === null && resetSeconds === null) return null;
   const serviceMs = serviceTime(headers) ?? nowMs;
-  const resetInMs = resetSeconds === null ? null : Math.max(0, resetSeconds * 1000 - serviceMs);
+  const resetInMs = resetSeconds === null ? null : credibleReset(resetSeconds * 1000 - serviceMs);
   return { limit, remaining, resetInMs, resetAtMs: resetInMs === null ? null : nowMs + resetInMs };
 }
 
+function credibleReset(inMs: number): number | null {
+  return inMs < -justPassedMs || inMs > longestWindowMs ? null : Math.max(0, inMs);
+}
+
 /**
- * Returns Retry-After as a delay in milliseconds. An HTTP date is relative to the Date of the answer. Undefined if the
+ * Returns Retry-After as a delay in milliseconds, at most a day. An HTTP date is relative to the Date of the answer. Undefined if the
  * header is absent or malformed. Source: RFC 9110, 10.2.3.
  */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const value = headerOf(headers, 'retry-after')?.trim();
   if (value === undefined || value === '') return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  if (/^\d{1,9}$/.test(value)) return Math.min(Number(value) * 1000, longestRetryMs);
   const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - (serviceTime(headers) ?? nowMs));
+  if (Number.isNaN(atMs)) return undefined;
+  return Math.min(Math.max(0, atMs - (serviceTime(headers) ?? nowMs)), longestRetryMs);
 }
 
 /** The service's clock at the time of the answer, in epoch milliseconds. */
@@ -77,8 +94,14 @@ function serviceTime(headers: ResponseHeaders): number | undefined {
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }
 
-/** Returns a whole number from a header; null if it is absent or anything else. */
+/** Returns a count from a header, at most `maxCount`; null if it is absent or not a whole number. */
 function countIn(headers: ResponseHeaders, name: string): number | null {
+  const value = numberIn(headers, name);
+  return value === null ? null : Math.min(value, maxCount);
+}
+
+/** Returns a whole number from a header; null if it is absent or anything else. */
+function numberIn(headers: ResponseHeaders, name: string): number | null {
   const value = headerOf(headers, name)?.trim() ?? '';
-  return /^\d{1,15}$/.test(value) ? Number(value) : null;
+  return /^\d{1,30}$/.test(value) ? Number(value) : null;
 }

@@ -157,7 +157,7 @@ const longestProbeMs = 15 * minuteMs;
 
 /**
  * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single
- * requests probe it at doubling intervals. Pure.
+ * requests probe it at doubling intervals. The same applies if what it reports has passed and it refuses again. Pure.
  * @param said reset from the quota headers, and wait from `Retry-After`, which takes precedence
  * @param refusals consecutive refusals before this one
  */
@@ -166,8 +166,9 @@ export function waitAfterRefusal(
   refusals: number,
 ): number {
   const reported = said.retryAfterMs ?? said.resetInMs;
-  if (reported !== null && reported !== undefined) return Math.max(1000, Math.ceil(reported));
-  return probeWait(refusals);
+  if (reported === null || reported === undefined) return probeWait(refusals);
+  if (reported > 0 || refusals === 0) return Math.max(1000, Math.ceil(reported));
+  return probeWait(refusals - 1);
 }
 
 /** Returns the wait before the next probe: 1, 2, 4, 8, then 15 min. Pure. */

@@ -1,6 +1,7 @@
 import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import { readQuota as reportedQuota } from '../../pigeonhole/response-headers.js';
 import {
   noteAnswer,
   notePassed,
@@ -68,6 +69,23 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
       remaining: 650,
     });
   });
+
+  it.each(['2147483647', '4294967295', '999999999999999', '9223372036854775807'])(
+    'can be stored if a header names %s, and spent from',
+    async (value) => {
+      for (const name of ['limit', 'remaining', 'reset']) {
+        const read = reportedQuota({ [`x-ratelimit-${name}`]: value }, Date.now())!;
+        const { limit } = await noteAnswer(
+          ledger,
+          key,
+          permit(await spend((await readQuota(ledger, key)).limit)),
+          read,
+        );
+        expect(await noteRefusal(ledger, key, permit(await spend(limit)), read, 0)).toMatchObject({ refusals: 1 });
+        await ledger.db.query('update quotas set refusals = 0, wait_until = null, remaining = request_limit');
+      }
+    },
+  );
 
   it('follows a change of plan within a window', async () => {
     await told(1000, 10);
