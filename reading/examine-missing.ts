@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/reading-rules.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemToLookUp } from './missing.js';
@@ -34,8 +35,10 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
     if (item.walksWithout > 0) group.lackedInPlace.add(item.key);
     groups.set(set.name, group);
   }
-  for (const group of [...groups.values()].slice(0, maxSets)) {
+  for (const [done, group] of [...groups.values()].slice(0, maxSets).entries()) {
     if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
+    // A slow service must not keep the other streams waiting. One set per cycle, so that each is requested in the end.
+    if (done > 0 && performance.now() > readLimits.latest) return;
     // One after the other, so that live reads are not delayed.
     await lookUpGroup(reading, group);
   }

@@ -1,10 +1,33 @@
 import { performance } from 'node:perf_hooks';
-import { attendee, pollVote, session } from '../kit/items.js';
+import { attendee, pollVote, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { pigeonhole, useStages } from '../kit/stage.js';
+import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { watchedClient } from '../kit/watched-client.js';
 
 const stages = useStages();
+
+/** A scene whose requests take a set time by the clock of `performance`, and what it requested when. */
+async function slowScene(stage: Stage) {
+  const waits = { ms: 0 };
+  const asked: { list: string; at: number }[] = [];
+  let passedMs = 0;
+  const real = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+  const client = watchedClient(stage.sandbox.baseUrl);
+  const scene = await stage.scene({
+    client: {
+      ...client,
+      async page(list, options) {
+        asked.push({ list: list.list, at: passedMs });
+        passedMs += waits.ms;
+        return await client.page(list, options);
+      },
+    },
+  });
+  const pass = (ms: number): void => void (passedMs += ms);
+  return { scene, asked, waits, pass };
+}
+
 afterEach(() => jest.restoreAllMocks());
 
 describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) => {
@@ -14,21 +37,8 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', ...Array.from({ length: 90 }, (_, n) => attendee(n + 1)));
     await stage.put('poll-mcq-votes', ...[1, 2].map((id) => pollVote(id, { id, anonymous: false }, 1)));
-    let slowMs = 0;
-    const real = performance.now.bind(performance);
-    jest.spyOn(performance, 'now').mockImplementation(() => real() + slowMs);
-    const client = watchedClient(stage.sandbox.baseUrl);
-    const asked: { list: string; at: number }[] = [];
-    const scene = await stage.scene({
-      client: {
-        ...client,
-        async page(list, options) {
-          asked.push({ list: list.list, at: slowMs });
-          slowMs += 2000;
-          return await client.page(list, options);
-        },
-      },
-    });
+    const { scene, asked, waits, pass } = await slowScene(stage);
+    waits.ms = 2000;
     await scene.discover();
     const turn = await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const first = (name: string): number => asked.find(({ list }) => list === name)!.at;
@@ -37,10 +47,37 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     expect(asked.filter(({ list }) => list === 'attendees').length).toBeLessThan(30); // of 90: its stage's, and a slice beside the others
     expect(turn.nextDueInMs).toBe(0); // it is read on at once
 
-    slowMs += 60_000;
+    pass(60_000);
     await scene.settle();
     const [people] = await stage.db.query(`select count(*)::int as n from items where list = 'attendees'`);
     expect(people).toEqual({ n: 90 });
+  });
+
+  it('keeps nothing waiting for its look-ups of missing items for longer than that, and makes all of them', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 6, order: 'unordered' });
+    const ids = Array.from({ length: 60 }, (_, n) => n + 1);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('qna-questions', ...ids.map((id) => qnaQuestion(id, { id, anonymous: false }, 1)));
+    await stage.put('poll-mcq-votes', ...[1, 2].map((id) => pollVote(id, { id, anonymous: false }, 1)));
+    const { scene, asked, waits } = await slowScene(stage);
+    await scene.settle();
+    for (const id of ids.slice(0, 10)) await stage.remove('qna-questions', id); // by ten attendees: ten filtered sets
+    await stage.sweepsAreDue();
+    asked.length = 0;
+    waits.ms = 2000;
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const first = (name: string): number => asked.find(({ list }) => list === name)!.at;
+    expect(first('poll-mcq-votes') - first('qna-questions')).toBeLessThanOrEqual(36_000);
+    for (let cycles = 0; cycles < 12; cycles += 1) {
+      await stage.timePasses(31_000);
+      await stage.sweepsAreDue();
+      await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    }
+    const [gone] = await stage.db.query(
+      `select count(*)::int as n from items where list = 'qna-questions' and payload is null`,
+    );
+    expect(gone).toEqual({ n: 10 });
   });
 
   it('leaves it its hundred pages where they take no longer', async () => {
