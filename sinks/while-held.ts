@@ -21,3 +21,11 @@ export function whileHeld<Result>(confirm: ConfirmHeld, work: () => Promise<Resu
 export function confirmHeld(): Promise<void> | undefined {
   return current.getStore()?.();
 }
+
+/**
+ * Returns the function that confirms the present lane, for code that runs later and outside this call: a request that
+ * waits for a connection starts when another one ends. Undefined if there is no lane.
+ */
+export function presentConfirm(): ConfirmHeld | undefined {
+  return current.getStore();
+}

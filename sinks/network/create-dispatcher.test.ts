@@ -1,0 +1,79 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
+import { whileHeld } from '../while-held.js';
+import { createDispatcher } from './create-dispatcher.js';
+
+let server: Server;
+let origin: string;
+let dispatcher: Dispatcher;
+const received: string[] = [];
+const waiting: ServerResponse[] = [];
+
+beforeEach(async () => {
+  received.length = 0;
+  waiting.length = 0;
+  server = createServer((request, response) => {
+    received.push(request.url!);
+    if (request.url === '/first') waiting.push(response);
+    else response.end('done');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const limits = { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 1 };
+  dispatcher = createDispatcher(new URL(origin), { allowHosts: [] }, limits);
+});
+afterEach(async () => {
+  await dispatcher.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const post = (path: string) => dispatcher.request({ origin, path, method: 'POST', body: `of ${path}` });
+
+/** A request that waits for the only connection while `confirm` starts to answer otherwise. */
+async function queuedWhile(
+  confirm: { current: () => Promise<void> | undefined },
+  next: () => Promise<void> | undefined,
+) {
+  const first = post('/first');
+  while (waiting.length === 0) await pause(5);
+  const second = whileHeld(
+    () => confirm.current(),
+    () => post('/second'),
+  );
+  const settled = second.then(
+    async ({ body }) => await body.text(),
+    (error: Error) => error.message,
+  );
+  await pause(20);
+  confirm.current = next;
+  waiting[0]!.end('done');
+  await (await first).body.text();
+  return await settled;
+}
+
+describe('a request that waited for a connection under a lease', () => {
+  it('is not sent if the lease was lost meanwhile', async () => {
+    const confirm = { current: (): Promise<void> | undefined => undefined };
+    const lost = (): Promise<void> => Promise.reject(new Error('the lane is no longer held'));
+    expect(await queuedWhile(confirm, lost)).toBe('the lane is no longer held');
+    await pause(50);
+    expect(received).toEqual(['/first']);
+  });
+
+  it('is sent once after the lease was confirmed again', async () => {
+    const confirm = { current: (): Promise<void> | undefined => undefined };
+    let confirmations = 0;
+    const again = (): Promise<void> | undefined => (confirmations++ === 0 ? pause(20) : undefined);
+    expect(await queuedWhile(confirm, again)).toBe('done');
+    expect([received, confirmations]).toEqual([['/first', '/second'], 3]);
+  });
+
+  it('is sent without another question if the lease was confirmed recently', async () => {
+    const confirm = { current: (): Promise<void> | undefined => undefined };
+    expect(await queuedWhile(confirm, confirm.current)).toBe('done');
+    expect(received).toEqual(['/first', '/second']);
+  });
+});
