@@ -3,10 +3,9 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { keptCredentials } from '../ledger/kept-credentials.js';
 import type { Accounts } from '../sinks/network/accounts.js';
 import { liftRefusedKeys, type OnRequest, openClients } from '../work/open-clients.js';
-import { createSinks, registerOpenSinks } from '../work/open-sinks.js';
+import { createSinks, registerOpenSinks, sharedThroughLedger } from '../work/open-sinks.js';
 import { stillChosen } from '../reading/discover.js';
 import { archiveSelections, changedSyncs, type RegisteredSync, registerSyncs, selectionsOf } from '../ledger/syncs.js';
 import { shownPigeonholes } from './plan-selections.js';
@@ -115,7 +114,7 @@ export async function openEdition(
   const closers: (() => Promise<void>)[] = [...clients.values()].map((client) => () => client.close());
   const close = async (): Promise<void> => void (await Promise.all(closers.map((each) => each())));
   try {
-    const made = createSinks(config, { accounts: shared.accounts, credentials: keptCredentials(ledger) });
+    const made = createSinks(config, { accounts: shared.accounts, ...sharedThroughLedger(ledger) });
     closers.push(...[...made.values()].map((sink) => () => sink.close()));
     const configuration = await makeCurrent(documentOf(config, ledger));
     await liftRefusedKeys(config, ledger);

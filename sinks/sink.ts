@@ -247,6 +247,11 @@ export interface SinkEnvironment {
   /** The folder of the configuration file; relative paths start here. */
   readonly baseFolder: string;
   readonly network: NetworkSettings;
+  /**
+   * The clock that all processes share: Unix time in ms. Absent if the configuration is only checked; then this
+   * process's own clock counts.
+   */
+  readonly now?: () => number;
   /** State that the process's sinks share by account; absent: this sink shares nothing. */
   readonly accounts?: Accounts;
   /** Storage for credentials that change with use; absent if the configuration is only checked. */

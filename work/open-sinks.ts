@@ -10,11 +10,16 @@ import type { ConsentState, NetworkSettings, Sink, SinkEnvironment, SinkType } f
 
 /** Opens the sinks of a configuration and registers them in the ledger. The caller closes them. */
 export async function openSinks(config: Config, ledger: Ledger): Promise<Map<string, OpenSink>> {
-  return await registerOpenSinks(config, ledger, createSinks(config, { credentials: keptCredentials(ledger) }));
+  return await registerOpenSinks(config, ledger, createSinks(config, sharedThroughLedger(ledger)));
+}
+
+/** Returns what the sinks of all processes on this ledger share. */
+export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'credentials' | 'now'> {
+  return { credentials: keptCredentials(ledger), now: ledger.clock.nowMs };
 }
 
 /** Resources that the sinks of a process share for sending. */
-export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials'>;
+export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials' | 'now'>;
 
 /** Creates the sinks of a configuration without registering them, which shows that their settings are usable. */
 export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {

@@ -191,7 +191,7 @@ export class AlertDesk {
     if (this.#opened?.config === config) return this.#opened.receivers;
     const before = this.#opened;
     const { ledger } = this.options.sources();
-    const receivers = openReceivers(config);
+    const receivers = openReceivers(config, ledger.clock.nowMs);
     const keys = receivers.map((receiver) => receiverKey(ledger, receiver));
     if (keys.length > 0) await knowReceivers(ledger, keys);
     if (before === undefined && this.options.isAlone) await endReceiverLeases(ledger);
@@ -316,15 +316,18 @@ export function retryWaitMs(failures: number, afterMs = 0): number {
   return Math.max(afterMs, Math.min(longestMs, firstMs * 2 ** Math.min(failures, 20)));
 }
 
-/** Opens the receivers of a configuration, in its order, without connecting to them. The caller closes them. */
-export function openReceivers(config: Config): OpenReceiver[] {
+/**
+ * Opens the receivers of a configuration, in its order, without connecting to them. The caller closes them.
+ * @param now the clock that stamps messages: Unix time in ms
+ */
+export function openReceivers(config: Config, now: () => number = Date.now): OpenReceiver[] {
   const network = networkSettings(config);
   const open = (receiver: AlertReceiver): OpenReceiver => {
     switch (receiver.type) {
       case 'slack':
         return openSlackReceiver(receiver, network);
       case 'webhook':
-        return openWebhookReceiver(receiver, network);
+        return openWebhookReceiver(receiver, network, now);
       case 'smtp':
         return openSmtpReceiver(receiver, network);
       default:

@@ -46,7 +46,7 @@ export function createCanvasSink(
     requestTimeoutMs: tuning.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-context-id'],
-    now: tuning.now,
+    now: tuning.now ?? environment.now,
   });
   const { per10s } = environment.limits ?? {};
   // Shared by all lanes and all sinks with this token, because the bucket belongs to the token.

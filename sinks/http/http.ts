@@ -44,7 +44,7 @@ export function createHttpSink(
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
       const mayBegin = (): boolean => performance.now() < startUntilMs;
-      const now = tuning.now ?? Date.now;
+      const now = tuning.now ?? environment.now ?? Date.now;
       return await underOwnSignal(signal, (own) =>
         sendOperations(operations, { config, client, reading, signal: own, mayBegin, now }),
       );

@@ -55,7 +55,7 @@ export class HubSpotClient {
       connections: CONNECTIONS,
       requestTimeoutMs: tuning.requestTimeoutMs,
       requestIdHeaders: ['x-hubspot-correlation-id'],
-      now: tuning.now,
+      now: tuning.now ?? environment.now,
     });
     const { accounts, limits } = environment;
     const account = { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits };
@@ -65,7 +65,7 @@ export class HubSpotClient {
       'requests',
       () => new RollingLimiter(tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s),
     );
-    this.#daily = share('day', () => new DailyLimit(perDay, tuning.now ?? Date.now));
+    this.#daily = share('day', () => new DailyLimit(perDay, tuning.now ?? environment.now ?? Date.now));
   }
 
   async get(path: string, budget: CallBudget): Promise<Reply> {

@@ -54,7 +54,12 @@ export function createHubSpotSink(
         const tasks = operations.map((operation) => new Task(operation));
         if (!signal.aborted) {
           if (comparesTimes && lane.objects !== undefined) await times.recall(() => lane.objects!());
-          const memory = await carryOut(tasks, lane.memory, { client, times, budget, now: tuning.now ?? Date.now });
+          const memory = await carryOut(tasks, lane.memory, {
+            client,
+            times,
+            budget,
+            now: tuning.now ?? environment.now ?? Date.now,
+          });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }
         return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
@@ -66,7 +71,7 @@ export function createHubSpotSink(
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
-          { client, times, budget, now: tuning.now ?? Date.now },
+          { client, times, budget, now: tuning.now ?? environment.now ?? Date.now },
         );
         doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
         return { outcomes };

@@ -24,7 +24,7 @@ interface S3Tuning {
 
 /** Writes NDJSON objects by list and day, each change exactly once (README.md explains how). */
 export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
-  const now = tuning.now ?? Date.now;
+  const now = tuning.now ?? environment.now ?? Date.now;
   const url = bucketUrl(config);
   const dispatcher = createDispatcher(url, environment.network, {
     allowPrivateAddresses: mayReachPrivate(url, config),

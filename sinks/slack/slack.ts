@@ -50,7 +50,7 @@ export function createSlackSink(
 ): Sink<SlackOperation> {
   const { token, rotation, webhookUrl } = config;
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
-  const wallNow = tuning.wallNow ?? Date.now;
+  const wallNow = tuning.wallNow ?? environment.now ?? Date.now;
   const rest = new RestClient({
     url,
     network: environment.network,

@@ -33,7 +33,7 @@ export function createWebhookSink(
     url,
     signer: new Signer(config.secret),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    now: tuning.now ?? Date.now,
+    now: tuning.now ?? environment.now ?? Date.now,
     dispatcher: createDispatcher(url, environment.network, {
       allowPrivateAddresses: config.allowPrivateAddresses,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,

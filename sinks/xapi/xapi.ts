@@ -45,12 +45,12 @@ export function createXapiSink(
     requestTimeoutMs: tuning.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-id', 'x-amzn-requestid'],
-    now: tuning.now,
+    now: tuning.now ?? environment.now,
   });
   const activities = new Activities((config.activities ?? config.actor.homePage)!);
   const { limits } = environment;
   const makeLimiters = (): RollingLimiter[] => limitersOf(limits);
-  const now = tuning.now ?? Date.now;
+  const now = tuning.now ?? environment.now ?? Date.now;
   const credential = `${clientOf(config)}:${secretOf(config).reveal()}`;
   const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
   const login = loginOf(config, environment, now);

@@ -1,3 +1,5 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
@@ -5,8 +7,9 @@ import { wasClockSetBack } from '../../ledger/database-clock.js';
 import { attendee, question, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
-import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { withWallClock } from '../kit/wrong-clock.js';
+import { until } from '../until.js';
 
 /** Two processes on one store, of which one has a wall clock that is wrong by an hour. Nothing may depend on it. */
 const stages = useStages();
@@ -51,6 +54,21 @@ async function minutesAhead(stage: Stage, table: string, column: string): Promis
   return rows.map(({ minutes }) => minutes);
 }
 
+/** A destination that accepts everything, and the headers of what it received. */
+async function acceptingServer(): Promise<{ url: string; requests: IncomingHttpHeaders[]; close: () => void }> {
+  const requests: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.headers);
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
+}
+
 describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
   it.each(wrongClocks)('(%s) keeps no other from what is edited or deleted after it has read', async (_, aheadMs) => {
     const stage = await stages.open(kind);
@@ -82,6 +100,42 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     await stage.sweepsAreDue();
     await turnOf(wrong, aheadMs);
     expect(revisions(stage, 'questions').at(-1)).toEqual(['11', 2, 'questions.updated']);
+  });
+
+  it.each(wrongClocks)('(%s) signs what it sends at the time of the database', async (_, aheadMs) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const { url, requests, close } = await acceptingServer();
+    try {
+      const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+      const hooks = `{ type: webhook, url: "${url}", secret: "\${SECRET}", allowPrivateAddresses: true, ${everyone} }`;
+      const options = { sinks: { hooks }, environment: { SECRET: secret } };
+      await turnOf(await withWallClock(aheadMs, () => stage.scene(options)), aheadMs);
+      const sentAt = requests.map((headers) => 1000 * Number(headers['webhook-timestamp']));
+      expect(sentAt.length).toBeGreaterThan(4);
+      for (const at of sentAt) expect(Math.abs(at - Date.now())).toBeLessThan(120_000);
+    } finally {
+      close();
+    }
+  });
+
+  it.each(wrongClocks)('(%s) waits for a fuller request no longer than any other', async (_, aheadMs) => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const { url, requests, close } = await acceptingServer();
+    try {
+      const create = `{ url: '"/rows"', body: item.question.content, batch: '[items]' }`;
+      const hooks = `{ type: http, baseUrl: "${url}", batch: { size: 9, maxAge: 2s }, records: [{ from: questions, create: ${create} }], ${everyone} }`;
+      const scene = await withWallClock(aheadMs, () => stage.scene({ sinks: { hooks } }));
+      await turnOf(scene, aheadMs);
+      await until('both questions are sent', async () => {
+        await withWallClock(aheadMs, () => scene.deliver('hooks'));
+        return requests.length > 0;
+      });
+      expect(requests).toHaveLength(1);
+    } finally {
+      close();
+    }
   });
 
   it('does not keep what an earlier version has stored with an instant of the future', async () => {

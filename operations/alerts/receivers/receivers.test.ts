@@ -69,7 +69,7 @@ describe('an endpoint', () => {
   const open = async () => {
     const server = closing(await startHookServer(hookSecret));
     const settings = { type: 'webhook', url: server.url, secret: new Secret(hookSecret) } as const;
-    return { server, receiver: closing(openWebhookReceiver(settings, network)) };
+    return { server, receiver: closing(openWebhookReceiver(settings, network, Date.now)) };
   };
 
   it('is posted an alert that another implementation of Standard Webhooks verifies', async () => {

@@ -14,6 +14,7 @@ const maxAnswerBytes = 64 * 1024;
 export function openWebhookReceiver(
   { url: written, secret }: Extract<AlertReceiver, { type: 'webhook' }>,
   network: NetworkSettings,
+  now: () => number,
 ): OpenReceiver {
   const url = new URL(written);
   const signer = new Signer([secret]);
@@ -21,7 +22,7 @@ export function openWebhookReceiver(
   const dispatcher = createDispatcher(url, network, { allowPrivateAddresses: true, connectTimeoutMs, connections: 1 });
   const post = async (alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome> => {
     const body = JSON.stringify(alertBody(alert));
-    const message = { id: alert.id, timestampSeconds: Math.floor(Date.now() / 1000), body };
+    const message = { id: alert.id, timestampSeconds: Math.floor(now() / 1000), body };
     const answer = await request(url, {
       method: 'POST',
       dispatcher,
@@ -36,10 +37,7 @@ export function openWebhookReceiver(
     await answer.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return { kind: 'delivered' };
-    const afterMs = retryAfterMs(
-      headerText(answer.headers['retry-after']),
-      answeredAtMs(answer.headers.date, Date.now),
-    );
+    const afterMs = retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs(answer.headers.date, now));
     const detail = `${url.host} does not take it (HTTP ${status}): check its url, its secret and the clocks of both sides`;
     return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
   };
