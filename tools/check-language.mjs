@@ -71,7 +71,12 @@ const exceptions = [
 const checked = /\.(?:ts|tsx|mjs|cjs|js|md|yaml|yml|sql|html)$/;
 const code = /\.(?:ts|tsx|mjs|cjs|js)$/;
 
-const { values, positionals } = parseArgs({ options: { count: { type: 'boolean' } }, allowPositionals: true });
+const options = { count: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } };
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
+if (values.help) {
+  console.log('usage: node tools/check-language.mjs [--count] [FOLDER OR FILE]… [--help]');
+  process.exit(0);
+}
 const findings = listFiles(positionals).flatMap(findingsIn);
 if (values.count) printCounts();
 else for (const { file, line, found, advice } of findings) console.log(`${file}:${line}: "${found}" → ${advice}`);

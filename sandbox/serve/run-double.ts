@@ -24,10 +24,11 @@ export function runDouble(
   known: readonly DoubleOption[] = [],
 ): void {
   const given = readArguments(known);
-  if (given === undefined) {
+  if (given === undefined || given === 'help') {
     const options = ['--port, a number from 0 to 65535', ...known.map((option) => meanings[option])];
-    process.stderr.write(`${name}: it takes ${options.join('; ')}\n`);
-    process.exitCode = 2;
+    const output = given === 'help' ? process.stdout : process.stderr;
+    output.write(`${name}: it takes ${options.join('; ')}\n`);
+    process.exitCode = given === 'help' ? 0 : 2;
     return;
   }
   start(given)
@@ -47,7 +48,8 @@ const meanings: Readonly<Record<DoubleOption, string>> = {
 };
 
 /** Returns undefined for an unknown option or an invalid value. */
-function readArguments(known: readonly DoubleOption[]): DoubleArguments | undefined {
+function readArguments(known: readonly DoubleOption[]): DoubleArguments | 'help' | undefined {
+  if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) return 'help';
   const own = Object.fromEntries(known.map((option) => [option, { type: 'string' as const }]));
   let values: Readonly<Record<string, string | undefined>>;
   try {

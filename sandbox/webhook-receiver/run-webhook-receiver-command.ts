@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { runWebhookReceiver, type WebhookReceiverOptions } from './run-webhook-receiver.js';
 
-const USAGE = 'usage: webhook-receiver --secret whsec_… [--secret whsec_…] [--port N] [--log FILE]';
+const USAGE = 'usage: webhook-receiver --secret whsec_… [--secret whsec_…] [--port N] [--log FILE] [--help]';
 
 export interface CommandOutput {
   readonly line: (text: string) => void;
@@ -19,6 +19,10 @@ export async function runWebhookReceiverCommand(
   stop: AbortSignal = stopOnSignal(),
   output: CommandOutput = processOutput,
 ): Promise<number> {
+  if (argv.includes('--help') || argv.includes('-h')) {
+    output.line(USAGE);
+    return 0;
+  }
   const options = optionsFrom(argv);
   if (typeof options === 'string') {
     output.error(`webhook-receiver: ${options}; ${USAGE}`);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { createProgram } from '../../cli/run-command-line.js';
@@ -96,7 +96,14 @@ function programOf(script: string): string[] {
 }
 
 const withArguments = ['bench', 'chaos', 'properties', 'import-proof', 'start'];
-const tools = ['fuzz-api.mjs', 'record-histories.mjs', 'run-typescript.cjs', 'take-screenshots.mjs', 'trim-image.mjs'];
+const tools = [
+  'check-language.mjs',
+  'fuzz-api.mjs',
+  'record-histories.mjs',
+  'run-typescript.cjs',
+  'take-screenshots.mjs',
+  'trim-image.mjs',
+];
 
 describe('the scripts', () => {
   const written = commandLines(/^npm (?:run|start)/);
@@ -137,6 +144,16 @@ describe('the scripts', () => {
   it.each(tools)('of tools/ say how they are used: %s', (tool) => {
     const { status, stdout } = spawnSync('node', [join(root, 'tools', tool), '--help'], { encoding: 'utf8' });
     expect([status, stdout]).toEqual([0, expect.stringContaining(`usage: node tools/${tool}`)]);
+  });
+
+  it.each(
+    readdirSync(join(root, 'sandbox'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('main.ts'),
+    ),
+  )('of sandbox/ say how they are used: %s', (file) => {
+    const run = [join(root, 'tools/run-typescript.cjs'), join('sandbox', file), '--help'];
+    const { status, stdout, stderr } = spawnSync('node', run, { cwd: root, encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('--port'), '']);
   });
 
   it('refuse what they do not know', () => {
