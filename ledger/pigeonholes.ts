@@ -135,29 +135,31 @@ export async function storedItems(
 }
 
 /**
- * Of these pigeonholes, those that the service's list does not show (any more), and that were not asked for by their
- * id for so long; they count as asked for from now on, so that two processes do not ask twice.
+ * Claims the pigeonhole among these that waits longest for a request by its id: the service's list does not show it, and
+ * it was not requested within `every`. It counts as requested now, so that two processes do not request it twice.
  * @param every.msWhenOver for those that are over, or that the service does not know any more
+ * @returns null if none is due
  */
 export async function claimHidden(
   ledger: Ledger,
   workspace: string,
   ids: readonly number[],
   every: { readonly ms: number; readonly msWhenOver: number },
-): Promise<number[]> {
-  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
-    `update pigeonholes p set read_by_id_at = now()
-     where p.workspace = $1 and p.pigeonhole_id = any($2::int8[])
-       and (p.ended_at is null or p.ended_at > now() - interval '8 days') -- it is dormant then
-       and (p.read_by_id_at is null or p.read_by_id_at <= now() - interval '1 millisecond'
-         * case when p.gone_at is not null or p.status = 'ended' then $4::float8 else $3::float8 end)
-       and not exists (select 1 from items i join pigeonholes w on w.ref = i.ref
-         where w.workspace = p.workspace and w.pigeonhole_id = 0 and i.list = 'pigeonholes'
-           and i.key = p.pigeonhole_id::text and i.payload is not null)
-     returning p.pigeonhole_id`,
+): Promise<number | null> {
+  const [row] = await ledger.db.query<{ pigeonhole_id: number }>(
+    `update pigeonholes set read_by_id_at = now() where ref = (
+       select p.ref from pigeonholes p where p.workspace = $1 and p.pigeonhole_id = any($2::int8[])
+         and (p.ended_at is null or p.ended_at > now() - interval '8 days') -- it is dormant then
+         and (p.read_by_id_at is null or p.read_by_id_at <= now() - interval '1 millisecond'
+           * case when p.gone_at is not null or p.status = 'ended' then $4::float8 else $3::float8 end)
+         and not exists (select 1 from items i join pigeonholes w on w.ref = i.ref
+           where w.workspace = p.workspace and w.pigeonhole_id = 0 and i.list = 'pigeonholes'
+             and i.key = p.pigeonhole_id::text and i.payload is not null)
+       order by p.read_by_id_at nulls first, p.pigeonhole_id limit 1 for no key update of p skip locked)
+     returning pigeonhole_id`,
     [workspace, ids, every.ms, every.msWhenOver],
   );
-  return rows.map((row) => row.pigeonhole_id).toSorted((a, b) => a - b);
+  return row?.pigeonhole_id ?? null;
 }
 
 /** A pigeonhole with its name, and the syncs that read it. */

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { PigeonholeChoice } from '../config/config.js';
 import {
   addSelections,
@@ -50,13 +51,13 @@ export async function discoverWorkspace(
     for (const id of added) started.add(id);
   }
   const hidden = await readHidden(deps, workspace, signal);
-  for (const id of await saveStatuses(deps.ledger, workspace, [...known, ...hidden])) started.add(id);
+  for (const id of await saveStatuses(deps.ledger, workspace, [...known, ...hidden.seen])) started.add(id);
   await markDiscovered(deps.ledger, workspace);
   // A sink may have withheld records of these pigeonholes because they were not selected: wake it to check again.
   if (started.size > 0) await deps.orchestration.wakeSinks(sinksOf(deps, workspace));
   await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(deps, workspace, signal);
-  return isLeft ? { ...cycle, nextDueInMs: 0 } : cycle;
+  return isLeft || hidden.isLeft ? { ...cycle, nextDueInMs: 0 } : cycle;
 }
 
 function sinksOf(deps: Collaborators, workspace: string): string[] {
@@ -107,23 +108,29 @@ const every = {
   msWhenOver: 60 * 60_000, // the only news can be that it was reopened
 };
 
+/** Maximum time in one cycle for these requests: new pigeonholes are read only after them. */
+const longestHiddenMs = 30_000;
+
 /**
  * Requests the status of selected pigeonholes that the service's list does not show, each by its id. The status decides
  * how often they are read. If a request fails, the known status stays; the cycles that read lists handle the failure.
+ * @returns `isLeft`: the time was up before all of them were requested
  */
 async function readHidden(
   deps: Collaborators,
   workspace: string,
   signal: AbortSignal,
-): Promise<{ id: number; status: string | null }[]> {
+): Promise<{ seen: { id: number; status: string | null }[]; isLeft: boolean }> {
   const selected = (await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace))).filter(
     (row) => row.workspace === workspace,
   );
   const ids = selected.map(({ pigeonholeId }) => pigeonholeId);
-  const due = await claimHidden(deps.ledger, workspace, ids, every);
   const seen: { id: number; status: string | null }[] = [];
-  for (const id of due) {
-    if (deps.stopping.aborted || signal.aborted) break;
+  const latest = performance.now() + longestHiddenMs;
+  while (!deps.stopping.aborted && !signal.aborted) {
+    if (performance.now() > latest) return { seen, isLeft: true };
+    const id = await claimHidden(deps.ledger, workspace, ids, every);
+    if (id === null) break;
     const name = pigeonholeName(workspace, id);
     if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
@@ -137,5 +144,5 @@ async function readHidden(
       if (['quota', 'throttled', 'credential', 'aborted'].includes(kind)) break; // the others would fail as well
     }
   }
-  return seen;
+  return { seen, isLeft: false };
 }

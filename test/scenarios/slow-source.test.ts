@@ -1,22 +1,30 @@
 import { performance } from 'node:perf_hooks';
 import { attendee, pollVote, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
+import type { SceneOptions } from '../kit/scene.js';
 import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { watchedClient } from '../kit/watched-client.js';
 
 const stages = useStages();
 
 /** A scene whose requests take a set time by the clock of `performance`, and what it requested when. */
-async function slowScene(stage: Stage) {
+async function slowScene(stage: Stage, options: Pick<SceneOptions, 'sync'> = {}) {
   const waits = { ms: 0 };
+  const byId: number[] = [];
   const asked: { list: string; at: number }[] = [];
   let passedMs = 0;
   const real = performance.now.bind(performance);
   jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
   const client = watchedClient(stage.sandbox.baseUrl);
   const scene = await stage.scene({
+    ...options,
     client: {
       ...client,
+      async getPigeonhole(id, call) {
+        byId.push(id);
+        passedMs += waits.ms;
+        return await client.getPigeonhole(id, call);
+      },
       async page(list, options) {
         asked.push({ list: list.list, at: passedMs });
         passedMs += waits.ms;
@@ -25,7 +33,7 @@ async function slowScene(stage: Stage) {
     },
   });
   const pass = (ms: number): void => void (passedMs += ms);
-  return { scene, asked, waits, pass };
+  return { scene, asked, byId, waits, pass };
 }
 
 afterEach(() => jest.restoreAllMocks());
@@ -78,6 +86,22 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
       `select count(*)::int as n from items where list = 'qna-questions' and payload is null`,
     );
     expect(gone).toEqual({ n: 10 });
+  });
+
+  it('keeps no new event waiting for those that its list does not show, and requests all of them in turn', async () => {
+    const stage = await stages.open(kind);
+    const hidden = Array.from({ length: 30 }, (_, n) => 700 + n);
+    const sync = `pigeonholes: [${pigeonhole}, ${hidden.join(', ')}]`;
+    const { scene, byId, waits } = await slowScene(stage, { sync });
+    waits.ms = 2000;
+    await scene.discover();
+    expect(byId.length).toBeGreaterThan(10);
+    expect(byId.length).toBeLessThan(20); // of 30: half a minute's
+    for (let cycles = 0; cycles < 3; cycles += 1) {
+      await stage.timePasses(61_000);
+      await scene.discover();
+    }
+    expect([...new Set(byId)].toSorted((a, b) => a - b)).toEqual(hidden);
   });
 
   it('leaves it its hundred pages where they take no longer', async () => {
