@@ -122,7 +122,8 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 }
 
 async function waitFor(ms: number): Promise<void> {
-  if (ms > 0) await sleep(ms);
+  // A held answer does not keep the process alive once the server is closed.
+  if (ms > 0) await sleep(ms, undefined, { ref: false });
 }
 
 let requests = 0;

@@ -7,7 +7,9 @@ import { attendee, pollVote, question, session } from '../kit/items.js';
 import { PrometheusRules } from '../kit/prometheus-rules.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
-import { everyone, type Stage, useStages } from '../kit/stage.js';
+import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { watchEveryMs } from '../../work/requests/service-watch.js';
+import { until } from '../until.js';
 
 /*
  * The rules of deploy/alerts.yml over what /metrics prints: a minute of the ledger passes between two scrapes, in which the
@@ -16,6 +18,14 @@ import { everyone, type Stage, useStages } from '../kit/stage.js';
 const stages = useStages();
 const minuteMs = 60_000;
 const workspace = { kind: 'workspace', name: 'acme' } as const;
+
+/** Variations of one minute of an event day. */
+interface Minute {
+  /** In place of the reading and delivering that is due. */
+  readonly work?: () => Promise<void>;
+  /** The age of the question that the audience asks in it, when the service shows it. */
+  readonly foundAfterMs?: number;
+}
 
 class EventDay {
   readonly #rules = new PrometheusRules();
@@ -30,9 +40,16 @@ class EventDay {
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
-  static async open(kind: (typeof kinds)[number], sinks: Readonly<Record<string, string>> = {}): Promise<EventDay> {
+  static async open(
+    kind: (typeof kinds)[number],
+    sinks: Readonly<Record<string, string>> = {},
+    knobs: object = {},
+  ): Promise<EventDay> {
     const stage = await stages.open(kind);
-    await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
+    await stage.control('PATCH', 'knobs', {
+      quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true },
+      ...knobs,
+    });
     const poll = { type: 'poll_mcq' };
     const later = { startDate: '2099-01-01T07:00:00+00:00' };
     await stage.put('sessions', session(1), session(2, poll), session(3, later), session(4, { ...poll, ...later }));
@@ -54,6 +71,7 @@ class EventDay {
   async pass(
     minutes: number,
     isEnough: (firing: readonly string[]) => boolean = () => false,
+    { work = () => this.scene.settle(), foundAfterMs = 0 }: Minute = {},
   ): Promise<{ firing: string[]; fired: string[] }> {
     let firing: string[] = [];
     const fired = new Set<string>();
@@ -62,9 +80,9 @@ class EventDay {
       this.clock.passedMs += minuteMs;
       this.#minute += 1;
       this.#question += 1;
-      const asked = question(this.#question, 1 + (this.#question % 20), 1, { createdAt: new Date().toISOString() });
-      await this.stage.put('questions', asked);
-      await this.scene.settle();
+      const createdAt = new Date(Date.now() - foundAfterMs).toISOString();
+      await this.stage.put('questions', question(this.#question, 1 + (this.#question % 20), 1, { createdAt }));
+      await work();
       firing = this.#rules.scrape(await this.#metrics(), this.#minute * minuteMs);
       for (const alert of firing) fired.add(alert);
       if (isEnough(firing)) break;
@@ -72,10 +90,35 @@ class EventDay {
     return { firing, fired: [...fired] };
   }
 
-  /** Lets minutes pass until the alert fires. */
-  async expectAlert(alert: string, minutes: number): Promise<void> {
-    const { fired } = await this.pass(minutes, (firing) => firing.includes(alert));
+  /** Lets minutes pass until the alert fires. @returns every alert that fired meanwhile */
+  async expectAlert(alert: string, minutes: number, minute?: Minute): Promise<string[]> {
+    const { fired } = await this.pass(minutes, (firing) => firing.includes(alert), minute);
     expect(fired).toContain(alert);
+    return fired;
+  }
+
+  /** Lets minutes pass in which the service accepts requests and never answers, until the alert fires. */
+  async expectAlertOfHangingService(alert: string, minutes: number): Promise<string[]> {
+    await this.stage.fault({ kind: 'delay', ms: 3_600_000 });
+    const givesUp = new AbortController();
+    let reading: Promise<unknown> | undefined;
+    const work = async (): Promise<void> => {
+      const { deps } = this.scene;
+      reading ??= this.scene.read({ workspace: 'acme', pigeonholeId: pigeonhole }, givesUp.signal).catch(() => null);
+      await until('a request waits', async () => (await this.#waitingRequests()) > 0);
+      for (let tick = 0; tick < minuteMs / watchEveryMs; tick += 1) await deps.gate.watch(deps);
+      await this.scene.deliver('hooks');
+    };
+    const fired = await this.expectAlert(alert, minutes, { work });
+    expect(await this.#waitingRequests()).toBeGreaterThan(0); // none failed: the alert is about silence
+    givesUp.abort();
+    await reading;
+    return fired;
+  }
+
+  async #waitingRequests(): Promise<number> {
+    const { requests } = (await this.stage.control('GET', 'state')) as { requests?: { inFlight: number } };
+    return requests!.inFlight;
   }
 
   /** Lets minutes pass until nothing fires. */
@@ -118,6 +161,11 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await day.tryNow();
     await day.expectCalm(16);
 
+    expect(await day.expectAlertOfHangingService('PigeonpostServiceDown', 3)).toEqual(['PigeonpostServiceDown']);
+    await stage.control('DELETE', 'faults');
+    await day.tryNow();
+    await day.expectCalm(16);
+
     await stage.control('POST', 'keys', { accepted: ['another-key'] });
     await day.expectAlert('PigeonpostWorkspacePaused', 3);
     await stage.control('POST', 'keys', { accepted: ['sandbox-key'] });
@@ -149,6 +197,33 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     // A mapping that fails parks changes under the same metric.
     await stage.db.query("update deliveries set reason = 'mapping: hooks.x: T0410' where state = 'dead'");
     await day.expectAlert('PigeonpostDeadLetters', 2);
+  }, 240_000);
+
+  it('fire for a list that is read late, and for a service that fails many requests', async () => {
+    const day = await EventDay.open(kind);
+    const { stage } = day;
+    await day.pass(16); // rates and quantiles need a healthy past
+
+    await stage.fault({ kind: 'error', list: 'questions' });
+    expect(await day.expectAlert('PigeonpostReadingStale', 6)).toEqual(['PigeonpostReadingStale']);
+    await stage.control('DELETE', 'faults');
+    await day.tryNow();
+    await day.expectCalm(12);
+
+    await stage.fault({ kind: 'error', rate: 0.5 });
+    const others = await day.expectAlert('PigeonpostServiceErrors', 30);
+    expect(others).not.toContain('PigeonpostServiceDown');
+    await stage.control('DELETE', 'faults');
+    await day.tryNow();
+    await day.expectCalm(16);
+  }, 240_000);
+
+  it('fire for new items that are found late, and for nothing else', async () => {
+    const day = await EventDay.open(kind, {}, { maxPerPage: 10 }); // what fits on one page is swept, which is not measured
+    const late = { foundAfterMs: 3 * minuteMs };
+    await day.pass(20, () => false, late);
+    expect(await day.expectAlert('PigeonpostDetectionSlow', 31, late)).toEqual(['PigeonpostDetectionSlow']);
+    await day.expectCalm(31);
   }, 240_000);
 
   it('fire for a mapping typo that withholds every record without failing a delivery', async () => {
