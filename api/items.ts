@@ -60,7 +60,8 @@ export const showRoute = createRoute({
   path: '/api/items/{workspace}/{id}/{list}/{key}',
   operationId: 'showItem',
   tags: ['Items'],
-  summary: 'Show the timeline of an item: where it was read, and its delivery to each sink or the reason for none',
+  summary:
+    'Show the timeline of an item: where it was read, what each sink received and answered, or why nothing was sent',
   ...needs({ right: 'read' }),
   request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
   responses: {

@@ -6,12 +6,13 @@ import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { causeText, reasonText } from '../operations/delivery-words.js';
+import { causeText, outcomeText, reasonText } from '../operations/delivery-words.js';
 
 /** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({
   sink: z.string(),
   state: z.string().describe('`behind`: the lane has not reached the change yet; `passed`: the sink did not want it.'),
+  outcome: z.string().describe('The state in words, and whether a replay caused the delivery.'),
   reason: z.string().nullable(),
   words: z.string().nullable().describe('The reason in words.'),
   detail: z.string().nullable().describe('The response of the destination, or what the lane waits for.'),
@@ -38,7 +39,7 @@ const whyRevisionSchema = z.object({
 });
 export type WhyRevision = z.infer<typeof whyRevisionSchema>;
 
-/** Everything that is known of one item, without its text: where it was read, and its delivery to each sink or the reason why there is none. */
+/** Everything that is known of one item, without its text: where it was read, what each sink received and answered, or why nothing was sent. */
 export const whySchema = z
   .object({
     workspace: z.string(),
@@ -70,7 +71,7 @@ export const whyRoute = createRoute({
   path: '/api/why',
   operationId: 'why',
   tags: ['Items'],
-  summary: 'Show where an item was read, and its delivery to each sink or the reason for none',
+  summary: 'Show where an item was read, what each sink received and answered, or why nothing was sent',
   ...needs({
     right: 'read',
     looksLike:
@@ -121,26 +122,31 @@ async function explainItem(
   const { changes, deliveries, lanes } = await timelineOf(ledger, item);
   const revisions = changes.map(({ sequence, foundAt, ...change }): WhyRevision => {
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
-    const told = rows.map(({ sequence: _, updatedAt, ...row }): WhySink => {
+    const told = rows.map((source): WhySink => {
+      const { sequence: _, updatedAt, ...row } = source;
       const { state, reason } = row;
-      const words = reason === null ? null : state === 'dead' ? causeText(reason).meaning : reasonText(reason);
-      return withIsoInstants({ ...row, words, at: updatedAt });
+      const isWord = reason === null || reason === 'by-replay'; // the outcome says it
+      const words = isWord ? null : state === 'dead' ? causeText(reason).meaning : reasonText(reason);
+      const others = rows.filter((other) => other.sink === row.sink && other !== source);
+      return withIsoInstants({ ...row, outcome: outcomeText(row, others), words, at: updatedAt });
     });
     const untold = lanes
       .filter(({ sink }) => !rows.some((row) => row.sink === sink))
-      .map(({ sink, watermark, failure }): WhySink => ({
-        sink,
-        state: watermark < sequence ? 'behind' : 'passed',
-        reason: null,
-        words: null,
-        detail: watermark < sequence ? failure : null,
-        attempts: 0,
-        at: null,
-        dueAt: null,
-        identity: null,
-        configuration: null,
-        replay: null,
-      }));
+      .map(({ sink, watermark, failure }): WhySink => {
+        const missed = { state: watermark < sequence ? 'behind' : 'passed', reason: null, replay: null };
+        return {
+          sink,
+          ...missed,
+          outcome: outcomeText(missed),
+          words: null,
+          detail: watermark < sequence ? failure : null,
+          attempts: 0,
+          at: null,
+          dueAt: null,
+          identity: null,
+          configuration: null,
+        };
+      });
     return { ...change, foundAt: foundAt.toISOString(), sinks: [...told, ...untold] };
   });
   const { ref: _ref, lastSequence: _last, seenAt, ...known } = item;

@@ -22,6 +22,33 @@ export function reasonText(reason: string): string {
   return reasons[reason] ?? reason;
 }
 
+const outcomes: Readonly<Record<string, string>> = {
+  delivered: 'delivered',
+  withheld: 'withheld',
+  superseded: 'superseded by a later revision',
+  dead: 'dead letter',
+  retry: 'failed, will be retried',
+  waiting: 'queued',
+  sending: 'being sent, outcome unknown',
+  behind: 'not processed yet',
+  passed: 'not sent to this sink under the configuration of that time',
+};
+
+/**
+ * Returns the state of a delivery in words.
+ * @param others the other deliveries of the same revision to the same sink
+ */
+export function outcomeText(
+  { state, reason, replay }: { readonly state: string; readonly reason: string | null; readonly replay: string | null },
+  others: readonly { readonly state: string; readonly reason: string | null }[] = [],
+): string {
+  if (state === 'delivered' && reason === 'by-replay') return 'not delivered at first, but later by a replay';
+  const outcome = outcomes[state] ?? state;
+  if (replay === null) return outcome;
+  const isAgain = others.some((other) => other.state === 'delivered' && other.reason !== 'by-replay');
+  return state === 'delivered' && isAgain ? 'delivered again by a replay' : `${outcome} by a replay`;
+}
+
 /** Meaning of a cause of dead letters, and the action that helps. */
 export interface CauseText {
   readonly meaning: string;

@@ -3,7 +3,6 @@ import { exampleText, type Run, type Context } from '../command.js';
 import type { Why, WhyRevision, WhySink } from '../../api/why.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
-import { reasonWords } from '../format-values.js';
 import { parseItem } from '../parse-names.js';
 import { printLine } from '../output.js';
 
@@ -11,7 +10,7 @@ import { printLine } from '../output.js';
 export function addWhy(program: Command, run: Run): void {
   program
     .command('why <list:key>')
-    .description('Explain an item: when it was read, what each sink received and answered, or why nothing was sent')
+    .description('Explain an item: where it was read, what each sink received and answered, or why nothing was sent')
     .option('--pigeonhole <id>', 'ID or WORKSPACE/ID, if several pigeonholes have that key')
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('why question:9001'))
@@ -87,20 +86,11 @@ function revisionLines({ revision, kind, foundAt, readAs, requestId, visibility,
   return [`${foundAt}  revision ${revision} ${kind}, ${source}${id}${shown}`, ...sinks.map(sinkLine)];
 }
 
-function sinkLine({
-  sink,
-  state,
-  reason,
-  detail,
-  attempts,
-  at,
-  dueAt,
-  identity,
-  configuration,
-  replay,
-}: WhySink): string {
+function sinkLine(entry: WhySink): string {
+  const { sink, state, outcome, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = entry;
+  const why = words === null ? '' : `: ${words}${words === reason ? '' : ` (${reason})`}`;
   const parts = [
-    inWords(state, reason),
+    `${outcome}${why}`,
     ...(detail === null ? [] : [detail]),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(dueAt === null ? [] : [`due ${dueAt}`]),
@@ -109,27 +99,4 @@ function sinkLine({
     ...(replay === null ? [] : [`replay ${replay}`]),
   ];
   return `  ${at ?? '-'.padEnd(24)}  ${sink}: ${parts.join('; ')}`;
-}
-
-function inWords(state: string, reason: string | null): string {
-  switch (state) {
-    case 'withheld':
-      return `withheld: ${reasonWords(reason ?? '')}`;
-    case 'dead':
-      return `dead letter: ${reason ?? ''}`;
-    case 'superseded':
-      return 'superseded by a later revision';
-    case 'behind':
-      return 'not processed yet';
-    case 'passed':
-      return 'not sent to this sink under the configuration of that time';
-    case 'delivered':
-      return reason === 'by-replay' ? 'delivered by a replay' : 'delivered';
-    case 'sending':
-      return 'being sent, outcome unknown';
-    case 'retry':
-      return 'failed, will be retried';
-    default:
-      return state;
-  }
 }

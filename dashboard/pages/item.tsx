@@ -20,7 +20,7 @@ interface Named {
   readonly pigeonhole: string | null;
 }
 
-/** One item's timeline: where it was read, what each sink received, or why nothing was sent. */
+/** One item's timeline: where it was read, what each sink received and answered, or why nothing was sent. */
 export function Item({ list, named, pigeonhole }: Named) {
   const query = { list: list ?? '', key: named ?? '', pigeonhole: pigeonhole ?? undefined };
   const isAsked = list !== null && named !== null;
@@ -168,31 +168,27 @@ function Timeline({ item }: { readonly item: Why }) {
   );
 }
 
-const stateWords: Readonly<Record<string, readonly [Tone, string]>> = {
-  delivered: ['good', 'delivered'],
-  withheld: ['quiet', 'withheld'],
-  superseded: ['quiet', 'superseded by a later revision'],
-  dead: ['bad', 'dead letter'],
-  retry: ['warning', 'will be retried'],
-  waiting: ['busy', 'queued'],
-  sending: ['busy', 'being sent'],
-  behind: ['busy', 'not processed yet'],
-  passed: ['quiet', 'not sent to this sink'],
+const tones: Readonly<Record<string, Tone>> = {
+  delivered: 'good',
+  dead: 'bad',
+  retry: 'warning',
+  waiting: 'busy',
+  sending: 'busy',
+  behind: 'busy',
 };
 
 function SinkEntry({ entry }: { readonly entry: WhySink }) {
-  const { sink, state, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = entry;
-  const [tone, word] = stateWords[state] ?? (['quiet', state] as const);
+  const { sink, state, outcome, reason, words, detail, attempts, at, dueAt, identity, configuration, replay } = entry;
   return (
     <li>
       <a href={address.sink(sink)}>{sink}</a>
       <div>
-        <StateWord tone={tone}>{word}</StateWord>
-        {reason === null ? null : (
+        <StateWord tone={tones[state] ?? 'quiet'}>{outcome}</StateWord>
+        {words === null ? null : (
           <>
             {': '}
-            {words ?? reason}
-            {words === null || words === reason ? null : (
+            {words}
+            {words === reason ? null : (
               <>
                 {' '}
                 (<code>{reason}</code>)
@@ -210,7 +206,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
           )}
           {identity === null ? '' : identity ? ', with identity' : ', anonymous'}
           {configuration === null ? '' : `, configuration ${configuration}`}
-          {replay === null ? '' : ', replayed'}
+          {replay === null ? '' : `, replay ${replay}`}
         </small>
         {detail === null ? null : (
           <p class="detail">

@@ -178,6 +178,9 @@ suite('a sink', () => {
     await shows(/Send 12 items to archive again\?/);
     await confirm('Replay');
     await shows('12 items queued for archive');
+    const [id] = await system.ids('sessions');
+    await go(`#/item/sessions/${id}`);
+    await shows('delivered again by a replay');
   });
 
   it('sends once it is approved', async () => {

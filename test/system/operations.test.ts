@@ -253,13 +253,27 @@ describe('a running pigeonpost', () => {
 
   it('replays to a sink what was asked for', async () => {
     const before = linesOf('archive').length;
+    const archive = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'archive')!;
+    const { delivered: deliveredBefore } = await archive();
     const counted = await run('replay', 'archive', '--list', 'sessions', '--dry-run');
     expect(counted.out).toMatch(/^archive sessions: \d+\n\d+ to send; nothing was sent\n$/);
     const sessions = linesOf('archive').filter(({ list }) => list === 'sessions').length;
-    const begun = await json<{ id: string }>('replay', 'sink:archive', '--list', 'sessions', '--reason', 'lost there');
+    const started = await json<{ id: string }>('replay', 'sink:archive', '--list', 'sessions', '--reason', 'lost there');
     await until('the replay is in the file', () => linesOf('archive').length === before + sessions);
-    expect(linesOf('archive').filter(({ replay }) => replay === begun.id)).toHaveLength(sessions);
+    expect(linesOf('archive').filter(({ replay }) => replay === started.id)).toHaveLength(sessions);
     await untilSettled();
+    const again = 'delivered again by a replay';
+    const [{ key, pigeonholeId }] = linesOf('archive').filter(({ replay }) => replay === started.id) as [ArchivedChange];
+    const why = await run('why', `sessions:${key}`, '--pigeonhole', String(pigeonholeId));
+    expect(why.out.match(/archive: .*$/gm)).toEqual([
+      'archive: delivered; configuration 1',
+      `archive: ${again}; configuration 1; replay ${started.id}`,
+    ]);
+    const asked = `http://127.0.0.1:${port}/api/why?list=sessions&key=${key}&pigeonhole=${pigeonholeId}`;
+    expect(await (await fetch(asked, { headers: apiHeaders(folder) })).json()).toMatchObject({
+      items: [{ revisions: [{ sinks: [{ outcome: 'delivered' }, { outcome: again, replay: started.id }] }] }],
+    });
+    expect((await archive()).delivered).toBe(deliveredBefore + sessions); // every line that `why` calls delivered counts
     expect(await run('replay', 'nobody')).toMatchObject({ code: 4 });
     expect(await run('replay')).toMatchObject({ code: 2, errors: expect.stringContaining('--all') });
     expect(await run('replay', '--all', '--from', 'yesterday')).toMatchObject({ code: 2 });
