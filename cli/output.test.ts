@@ -21,6 +21,12 @@ function output(terminal: boolean): { out: Output; printed: () => string } {
   return { out: outputTo(stdout as unknown as NodeJS.WriteStream, { write }), printed: () => printed };
 }
 
+it('takes a terminal whose size is not set for one of 80 columns and 24 rows', () => {
+  const stdout = { write: () => true, isTTY: true, hasColors: () => false, columns: 0, rows: 0 };
+  const out = outputTo(stdout as unknown as NodeJS.WriteStream, { write: () => true });
+  expect([out.columns, out.rows]).toEqual([80, 24]);
+});
+
 const change = {
   workspace: 'acme',
   pigeonholeId: 101,

@@ -34,11 +34,12 @@ export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteSt
     draw: (text) => void stdout.write(text),
     terminal: stdout.isTTY === true,
     colours,
+    // A terminal whose size is not set, as in some containers, has 0 columns and 0 rows.
     get columns() {
-      return stdout.columns ?? 80;
+      return stdout.columns || 80;
     },
     get rows() {
-      return stdout.rows ?? 24;
+      return stdout.rows || 24;
     },
   };
 }

@@ -9,6 +9,7 @@ import { readLocalToken } from '../../worker/local-token.js';
 import { apiClient } from '../api-client.js';
 import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
+import { findInstance } from '../find-instance.js';
 import { StartDisplay, type StartReport } from './start-screen.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
 import { closeSync, openSync, renameSync, statSync } from 'node:fs';
@@ -109,7 +110,9 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
       onProgress: (line) => report.step(line),
       onFirstPage: () => report.ready(workspaces),
     });
-    const running = await Promise.race([starting, stop.then(() => undefined)]);
+    const running = await Promise.race([starting, stop.then(() => undefined)]).catch(async (error: unknown) => {
+      throw (await alreadyRuns(error, loaded)) ?? error;
+    });
     if (running === undefined) return await endDuringStart(starting, report);
     const { api, pageLink } = running;
     if (role === 'api') out.line(`ready: serving ${api?.url}, while workers read and deliver`);
@@ -131,6 +134,18 @@ export async function start({ config, out }: Context, options: StartOptions): Pr
   } finally {
     report.end();
   }
+}
+
+/** Returns the error for a port that the process of the same configuration uses; undefined for any other error. */
+async function alreadyRuns(error: unknown, config: Config): Promise<CommandError | undefined> {
+  const { ListenError } = await import('../../api/listen.js');
+  if (!(error instanceof ListenError)) return undefined;
+  const running = await findInstance(config).catch(() => undefined); // another program: the first error says so
+  if (running === undefined) return undefined;
+  return new CommandError(
+    ExitCode.Failed,
+    `pigeonpost already runs with this configuration at ${running.url}: "pigeonpost status" shows it. To start it again, stop it first`,
+  );
 }
 
 /** Returns the screen on a terminal, else lines. If standard error is redirected, the log stays there. */

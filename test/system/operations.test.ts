@@ -150,6 +150,21 @@ describe('a running pigeonpost', () => {
     });
   });
 
+  it('is not started a second time, neither from its folder nor at its port from another one', async () => {
+    expect(await run('start')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(
+        `pigeonpost: pigeonpost already runs with this configuration at http://127.0.0.1:${port}: "pigeonpost status" shows it. To start it again, stop it first\n`,
+      ),
+    });
+    const other = mkdtempSync(join(tmpdir(), 'pigeonpost-other-'));
+    writeFileSync(join(other, 'pigeonpost.yaml'), readFileSync(join(folder, 'pigeonpost.yaml')));
+    const second = startProgram('cli/main.js', ['start'], { cwd: other, env });
+    expect(await second.exited).toBe(1);
+    expect(second.errors()).toContain(`cannot listen on 127.0.0.1:${port}: another program listens there`);
+    rmSync(other, { recursive: true });
+  });
+
   it('is not steered by the command line of another folder, unless its address and token are given', async () => {
     const other = mkdtempSync(join(tmpdir(), 'pigeonpost-other-'));
     const elsewhere = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
@@ -258,12 +273,21 @@ describe('a running pigeonpost', () => {
     const counted = await run('replay', 'archive', '--list', 'sessions', '--dry-run');
     expect(counted.out).toMatch(/^archive sessions: \d+\n\d+ to send; nothing was sent\n$/);
     const sessions = linesOf('archive').filter(({ list }) => list === 'sessions').length;
-    const started = await json<{ id: string }>('replay', 'sink:archive', '--list', 'sessions', '--reason', 'lost there');
+    const started = await json<{ id: string }>(
+      'replay',
+      'sink:archive',
+      '--list',
+      'sessions',
+      '--reason',
+      'lost there',
+    );
     await until('the replay is in the file', () => linesOf('archive').length === before + sessions);
     expect(linesOf('archive').filter(({ replay }) => replay === started.id)).toHaveLength(sessions);
     await untilSettled();
     const again = 'delivered again by a replay';
-    const [{ key, pigeonholeId }] = linesOf('archive').filter(({ replay }) => replay === started.id) as [ArchivedChange];
+    const [{ key, pigeonholeId }] = linesOf('archive').filter(({ replay }) => replay === started.id) as [
+      ArchivedChange,
+    ];
     const why = await run('why', `sessions:${key}`, '--pigeonhole', String(pigeonholeId));
     expect(why.out.match(/archive: .*$/gm)).toEqual([
       'archive: delivered; configuration 1',
