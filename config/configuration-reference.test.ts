@@ -21,6 +21,11 @@ describe('the reference', () => {
     );
   });
 
+  it('shows a default that applies only if the key is absent', () => {
+    expect(generalReference()).toContain('\n| `syncs.NAME.every.live` | a duration from 1s to 30d | `5s` |');
+    expect(generalReference()).toContain('\n| `syncs.NAME.every.ended` | a duration from 1s to 30d | `6h` |');
+  });
+
   it('has a sentence for every key', () => {
     expect(withoutSentence(inputSchemaOf(configSchema), '')).toEqual([]);
   });

@@ -63,7 +63,7 @@ function rowsBelow(schema: JsonSchema, parent: string): string[] {
 }
 
 function row(path: string, schema: JsonSchema, isRequired: boolean): string {
-  const standard = schema.default;
+  const standard = schema.default ?? schema.shownDefault;
   // an empty group as a default says only that the keys below it have defaults of their own
   const isPlain =
     standard !== undefined && !(typeof standard === 'object' && standard !== null && !Array.isArray(standard));

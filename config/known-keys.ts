@@ -6,6 +6,8 @@ export interface JsonSchema {
   readonly description?: string;
   readonly allowed?: string;
   readonly default?: unknown;
+  /** Default of a key that the schema leaves out; zod drops `default` from keys whose value is transformed. */
+  readonly shownDefault?: string;
   readonly type?: string;
   readonly const?: string;
   readonly enum?: readonly unknown[];

@@ -157,7 +157,8 @@ export const retentionSchema = z
     ),
     changes: duration()
       .optional()
-      .describe('How long earlier revisions stay in the change log, from the change; 30d by default.'),
+      .meta({ shownDefault: '30d' })
+      .describe('How long earlier revisions stay in the change log, from the change.'),
   })
   .optional()
   .describe(

@@ -32,31 +32,33 @@ const pigeonholeFilters = z.strictObject({
 
 const everySchema = z
   .strictObject({
-    // Optional, not filled in here: a stated interval is kept where the default slows down.
+    // Optional, not filled in here: an interval that the file sets is kept where the default slows down.
     live: interval()
       .optional()
-      .meta({ default: '5s' })
+      .meta({ shownDefault: '5s' })
       .describe(
-        'Polling interval of the lists of a live pigeonhole. If you state it, it is kept all the time. If you leave it out, lists outside their session times (ten minutes before a session to half an hour after it) slow down to 5m while nothing changes.',
+        'Polling interval of the lists of a live pigeonhole. If you set it, it also applies outside session times (10 min before a session to 30 min after it). Otherwise, lists slow down to 5m there while nothing changes.',
       ),
     quiet: interval()
       .optional()
       .describe(
-        'Longest polling interval of a live pigeonhole outside session times. The interval doubles from `live` with each read that finds nothing. Default: `live` if you state it, else `5m`.',
+        'Longest polling interval of a live pigeonhole outside session times. The interval starts at `live` and doubles after each read that finds nothing. The default is `live` if you set that, otherwise 5m.',
       ),
-    new: interval().prefault('1h').describe('Pigeonholes in status `new`.'),
-    upcoming: interval().prefault('5m').describe('Pigeonholes in status `upcoming`.'),
+    new: interval().prefault('1h').describe('Polling interval of pigeonholes in status `new`.'),
+    upcoming: interval().prefault('5m').describe('Polling interval of pigeonholes in status `upcoming`.'),
     ended: interval()
       .optional()
-      .meta({ default: '6h' })
+      .meta({ shownDefault: '6h' })
       .describe(
-        'Pigeonholes in status `ended`, until the last sweep a week later. If you leave it out, the interval doubles up to 1d while nothing changes.',
+        'Polling interval of pigeonholes in status `ended`, until the last sweep a week after the end. If you do not set it, the interval doubles up to 1d while nothing changes.',
       ),
-    sweep: interval().prefault('30m').describe('Between two walks over a whole list, which find edits and late rows.'),
+    sweep: interval()
+      .prefault('30m')
+      .describe('Time between two sweeps, which read a whole list to find edits and deletions.'),
     lists: z
       .partialRecord(z.enum(listNames), interval(), { error: 'allowed: a group of lists, each with a duration' })
       .prefault({})
-      .describe('Other intervals for single lists while they are live, e.g. `votes: 15s`.'),
+      .describe('Polling intervals of single lists while they are live, instead of `live`, such as `votes: 15s`.'),
   })
   .transform(({ live, quiet = live, ended, ...every }) => ({
     live: live ?? 5000,
@@ -72,11 +74,13 @@ const deletionsSchema = z
   .strictObject({
     settle: duration()
       .prefault('24h')
-      .describe('Time between the two walks that both miss an item before it counts as deleted.'),
+      .describe(
+        'Minimum time between two identical complete reads that both lack an item, where nothing else proves its deletion.',
+      ),
     confirm: duration()
       .prefault('30s')
       .describe(
-        'If a list shows much less than before, the items it lacks count as deleted only after a second answer, requested at least this much later, lacks them too. A single question that leaves a live list is confirmed immediately.',
+        'If more than 3 % of a list disappear, minimum time before the second request that must lack these items as well. A single question that leaves a live list is confirmed immediately.',
       ),
     holdAbove: z
       .strictObject({
@@ -86,7 +90,7 @@ const deletionsSchema = z
           .describe('Number of items of a list.'),
       })
       .prefault({})
-      .describe('Deletions above both are held until a person releases them.'),
+      .describe('Deletions that exceed both limits wait until an operator confirms or rejects them.'),
   })
   .transform(({ settle, confirm, holdAbove }) => ({ settleMs: settle, confirmMs: confirm, holdAbove }))
   .prefault({})
