@@ -14,7 +14,7 @@ export async function listen(
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why =
         error.code === 'EADDRINUSE'
-          ? `another program listens there: choose another ${key}.port, or end it`
+          ? `another process, perhaps pigeonpost itself, already listens there: stop it, or choose another ${key}.port`
           : `${error.code ?? error.message}: check ${key}.host and ${key}.port`;
       reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`));
     });

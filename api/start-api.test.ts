@@ -380,7 +380,7 @@ describe('a port that is taken', () => {
     const api = await listening();
     const { port } = new URL(api.url);
     await expect(startApi({ host: '127.0.0.1', port: Number(port) })).rejects.toThrow(
-      `cannot listen on 127.0.0.1:${port}: another program listens there: choose another server.port, or end it`,
+      `cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there: stop it, or choose another server.port`,
     );
   });
 });

@@ -96,7 +96,10 @@ async function digestOf(file: string): Promise<string> {
 /** Creates a file that only its owner can read. Never overwrites a file. @throws {CommandError} exit 1 */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EEXIST' ? 'the file already exists; choose another path' : `error ${error.code}`;
-    throw new CommandError(ExitCode.Failed, `${file} cannot be written: ${why}`);
+    const why =
+      error.code === 'EEXIST'
+        ? 'already exists: choose another path'
+        : `cannot be written (${error.code}): check the path and its permissions`;
+    throw new CommandError(ExitCode.Failed, `${file} ${why}`);
   });
 }

@@ -30,7 +30,7 @@ describe('DATABASE_URL', () => {
 
   it('is named, and its value not shown, when it is no store', async () => {
     expect(await problems('', { DATABASE_URL: 'mysql://me:word@db/ledger' })).toEqual([
-      '1: store: found a value from the environment variable DATABASE_URL, which counts since the file has none, allowed: embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost',
+      '1: store: found the value of the environment variable DATABASE_URL, because the file does not set this key, allowed: embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost',
     ]);
   });
 
@@ -67,8 +67,8 @@ describe('TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE', () => {
     expect(
       await problems('temporal:\n  taskQueue: own\n', { TEMPORAL_ADDRESS: 'http://word', TEMPORAL_NAMESPACE: ' ' }),
     ).toEqual([
-      '13: temporal.address: found a value from the environment variable TEMPORAL_ADDRESS, which counts since the file has none, allowed: embedded, or host:port such as temporal.example.com:7233',
-      '13: temporal.namespace: found a value from the environment variable TEMPORAL_NAMESPACE, which counts since the file has none, allowed: the name of a namespace',
+      '13: temporal.address: found the value of the environment variable TEMPORAL_ADDRESS, because the file does not set this key, allowed: embedded, or host:port such as temporal.example.com:7233',
+      '13: temporal.namespace: found the value of the environment variable TEMPORAL_NAMESPACE, because the file does not set this key, allowed: the name of a namespace',
     ]);
   });
 

@@ -29,7 +29,10 @@ export function withEnvironmentDefaults(document: ConfigDocument, environment: E
     const filled = withValue(tree, path, new Secret(value));
     if (filled === undefined) continue;
     tree = filled;
-    shown.set(pathId(path), `a value from the environment variable ${variable}, which counts since the file has none`);
+    shown.set(
+      pathId(path),
+      `the value of the environment variable ${variable}, because the file does not set this key`,
+    );
   }
   return {
     ...document,

@@ -77,7 +77,7 @@ describe('an event file', () => {
   });
 
   it.each<[string, string, string[]]>([
-    ['nothing in it', '', ['event.yaml:1: the file is empty; docs/provisioning.md shows what it holds']],
+    ['nothing in it', '', ['event.yaml:1: the file is empty; docs/provisioning.md shows what it must contain']],
     ['no YAML', 'id: "a', [expect.stringMatching(/^event\.yaml:1: this is not YAML/)]],
     [
       'no pigeonhole',

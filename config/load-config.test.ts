@@ -54,8 +54,13 @@ describe('the smallest file', () => {
 
 describe('a file that cannot be read as configuration', () => {
   it.each<[string, string, string, string]>([
-    ['an empty file', '', 'empty', '1: the file is empty; docs/configuration.md shows what it holds'],
-    ['comments alone', '# nothing yet\n\n', 'empty', '1: the file is empty; docs/configuration.md shows what it holds'],
+    ['an empty file', '', 'empty', '1: the file is empty; docs/configuration.md shows what it must contain'],
+    [
+      'comments alone',
+      '# nothing yet\n\n',
+      'empty',
+      '1: the file is empty; docs/configuration.md shows what it must contain',
+    ],
     [
       'a tab',
       'workspaces:\n\tacme: {}\n',

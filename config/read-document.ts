@@ -58,7 +58,7 @@ export function readDocument(
     throw new ConfigError('syntax', file, [{ line, column: col, key: '', message }]);
   }
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const message = `the file is empty; ${guide} shows what it holds`;
+    const message = `the file is empty; ${guide} shows what it must contain`;
     throw new ConfigError('empty', file, [{ line: 1, column: 1, key: '', message }]);
   }
   return new DocumentReader(lines, sources).read(document.contents);

@@ -81,7 +81,7 @@ async function makeLedger(db: Database, place: KeyPlace, found: LedgerKey | unde
   if (key === undefined) {
     throw new LedgerError(
       'key',
-      `a new ledger needs a key, and ${place.name} cannot be written: make one with "openssl rand -base64 32" and give it to every process as LEDGER_KEY`,
+      `a new ledger needs a key, and ${place.name} cannot be written: create one with "openssl rand -base64 32", and set LEDGER_KEY for every process`,
     );
   }
   await db.query('insert into ledger (id, key_check) values ($1, $2) on conflict (singleton) do nothing', [
@@ -94,20 +94,20 @@ async function makeLedger(db: Database, place: KeyPlace, found: LedgerKey | unde
 export function missingKey({ name }: KeyPlace): LedgerError {
   return new LedgerError(
     'key',
-    `the ledger's key is not in ${name}: put it back there, or give it as LEDGER_KEY. Without it this ledger cannot be used; docs/operations.md says what to do if it is lost`,
+    `the ledger's key is not in ${name}: restore it there, or set LEDGER_KEY. The ledger cannot be used without it. If it is lost, see docs/operations.md, "When the ledger's key is missing"`,
   );
 }
 
 export function otherKey({ name }: KeyPlace): LedgerError {
   return new LedgerError(
     'key',
-    `the key in ${name} belongs to another ledger: give this process the key that the ledger was made with, as LEDGER_KEY or in ${name}`,
+    `the key in ${name} belongs to another ledger: give this process the key with which the ledger was created`,
   );
 }
 
 function unlikeStoredKey({ name }: KeyPlace): LedgerError {
   return new LedgerError(
     'key',
-    `this ledger already has a key, and the one in ${name} is another: run "pigeonpost key export FILE" and give every process that key`,
+    `this ledger already has a key, which differs from the one in ${name}: run "pigeonpost key export FILE" and give that key to every process`,
   );
 }

@@ -67,7 +67,7 @@ export async function readKeyFile(file: string): Promise<LedgerKey | undefined> 
   }
   const key = LedgerKey.parse(text);
   if (key === undefined) {
-    throw new LedgerError('key', `${file} holds no ledger key: put back the file that was there`);
+    throw new LedgerError('key', `${file} does not contain a ledger key: restore the original file`);
   }
   return key;
 }

@@ -49,7 +49,7 @@ export async function migrate(
       // Not by the newest number: parts of a version that are made side by side arrive in any order.
       const missing = files.filter((name) => !applied.some(({ number }) => number === numberOf(name)));
       for (const [at, name] of missing.entries()) {
-        const what = `the store is brought up to date: ${name} (${at + 1} of ${missing.length})`;
+        const what = `migrating the store: ${name} (${at + 1} of ${missing.length})`;
         if (applied.length > 0) onProgress(what);
         await reportProgress({ db, what, onProgress, everyMs }, () =>
           apply(session, join(folder, name), { name, onProgress, waits }),
@@ -80,7 +80,7 @@ async function untilAlone(
     if (row!.alone) return;
     if (performance.now() - saidAt >= everyMs) {
       saidAt = performance.now();
-      onProgress('another process brings the store up to date: this one waits for it');
+      onProgress('waiting until another process has migrated the store');
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(everyMs, 250)));
   }
@@ -101,7 +101,7 @@ async function refuseNewer(newest: number, folder: string): Promise<void> {
   if (newest <= known) return;
   throw new LedgerError(
     'version',
-    `the store is at version ${newest}, this pigeonpost knows ${known}: start the newer version again`,
+    `a newer version has migrated the store to ${newest}, and this version of pigeonpost supports ${known}: start the newer version, or restore the backup that you made before the upgrade`,
   );
 }
 

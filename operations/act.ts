@@ -74,7 +74,7 @@ async function carryOut(
   }
   const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
   if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';
-  if (!sink.observing) return `sink ${sink.name} does not observe, so there is nothing to approve: it sends`;
+  if (!sink.observing) return `sink ${sink.name} has "mode: send", so it needs no approval`;
   await approveSink(ledger, {
     sinkId: sink.id,
     destination: sink.destination,

@@ -82,7 +82,10 @@ export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
 
   if (code !== null) {
     const kind = kindOfCode(code);
-    if (kind !== undefined) throw failure(kind, 'the service answered with an error', kind === 'transient');
+    if (kind !== undefined) {
+      const problem = kind === 'credential' ? 'the service refused the API key' : 'the service answered with an error';
+      throw failure(kind, problem, kind === 'transient');
+    }
     throw failure(
       kindOfUnknownCode(status),
       'the service answered with an unknown error code',

@@ -148,7 +148,9 @@ function messageOf({ method, path }: Call, { kind, problem, code, status, reques
     status == null ? 'no HTTP status' : `HTTP ${status}`,
     requestId == null ? 'no request id' : `request ${requestId}`,
   ];
-  return `${method} ${path}: ${problem} (${identity.join(', ')}); ${nextSteps[kind]}.`;
+  // Without an answer there is nothing to identify.
+  const isAnswered = code != null || status != null || requestId != null;
+  return `${method} ${path}: ${problem}${isAnswered ? ` (${identity.join(', ')})` : ''}; ${nextSteps[kind]}.`;
 }
 
 /** Every error code in the specification. Source: docs/service-contract.md, "Errors". */

@@ -61,7 +61,7 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
       const mayHaveTakenEffect = !beforeSending.has(code);
       const problem = mayHaveTakenEffect
         ? `the connection failed with ${code}`
-        : `the connection could not be opened: ${code}`;
+        : `the connection could not be opened (${code})`;
       return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect, cause });
     }
   }

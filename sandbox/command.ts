@@ -20,7 +20,7 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
   },
   { flag: '--sessions <n>', description: 'sessions of each pigeonhole', default: String(DEFAULTS.sessions) },
   { flag: '--questions <n>', description: 'questions of each qna session', default: String(DEFAULTS.questions) },
-  { flag: '--votes <n>', description: 'votes in each qna session (default: three a question)' },
+  { flag: '--votes <n>', description: 'votes in each qna session (default: three per question)' },
   {
     flag: '--responses <n>',
     description: 'people who respond in each poll, quiz and word cloud (default: half the attendees, at most 1000)',

@@ -138,7 +138,7 @@ async function checkStore(config: Config): Promise<Checked> {
 /** Checks the folder without opening the store, which would create it. */
 async function lookAtFolder(folder: string): Promise<string> {
   refuseWithoutEmbeddedStore();
-  if (!existsSync(folder)) return `${folder} does not exist yet and will be made`;
+  if (!existsSync(folder)) return `${folder} does not exist yet; the first start creates it`;
   const lock = await lockFolder(folder);
   await lock.release();
   return `${folder} can be used`;
@@ -149,7 +149,7 @@ async function checkTemporal({ temporal }: Config, binarySources: BinarySources)
   try {
     if (temporal.address === 'embedded') {
       await findBinary({ ...binarySources, onlyLook: true }, () => undefined);
-      return { what, result: 'ok', text: 'a server to embed is there' };
+      return { what, result: 'ok', text: 'the embedded server is available' };
     }
     const { connectTemporal } = await import('./connect-temporal.js'); // loads every Temporal module, for a second
     const connections = await connectTemporal(temporal.address, temporal);

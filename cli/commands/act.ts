@@ -13,7 +13,7 @@ const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME
 export function addPause(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'pause',
-    description: `Stop reading or delivering until you resume it: ${targets}`,
+    description: `Pause a workspace, a pigeonhole or a sink until you resume it: ${targets}`,
     example: 'pause sink:hooks --reason "moving the receiver"',
   }).option('--reason <text>', reasonHelp);
 }
@@ -63,7 +63,9 @@ export function addSink(program: Command, run: Run): void {
   const sink = program.command('sink').description('Approve a sink that only observes, or send a test message');
   sink
     .command('approve <name>')
-    .description('Make a sink with "mode: observe" send from its watermark on, until its mode or destination changes')
+    .description(
+      'Let a sink with "mode: observe" send what it observed and all later changes, until its mode or destination changes',
+    )
     .option('--reason <text>', reasonHelp)
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))

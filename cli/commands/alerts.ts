@@ -6,7 +6,7 @@ import { clientOf, instanceOf } from '../api-client.js';
 
 /** Adds `pigeonpost alerts` with its commands. */
 export function addAlerts(program: Command, run: Run): void {
-  const alerts = program.command('alerts').description('Show and test the alerts of `alerts` in pigeonpost.yaml');
+  const alerts = program.command('alerts').description('List open alerts, and send a test alert');
   alerts
     .command('list')
     .description('List open alerts, and whether each receiver accepts them')

@@ -10,9 +10,9 @@ export function addAudit(program: Command, run: Run): void {
   program
     .command('audit')
     .description('Show who requested what, and the result, newest first')
-    .option('--who <name>', "a token's name, server.token or local")
-    .option('--action <name>', 'such as pause, redrive-dead-letters or show-personal')
-    .option('--target <name>', 'such as sink:hooks or pigeonhole:acme/101')
+    .option('--who <name>', "only this caller: a token's name, server.token or local")
+    .option('--action <name>', 'only this action, such as pause, redrive-dead-letters or show-personal')
+    .option('--target <name>', 'only this target, such as sink:hooks or pigeonhole:acme/101')
     .option('--limit <n>', 'number of entries', wholeNumber(100_000), 100)
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('audit --action show-personal --limit 20'))

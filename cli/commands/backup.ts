@@ -8,9 +8,9 @@ import type { ApiAddress } from '../find-instance.js';
 
 const backupHelp = `
 For an embedded store; use pg_dump for a PostgreSQL store.
-A backup contains neither the ledger's key, without which it
-cannot be restored ("pigeonpost key export"), nor the
-configuration, nor the files that sinks write.
+A backup does not contain the configuration, the files that
+sinks write, or the ledger's key. A restore needs the key:
+export it with "pigeonpost key export".
 
 Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz
@@ -20,7 +20,7 @@ Examples:
 export function addBackup(program: Command, run: Run): void {
   program
     .command('backup <file>')
-    .description('Copy the ledger into a file while everything runs; "-" is standard output')
+    .description('Copy the ledger into a file while pigeonpost runs; "-" is standard output')
     .option('--encrypt-to <recipient>', 'public key of age (age1…) to encrypt to; may be repeated', collect, [])
     .addHelpText('after', backupHelp)
     .action((file: string, options: { encryptTo: string[] }) =>

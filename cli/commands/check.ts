@@ -15,7 +15,7 @@ export function addCheck(program: Command, run: Run): void {
     .command('check')
     .description('Check the configuration, each key, each sink, the store and Temporal; changes nothing')
     .option('--estimate', 'also estimate the number of requests per calendar day', false)
-    .option('--quota <n>', 'requests a day for --estimate, if the service does not report them', toRequests)
+    .option('--quota <n>', 'request quota per day for --estimate, if the service does not report it', toRequests)
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('check', 'check --estimate --quota 10000'))
     .action(({ quota, ...options }: { json: boolean; estimate: boolean; quota?: number }) =>

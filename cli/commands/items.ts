@@ -10,7 +10,7 @@ import { printLine } from '../output.js';
 export function addItems(program: Command, run: Run): void {
   program
     .command('items <list>')
-    .description('List the stored items of a list of a pigeonhole by key; "why" explains one of them')
+    .description('List the stored items of one list in a pigeonhole; "why" explains one of them')
     .requiredOption('--pigeonhole <workspace/id>', 'pigeonhole of the list')
     .option('--session <id>', 'only this session')
     .option('--limit <n>', 'number of items', wholeNumber(500), 100)
@@ -33,7 +33,7 @@ export interface ItemsOptions {
   readonly json: boolean;
 }
 
-/** `pigeonpost items <list>`: lists the stored items of a list of a pigeonhole by key. Exit 0, 4 if there are none. */
+/** `pigeonpost items <list>`: lists the stored items of one list in a pigeonhole, by key. Exit 0, 4 if there are none. */
 export async function items(
   context: Context,
   { list, pigeonhole, session, limit, after, personal, json }: ItemsOptions,

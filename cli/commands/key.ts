@@ -5,8 +5,9 @@ import { writePrivateFile } from '../files.js';
 
 const keyHelp = `
 Anyone who has the key and a backup can identify the people
-behind anonymous items. Keep the key apart from the backups:
-no backup holds it, and none can be used without it.
+behind anonymous items. Keep the key apart from the backups.
+No backup contains it, and no backup can be restored without
+it.
 
 Examples:
   pigeonpost key export /safe/ledger.key

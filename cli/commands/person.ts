@@ -10,7 +10,7 @@ export function addPerson(program: Command, run: Run): void {
   program
     .command('person <id|code|email>')
     .description('Export everything stored about a person, to answer their request')
-    .option('--export [file]', 'the data as JSON, and where it was sent, in a new file or on standard output')
+    .option('--export [file]', 'write the data and where it was sent as JSON, into a new file or to standard output')
     .addHelpText('after', exampleText('person maria@example.com --export maria.json'))
     .action((attendee: string, options: Omit<PersonOptions, 'attendee'>) =>
       run((context) => person(context, { attendee, ...options })),
@@ -32,7 +32,10 @@ export async function person(context: Context, options: PersonOptions): Promise<
   const { out } = context;
   const target = options.export;
   if (target === undefined) {
-    throw new CommandError(ExitCode.WrongUse, 'an action is missing: add --export, or --export FILE');
+    throw new CommandError(
+      ExitCode.WrongUse,
+      'add --export to print the data, or --export FILE to write it into a file',
+    );
   }
   const stored = await (await clientOf(context)).exportPerson(options.attendee);
   const text = JSON.stringify(stored, null, 2);

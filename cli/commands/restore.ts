@@ -9,8 +9,9 @@ import { confirm, operatorName } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 
 const restoreHelp = `
-Stop every process first. Afterwards every sink is paused:
-it would receive again what was sent after the backup.
+Stop every process first. After the restore, every sink is
+paused, because it would otherwise receive again what was
+sent after the backup.
 
 Examples:
   pigeonpost restore /backups/pigeonpost-2026-11-20.tar.gz
@@ -25,7 +26,7 @@ export function addRestore(program: Command, run: Run): void {
     .command('restore [file]')
     .description('Replace the ledger with a backup; every sink is paused until you resume it')
     .option('--mark-only', 'only pause the sinks of a store that was restored by other means', false)
-    .option('--erasures <file>', 'file of "erasures export", whose people are forgotten again')
+    .option('--erasures <file>', 'file that "erasures export" wrote; its people are erased again')
     .option('--key-file <file>', "the ledger's key, if the folder does not have it")
     .option('--identity <file>', 'identity file of age that decrypts a backup made with --encrypt-to')
     .option('--other-ledger', 'allow the backup to replace the store of another ledger', false)

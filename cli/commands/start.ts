@@ -14,6 +14,11 @@ import { StartDisplay, type StartReport } from './start-screen.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
 import { closeSync, openSync, renameSync, statSync } from 'node:fs';
 
+const logLevelText = `
+Environment:
+  PIGEONPOST_LOG  log level: trace, debug, info (default),
+                  warn, error or silent`;
+
 /** Adds `pigeonpost start`. */
 export function addStart(program: Command, run: Run): void {
   program
@@ -22,7 +27,7 @@ export function addStart(program: Command, run: Run): void {
     .option('--accept-config', 'use this file even if a newer one was applied', false)
     .option('--adopt', 'use a ledger that was used with another Temporal', false)
     .option('--plain', 'print log lines instead of the live screen', false)
-    .addHelpText('after', exampleText('start', 'start --config acme.yaml'))
+    .addHelpText('after', `${logLevelText}\n${exampleText('start', 'start --config acme.yaml')}`)
     .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
       run((context) => start(context, { ...options, role: 'start' }), { offline: 'start', holdsSignals: true }),
     );
@@ -32,9 +37,12 @@ export function addStart(program: Command, run: Run): void {
 export function addWorker(program: Command, run: Run): void {
   program
     .command('worker')
-    .description('Run an additional worker process that shares PostgreSQL and Temporal with the others')
+    .description('Only read and deliver, sharing PostgreSQL and Temporal with other processes')
     .option('--listen <host:port>', 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9464')
-    .addHelpText('after', exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464'))
+    .addHelpText(
+      'after',
+      `${logLevelText}\n${exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464')}`,
+    )
     .action((options: { listen?: string }) =>
       run((context) => start(context, { acceptConfig: false, adopt: false, role: 'worker', ...options }), {
         offline: 'worker',
@@ -47,8 +55,8 @@ export function addWorker(program: Command, run: Run): void {
 export function addApi(program: Command, run: Run): void {
   program
     .command('api')
-    .description('Serve only the HTTP API, sharing PostgreSQL and Temporal with the workers')
-    .addHelpText('after', exampleText('api --config acme.yaml'))
+    .description('Serve only the HTTP API and the page, sharing PostgreSQL and Temporal with the workers')
+    .addHelpText('after', `${logLevelText}\n${exampleText('api --config acme.yaml')}`)
     .action(() =>
       run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' }), {
         offline: 'api',

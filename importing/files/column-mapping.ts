@@ -114,7 +114,7 @@ export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'genera
   if (codes === 'required') {
     throw new RegistrantFileError(
       'mapping',
-      `No column is known to hold the attendee code; name it with --map "<column>=${codeProperty}", or have codes generated.`,
+      `pigeonpost did not recognise a column with the attendee code; name it with --map "<column>=${codeProperty}", or have codes generated.`,
     );
   }
   if (sent.length === 0) throw new RegistrantFileError('mapping', 'No column is sent; map at least one.');

@@ -65,7 +65,7 @@ describe('the encoding of a text file', () => {
     ]);
     const refusal = await refusalOf(mixed);
     expect(refusal.kind).toBe('encoding');
-    expect(refusal.message).toMatch(/^The file is not wholly UTF-8: at or after byte [\d,]+ there is something else; /);
+    expect(refusal.message).toMatch(/^The file is not valid UTF-8 from byte [\d,]+ or later; /);
     const cut = Buffer.concat([Buffer.from('Code,Name\nA1,ë\nA2,'), Buffer.from([0xc3])]);
     expect((await refusalOf(cut)).kind).toBe('encoding');
   });

@@ -117,7 +117,7 @@ async function* decoded(source: AsyncIterable<Buffer>, encoding: string): AsyncG
 function notIn(encoding: string, offset: number, cause?: unknown): RegistrantFileError {
   return new RegistrantFileError(
     'encoding',
-    `The file is not wholly ${encoding.toUpperCase()}: at or after byte ${offset.toLocaleString('en')} there is something else; save it again as UTF-8, or set its encoding.`,
+    `The file is not valid ${encoding.toUpperCase()} from byte ${offset.toLocaleString('en')} or later; save it again as UTF-8, or set its encoding.`,
     { cause },
   );
 }

@@ -56,7 +56,7 @@ describe('the folder of an embedded store', () => {
     const error = await storeErrorOf(openEmbedded({ folder }));
     expect(error.kind).toBe('locked');
     expect(error.message).toBe(
-      `the folder ${folder} is in use by process ${first.process.pid}: stop that one first, or use another folder`,
+      `the folder ${folder} is in use by process ${first.process.pid}: stop that process, or use another folder`,
     );
 
     await killed(first.process);

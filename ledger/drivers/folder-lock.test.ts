@@ -20,7 +20,7 @@ describe.each(lockPrograms.map((program) => [program[0], program] as const))('a 
     for (const other of lockPrograms) {
       expect(await storeErrorOf(lockFolder(folder, [other]))).toMatchObject({
         kind: 'locked',
-        message: `the folder ${folder} is in use by process ${process.pid}: stop that one first, or use another folder`,
+        message: `the folder ${folder} is in use by process ${process.pid}: stop that process, or use another folder`,
       });
     }
     await lock.release();

@@ -95,5 +95,5 @@ async function heldMessage(file: FileHandle, folder: string): Promise<string> {
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(32), position: 0 });
   const holder = Number(buffer.toString('latin1', 0, bytesRead).trim());
   const who = Number.isInteger(holder) && holder > 0 ? `process ${holder}` : 'another process';
-  return `the folder ${folder} is in use by ${who}: stop that one first, or use another folder`;
+  return `the folder ${folder} is in use by ${who}: stop that process, or use another folder`;
 }

@@ -27,32 +27,32 @@ export function toStoreError(error: unknown, store: string, sql = ''): StoreErro
   }
   const message = textOf(fieldsOf(error).message);
   if (/certificate|\bSSL\b|\bTLS\b/i.test(message)) {
-    return new StoreError('unreachable', `${store} did not agree to an encrypted connection: see sslmode in its URL`);
+    return new StoreError('unreachable', `${store} refused an encrypted connection: check sslmode in its URL`);
   }
   if (/timeout|timed out/i.test(message)) {
-    return new StoreError('unreachable', `${store} did not answer in time: see whether it is overloaded`);
+    return new StoreError('unreachable', `${store} did not answer in time: check whether it is overloaded`);
   }
   if (/password|SASL|SCRAM/i.test(message)) {
-    return new StoreError('unreachable', `${store} needs a password: put it into the URL of "store"`);
+    return new StoreError('unreachable', `${store} requires a password: add it to the URL of "store"`);
   }
   if (/terminated|not queryable|connection|socket|ended/i.test(message)) {
-    return new StoreError('unreachable', `the connection to ${store} broke: its transaction was rolled back`);
+    return new StoreError('unreachable', `the connection to ${store} broke, so its transaction was rolled back`);
   }
   return new StoreError(
     'other',
-    `${store} failed in a way that is not known (${textOf(fieldsOf(error).name)})${statementOf(sql)}`,
+    `${store} failed with an unknown error (${textOf(fieldsOf(error).name)})${statementOf(sql)}`,
   );
 }
 
 const nameAuthority =
-  'name its authority by sslrootcert=FILE in the URL of "store", or use sslmode=no-verify there if you control the network';
+  'add sslrootcert=FILE with the authority to the URL of "store", or sslmode=no-verify if you control the network';
 
-/** Why a server's certificate is not believed, as Node names it. Sources: Node.js, "TLS", and OpenSSL's codes. */
+/** Advice by Node's code for a certificate that is not trusted. Sources: Node.js, "TLS", and OpenSSL's codes. */
 const distrusted: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'has a certificate that has expired: renew it there',
+  CERT_HAS_EXPIRED: 'has an expired certificate: renew it on the server',
   ERR_TLS_CERT_ALTNAME_INVALID:
-    'has a certificate for another name: correct the host in the URL of "store", or say sslmode=verify-ca there',
-  DEPTH_ZERO_SELF_SIGNED_CERT: `has a certificate that it signed itself: ${nameAuthority}`,
+    'has a certificate for another name: correct the host in the URL of "store", or add sslmode=verify-ca to it',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `has a self-signed certificate: ${nameAuthority}`,
   SELF_SIGNED_CERT_IN_CHAIN: `has a certificate of an unknown authority: ${nameAuthority}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `has a certificate of an unknown authority: ${nameAuthority}`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `has a certificate of an unknown authority: ${nameAuthority}`,
@@ -61,7 +61,7 @@ const distrusted: Readonly<Record<string, string>> = {
 function distrustOf(error: unknown): string | undefined {
   const { code, message } = fieldsOf(error);
   if (/does not support SSL/i.test(textOf(message))) {
-    return 'offers no TLS: switch it on there, or say sslmode=disable in the URL of "store" where the network is your own';
+    return 'offers no TLS: enable TLS on the server, or add sslmode=disable to the URL of "store" if you control the network';
   }
   return typeof code === 'string' && Object.hasOwn(distrusted, code) ? distrusted[code] : undefined;
 }
@@ -120,7 +120,7 @@ function kindOf({ code, message }: ServerError): StoreErrorKind {
 }
 
 function refusal(code: string): string {
-  if (code.startsWith('28')) return 'correct user and password in the URL of "store"';
+  if (code.startsWith('28')) return 'correct the user and password in the URL of "store"';
   if (code === '3D000') return 'create the database that the URL of "store" names';
   if (code === '53300') return 'allow more connections, or run fewer processes';
   if (code === '25006') return 'it is read-only, so point "store" at the primary server';
@@ -128,7 +128,7 @@ function refusal(code: string): string {
 }
 
 function fullMessage(store: string): string {
-  return `no space is left on the disk of ${store}: free some, nothing is stored until then`;
+  return `no space is left on the disk of ${store}: free some space; until then, nothing can be stored`;
 }
 
 /** The beginning of the statement, enough to find it in the source. */

@@ -97,7 +97,9 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
     await rm(part, { force: true });
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof BackupError || typeof code !== 'string') throw error;
-    throw new BackupError('failed', `${file} cannot be written (${code}): give another place`, { cause: error });
+    throw new BackupError('failed', `${file} cannot be written (${code}): check the path and its permissions`, {
+      cause: error,
+    });
   }
 }
 
@@ -120,5 +122,5 @@ async function refuseExisting(file: string): Promise<void> {
   const found = await open(file, 'r').catch(() => undefined);
   if (found === undefined) return;
   await found.close();
-  throw new BackupError('inUse', `${file} exists: give another name, an older backup is never overwritten`);
+  throw new BackupError('inUse', `${file} already exists: choose another name, because no file is overwritten`);
 }

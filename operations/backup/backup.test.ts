@@ -275,9 +275,12 @@ describe('a backup of an embedded store', () => {
     writeFileSync(cut, readFileSync(file).subarray(0, 20_000));
     const other = join(folder, 'other.tar.gz');
     execFileSync('tar', ['-C', folder, '-czf', other, 'source/lock']);
-    for (const unusable of [cut, other]) {
+    const text = join(folder, 'text.tar.gz');
+    writeFileSync(text, 'no archive');
+    for (const unusable of [cut, other, text]) {
       await expect(restoreEmbedded(unusable, folderOf('untouched'), mark, noTerms)).rejects.toMatchObject({
         name: 'BackupError',
+        message: expect.stringContaining('is not a complete backup of an embedded store'),
       });
     }
     expect(readdirSync(join(folder, 'untouched'))).toEqual(['lock']);

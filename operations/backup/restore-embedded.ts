@@ -102,7 +102,10 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
     await run.done;
     return listed;
   };
-  const names = (await tar('-tzf', file)).split('\n').filter(Boolean);
+  const listing = await tar('-tzf', file).catch((error: unknown) => {
+    throw error instanceof BackupError && error.kind === 'failed' ? notOurs(shown) : error;
+  });
+  const names = listing.split('\n').filter(Boolean);
   const strange = names.some((name) => (name !== factsFile && !name.startsWith('postgres/')) || name.includes('../'));
   // Each line of the long listing begins with the kind of its entry. A link or a device could lead a later entry, or
   // the store itself, to files outside the folder.
@@ -132,7 +135,7 @@ async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
 function notOurs(file: string): BackupError {
   return new BackupError(
     'unusable',
-    `${file} is no backup of an embedded store: give one that "pigeonpost backup" made`,
+    `${file} is not a complete backup of an embedded store: give a file that "pigeonpost backup" wrote`,
   );
 }
 

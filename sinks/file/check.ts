@@ -21,7 +21,7 @@ export async function checkFolder(folder: string, sink: string, access: FileAcce
     return [
       {
         ok: true,
-        text: existing === folder ? `${folder} can be written` : `${folder} does not exist yet and can be made`,
+        text: existing === folder ? `${folder} can be written` : `${folder} does not exist yet and can be created`,
       },
       await freeSpace(existing, access),
     ];

@@ -142,7 +142,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
       by: null,
     });
     await look();
-    expect(read('people.csv.error.txt')).toContain('No column is known to hold the attendee code');
+    expect(read('people.csv.error.txt')).toContain('pigeonpost did not recognise a column with the attendee code');
     await saveMapping(scene.ledger, {
       workspace: 'acme',
       name: 'tickets',

@@ -112,7 +112,7 @@ describe.each(kinds)('a sink that observes, on %s', (kind) => {
     const stage = await stages.open(kind);
     const scene = await stage.scene(sinks('send'));
     expect(await approve(scene)).toEqual({
-      refused: 'sink archive does not observe, so there is nothing to approve: it sends',
+      refused: 'sink archive has "mode: send", so it needs no approval',
     });
     expect(await approve(scene, 'nobody')).toBe('unknown');
   });

@@ -144,7 +144,7 @@ describe('pigeonpost told something wrong', () => {
     const file = configuration('port', { server: `{ port: ${port} }` });
     expect(await end(pigeonpost(['start', '--config', file]))).toEqual({
       code: 1,
-      said: `pigeonpost: cannot listen on 127.0.0.1:${port}: another program listens there: choose another server.port, or end it`,
+      said: `pigeonpost: cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there: stop it, or choose another server.port`,
     });
     other.close();
   });
