@@ -35,10 +35,10 @@ function sinkReference(type: string, schema: z.ZodType): string {
 }
 
 function section(key: string, schema: JsonSchema): string {
-  const lines = [`## ${key}`, schema.description ?? ''];
   const rows = rowsBelow(schema, key);
-  lines.push(table(rows.length > 0 ? rows : [row(key, schema, false)]));
-  return lines.join('\n\n');
+  // The row of a key without keys below it has the description.
+  if (rows.length === 0) return [`## ${key}`, table([row(key, schema, false)])].join('\n\n');
+  return [`## ${key}`, schema.description ?? '', table(rows)].join('\n\n');
 }
 
 /**
@@ -71,7 +71,21 @@ function row(path: string, schema: JsonSchema, isRequired: boolean): string {
   return `| ${[code(path), allowedText(schema), defaultText, schema.description ?? ''].map(cell).join(' | ')} |`;
 }
 
+/** Shorter texts for values that the introduction, or `syncs.NAME.lists`, explains once. */
+const shortTexts: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/, written as `\$\{NAME\}` or `\$\{file:\/path\}`/, ''],
+  [/, without user, query or fragment/, ''],
+  [/a JSONata expression/, 'an expression'],
+  [/ from 1ms to 3650d/, ''],
+  [/^one of sessions, attendees, [a-z_, -]+$/, 'the name of a list'],
+  [/^a list of sessions, attendees, [a-z_, -]+$/, 'names of lists'],
+];
+
 function allowedText(schema: JsonSchema): string {
+  return shortTexts.reduce((short, [pattern, text]) => short.replace(pattern, text), valuesText(schema));
+}
+
+function valuesText(schema: JsonSchema): string {
   if (schema.allowed !== undefined) return schema.allowed;
   const shapes = variants(schema).map((shape) => {
     if (shape.const !== undefined) return code(shape.const);
@@ -102,8 +116,8 @@ pigeonpost reads the file once, at the start, and reports all problems together,
 **References.** \`\${NAME}\` is the value of an environment variable, which must be set; \`\${NAME:-default}\` is used if the variable is unset or empty, and \`\${NAME:-}\` then leaves the key out; \`\${file:/run/secrets/name}\` is the content of a file without its last line break.
 \`$\${\` is a literal \`\${\`. Inside \`{ }\` or \`[ ]\`, quote references.
 
-**Secrets** must not be in this file: a literal or a default at a key that requires a secret is refused.
+**Secrets** must not be in this file. Write \`\${NAME}\` or \`\${file:/path}\`; a literal or a default is refused. **Addresses** have no user, query or fragment. **Expressions** are [JSONata](mapping.md).
 
-**Durations** are whole numbers with a unit: \`500ms\`, \`5s\`, \`30m\`, \`6h\`, \`400d\`. **Paths** are relative to the folder of this file.
+**Durations** are whole numbers with a unit: \`500ms\`, \`5s\`, \`30m\`, \`6h\`, \`400d\` (at most \`3650d\`). **Paths** are relative to the folder of this file.
 **Names** of workspaces, syncs and sinks consist of a-z, 0-9 and -. \`NAME\` below is such a name, \`LIST\` the name of a list, \`[]\` each
 entry of a list. YAML aliases and tags are not supported.`;

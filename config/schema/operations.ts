@@ -149,18 +149,13 @@ const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 's
 
 export const retentionSchema = z
   .strictObject({
-    ...Object.fromEntries(
-      personalLists.map((list) => [
-        list,
-        duration().optional().describe(`How long payloads of ${list} are kept after the end of the event.`),
-      ]),
-    ),
+    ...Object.fromEntries(personalLists.map((list) => [list, duration().optional().describe(`Content of ${list}.`)])),
     changes: duration()
       .optional()
       .meta({ shownDefault: '30d' })
-      .describe('How long earlier revisions stay in the change log, from the change.'),
+      .describe('Content of earlier revisions, from the change that replaced it.'),
   })
   .optional()
   .describe(
-    'When stored payloads are removed. Keys and hashes stay, so that nothing is sent twice. See docs/privacy.md.',
+    'Time from the end of the event until pigeonpost removes the content of items. Keys and hashes stay, so nothing is sent twice. See docs/privacy.md.',
   );

@@ -53,7 +53,7 @@ export const ledgerKeySchema = secret()
   })
   .optional()
   .describe(
-    'The key of the ledger, by which it hashes who an anonymous item belongs to: 32 random bytes in base64 (`openssl rand -base64 32`). It is never stored in the ledger, and every process of one ledger needs the same one. By default `LEDGER_KEY` of the environment, if set; else the file `ledger.key`, made at the first start, in the folder of an embedded store; with PostgreSQL, `.pigeonpost/pigeonpost.yaml.ledger.key` beside this file.',
+    'The key with which the ledger hashes the people behind anonymous items: 32 random bytes in base64 (`openssl rand -base64 32`). Every process of one ledger needs the same key. Default: `LEDGER_KEY` of the environment, if set; else a file that the first start creates: `ledger.key` in the folder of an embedded store, or with PostgreSQL `.pigeonpost/pigeonpost.yaml.ledger.key` beside this file.',
   );
 
 /** Parses the text of `store`; undefined if it is not allowed. */
