@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import { withdrawalsHeld } from './withdrawals.js';
 
 /** Changes of one list that a sink refused for one cause. */

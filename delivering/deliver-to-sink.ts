@@ -1,18 +1,17 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
-import { isApproved } from '../ledger/approvals.js';
+import { isApproved, lowerWakeFlag } from '../ledger/sinks.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
 import { saveSinkHealth, readSinkHealth, SinkBreaker } from './sink-breaker.js';
-import { lowerWakeFlag } from '../ledger/sinks.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
 import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
-import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { DeliveryResult } from '../work/cycle-results.js';
 
 /** Maximum length of a cycle, so that every lane gets its share. */

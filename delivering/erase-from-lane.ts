@@ -5,7 +5,7 @@ import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../sinks/while-held.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
-import { isApproved } from '../ledger/approvals.js';
+import { isApproved } from '../ledger/sinks.js';
 import { keepReceipts } from '../people/erasure-states.js';
 import { pausesOf } from '../ledger/pauses.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';

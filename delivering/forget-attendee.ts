@@ -3,7 +3,7 @@ import { type Erasure, awaitPages, readErasure, receiptsOf } from '../people/era
 import { endErasure, keepReceipts } from '../people/erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { eraseFromSinks } from './erase-from-lane.js';
-import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ErasureResult } from '../work/cycle-results.js';
 import { eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
 

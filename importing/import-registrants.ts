@@ -6,7 +6,7 @@ import { resume } from '../ledger/pauses.js';
 import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { ImportSender } from './sending/import-sender.js';
-import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ImportResult } from '../work/cycle-results.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { registrantsList } from '../ledger/registrant-item.js';

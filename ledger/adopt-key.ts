@@ -22,7 +22,7 @@ interface LedgerRow {
 
 /** Reads a store that is not migrated yet as well. @returns undefined when it holds no ledger */
 export async function readStoredKey(db: Database): Promise<({ id: string } & StoredKey) | undefined> {
-  const [row] = await db.query<LedgerRow & Record<string, unknown>>('select * from ledger');
+  const [row] = await db.query<LedgerRow>('select * from ledger');
   if (row === undefined) return undefined;
   const { id, hash_key: hash, subject_key: subject, fingerprint_key: fingerprint, key_check: check } = row;
   if (check != null) return { id, kind: 'outside', check };

@@ -1,6 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { encodeColumn } from './drivers/encoded-array.js';
-import type { SqlValue } from './drivers/sql-values.js';
+import { encodeColumn, type SqlValue } from './drivers/sql-values.js';
 import { readableJson } from './readable-json.js';
 
 type LaneName = { readonly sinkId: number; readonly ref: number };

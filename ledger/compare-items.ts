@@ -1,7 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
-import { type HashedForm, hashedForm, shownForm, type Fields } from './item-form.js';
-import { droppedBy, withoutFields } from './reading-rules.js';
+import { type HashedForm, hashedForm, shownForm, type Fields, droppedBy, withoutFields } from './item-form.js';
 import type { SeenItem } from './seen-item.js';
 import { judgedLists, judgeVisibility, type Visibility } from './visibility.js';
 import type { PageScope } from './write-changes.js';

@@ -101,3 +101,18 @@ export async function currentConfiguration(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ number: number | null }>('select max(number) as number from configurations');
   return row?.number ?? 0;
 }
+
+/**
+ * Stops a process whose configuration is not the current one: two configurations would undo each other's work.
+ * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current one picks it up
+ */
+export async function requireCurrentConfiguration({
+  ledger,
+  configuration,
+}: {
+  readonly ledger: Ledger;
+  readonly configuration: number;
+}): Promise<void> {
+  const current = await currentConfiguration(ledger);
+  if (current !== configuration) throw anotherConfiguration(configuration, current);
+}

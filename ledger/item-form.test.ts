@@ -1,4 +1,4 @@
-import { itemForm } from './item-form.js';
+import { itemForm, droppedBy, readingRules, withoutFields } from './item-form.js';
 
 const vote = {
   attendeeId: 7,
@@ -50,5 +50,22 @@ describe('the form of an item', () => {
 
   it('takes a copied member that is no object as it is', () => {
     expect(contentOf('votes', { ...vote, session: null })).not.toBe(contentOf('votes', { ...vote, session: 'none' }));
+  });
+});
+
+describe('reading rules', () => {
+  it('are the same text whatever the order and repetition of the dropped fields', () => {
+    expect(readingRules(['b', 'a', 'b'])).toBe(readingRules(['a', 'b']));
+    expect(readingRules(['a'])).not.toBe(readingRules([]));
+    expect(readingRules(['a,b'])).not.toBe(readingRules(['a', 'b']));
+  });
+
+  it('tell which fields they leave out', () => {
+    expect(droppedBy(readingRules(['b', 'a "quoted"']))).toEqual(['a "quoted"', 'b']);
+    expect(droppedBy(readingRules([]))).toEqual([]);
+  });
+
+  it('leave out a field at the top level alone', () => {
+    expect(withoutFields({ a: 1, b: { a: 2 } }, new Set(['a']))).toEqual({ b: { a: 2 } });
   });
 });

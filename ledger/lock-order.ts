@@ -22,7 +22,7 @@ export interface LockedPlace {
 
 /** Locks a pigeonhole's row until commit: from here on nobody else gives sequences or writes items there. */
 export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
-  const [place] = await tx.query<LockedPlace & Record<string, unknown>>(
+  const [place] = await tx.query<LockedPlace>(
     'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
     [ref],
   );

@@ -1,13 +1,12 @@
 import type { Queryable } from './drivers/database.js';
-import { encodeColumn } from './drivers/encoded-array.js';
-import type { SqlValue } from './drivers/sql-values.js';
+import { encodeColumn, type SqlValue } from './drivers/sql-values.js';
 import type { Ledger } from './ledger.js';
 import { lastOfEachKey, type SeenItem } from './seen-item.js';
 import { effective } from './visibility.js';
-import { idOfChange } from './id-of-change.js';
 import type { DifferingItem } from './compare-items.js';
 import { storedForm } from './item-form.js';
 import type { PageScope, Source } from './write-changes.js';
+import { changeId } from './keyed-hash.js';
 
 /** The list and the pigeonhole of items. */
 type ItemsPlace = Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>;
@@ -157,4 +156,20 @@ export async function insertNewItems(
     ]),
     tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
   ]);
+}
+
+interface NamedChange {
+  readonly key: string;
+  readonly revision: number;
+  readonly kind: 'created' | 'updated' | 'deleted';
+  /** Keyed hash of the content; for a deletion, of the deleted content. */
+  readonly hash: Buffer;
+}
+
+/** Derives the id of a change from everything that distinguishes it. Reading the change again gives the same id. */
+export function idOfChange(
+  { workspace, pigeonholeId, list }: Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>,
+  { key, revision, kind, hash }: NamedChange,
+): string {
+  return changeId(`${workspace}\n${pigeonholeId}\n${list}\n${key}\n${revision}\n${kind}\n${hash.toString('hex')}`);
 }

@@ -59,7 +59,7 @@ export async function feedChanges(
   { list, limit, personal }: { readonly list: string | null; readonly limit: number; readonly personal: boolean },
 ): Promise<FeedChange[]> {
   if (ranges.length === 0) return [];
-  const rows = await ledger.db.query<FeedRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<FeedRow>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.ref, f.sequence, f.list, f.key, f.revision, f.kind,
        f.session_id as "sessionId", f.visibility, f.found_at as "foundAt", f.payload, f.current
      from unnest($1::int4[], $2::int8[], $3::int8[]) as n (ref, after, up_to) join pigeonholes p on p.ref = n.ref
@@ -87,7 +87,7 @@ export async function newestChanges(
   { list, limit, personal }: { readonly list: string | null; readonly limit: number; readonly personal: boolean },
 ): Promise<FeedChange[]> {
   if (heads.size === 0 || limit === 0) return [];
-  const rows = await ledger.db.query<FeedRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<FeedRow>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.ref, f.sequence, f.list, f.key, f.revision, f.kind,
        f.session_id as "sessionId", f.visibility, f.found_at as "foundAt", f.payload, f.current
      from unnest($1::int4[], $2::int8[]) as n (ref, up_to) join pigeonholes p on p.ref = n.ref

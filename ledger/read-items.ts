@@ -36,7 +36,7 @@ export async function shownItems(
     readonly limit: number;
   },
 ): Promise<ShownItem[]> {
-  const rows = await ledger.db.query<ItemRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<ItemRow>(
     `select ${columns} from items i
      where i.ref = $1 and i.list = $2 and ($3::int8 is null or i.session_id = $3) and ($4::text is null or i.key > $4)
      order by i.key limit $5`,
@@ -50,7 +50,7 @@ export async function shownItem(
   ledger: Ledger,
   { ref, list, key }: { readonly ref: number; readonly list: string; readonly key: string },
 ): Promise<ShownItem | undefined> {
-  const [row] = await ledger.db.query<ItemRow & Record<string, unknown>>(
+  const [row] = await ledger.db.query<ItemRow>(
     `select ${columns} from items i where i.ref = $1 and i.list = $2 and i.key = $3`,
     [ref, list, key],
   );

@@ -1,7 +1,6 @@
 import { canonicalJson } from './canonical-json.js';
-import type { Fields } from './item-form.js';
+import { type Fields, droppedBy, readingRules, withoutFields } from './item-form.js';
 import type { KeyedHash } from './keyed-hash.js';
-import { droppedBy, readingRules, withoutFields } from './reading-rules.js';
 import type { Consent, SeenItem } from './seen-item.js';
 
 /** The derived list of who was registered by an import, with their sign-in. */

@@ -5,7 +5,7 @@ import { judgeVisibility, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { type DifferingItem, questionFlags, sessionSettings } from './compare-items.js';
-import { wakeSinks } from './wake-sinks.js';
+import { wakeSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
 /** Most items that one transaction revises; a session with more is revised in slices. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { describeSchema } from './schema.test-kit.js';
+import type { Database } from './drivers/database.js';
 
 const databases = useBothDatabases({ isEmpty: true });
 const file = join(__dirname, 'schema.sql');
@@ -18,3 +18,33 @@ describe.each(kinds)('the schema on %s', (kind) => {
     expect(readFileSync(file, 'utf8')).toBe(schema);
   });
 });
+
+/** The schema as a store has it, as one text: tables with columns and constraints, then indexes. */
+async function describeSchema(db: Database): Promise<string> {
+  const columns = await db.query<{ table: string; line: string }>(
+    `select c.relname as table, '  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+         || case when a.attnotnull then ' not null' else '' end
+         || case when a.attidentity <> '' then ' generated always as identity'
+                 when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) else '' end as line
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+     where c.relkind = 'r' order by c.relname, a.attnum`,
+  );
+  const constraints = await db.query<{ table: string; line: string }>(
+    `select c.relname as table, '  ' || pg_get_constraintdef(k.oid) as line
+     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'public' and k.contype in ('p', 'u', 'f', 'c') -- newer servers list "not null" here, too
+     order by c.relname, k.contype desc, k.conname`,
+  );
+  const indexes = await db.query<{ line: string }>(
+    `select pg_get_indexdef(i.indexrelid) || ';' as line
+     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'public' and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
+     order by c.relname`,
+  );
+  const lines = new Map<string, string[]>();
+  for (const { table, line } of [...columns, ...constraints]) lines.set(table, [...(lines.get(table) ?? []), line]);
+  const tables = [...lines].map(([table, own]) => `create table ${table} (\n${own.join(',\n')}\n);`);
+  return `${[...tables, indexes.map(({ line }) => line.replaceAll('public.', '')).join('\n')].join('\n\n')}\n`;
+}

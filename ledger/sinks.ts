@@ -1,4 +1,5 @@
 import type { Ledger } from './ledger.js';
+import type { Queryable } from './drivers/database.js';
 
 /** A configured sink as the ledger keeps it. */
 export interface RegisteredSink {
@@ -61,4 +62,57 @@ export async function findSink(ledger: Ledger, name: string): Promise<number | u
 /** Lowers a sink's wake flag: what is committed from now on raises it again, and so sends a signal. */
 export async function lowerWakeFlag(ledger: Ledger, sinkId: number): Promise<void> {
   await ledger.db.query('update sinks set wake = false where id = $1 and wake', [sinkId]);
+}
+
+/**
+ * Raises the wake flags in id order (two pages never wait for each other) and returns the names of sinks whose flag was
+ * down. Call it last before a commit. It also locks flags that are up: a sink lowers its flag before it reads, and has to
+ * wait for this commit, or it would neither see the change nor receive a signal for it.
+ */
+export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
+  if (sinkIds.length === 0) return [];
+  const rows = await tx.query<{ name: string }>(
+    `with flags as materialized (
+       select id, wake from sinks where id = any($1::int[]) order by id for no key update)
+     update sinks s set wake = true from flags f where s.id = f.id and not f.wake returning s.name`,
+    [sinkIds],
+  );
+  return rows.map((row) => row.name);
+}
+
+export interface Approval {
+  readonly sink: string;
+  readonly approvedBy: string | null;
+  readonly reason: string | null;
+  readonly since: Date;
+}
+
+/** Lets an observing sink send to this destination, from its watermark. A second approval changes who and why. */
+export async function approveSink(
+  ledger: Ledger,
+  approval: { sinkId: number; destination: string; by: string | null; reason: string | null },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into approvals (sink_id, destination, approved_by, reason) values ($1, $2, $3, $4)
+     on conflict (sink_id) do update set destination = excluded.destination, approved_by = excluded.approved_by,
+       reason = excluded.reason, since = case when approvals.destination = excluded.destination then approvals.since
+       else now() end`,
+    [approval.sinkId, approval.destination, approval.by, approval.reason],
+  );
+}
+
+export async function isApproved(ledger: Ledger, sinkId: number, destination: string): Promise<boolean> {
+  const rows = await ledger.db.query('select 1 from approvals where sink_id = $1 and destination = $2', [
+    sinkId,
+    destination,
+  ]);
+  return rows.length > 0;
+}
+
+export async function allApprovals(ledger: Ledger): Promise<Approval[]> {
+  return await ledger.db.query<Approval>(
+    `select k.name as sink, a.approved_by as "approvedBy", a.reason, a.since from approvals a
+       join sinks k on k.id = a.sink_id
+     where k.archived_at is null order by k.name`,
+  );
 }

@@ -9,7 +9,7 @@ export interface RegisteredSync {
 
 /** Returns the names of those syncs that are known and whose selection rule has changed. */
 export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<string[]> {
-  const rows = await ledger.db.query<RegisteredSync & Record<string, unknown>>(
+  const rows = await ledger.db.query<RegisteredSync>(
     'select name, workspace, choice from syncs where name = any($1::text[])',
     [syncs.map(({ name }) => name)],
   );
@@ -48,12 +48,11 @@ export interface Selection {
 
 /** The pigeonholes that a sync reads, archived or not, except those that its configuration no longer selects. */
 export async function selectionsOf(ledger: Ledger, sync: string): Promise<Selection[]> {
-  const rows = await ledger.db.query<{ ref: number; workspace: string; pigeonhole_id: number }>(
-    `select p.ref, p.workspace, p.pigeonhole_id from selections s join pigeonholes p on p.ref = s.ref
+  return await ledger.db.query<Selection>(
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId" from selections s join pigeonholes p on p.ref = s.ref
      where s.sync = $1 and s.archived_at is null order by p.ref`,
     [sync],
   );
-  return rows.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId }));
 }
 
 /** Archives pigeonholes that the configuration of a sync no longer selects. They return when it selects them again. */

@@ -2,12 +2,10 @@ import type { Queryable } from './drivers/database.js';
 import type { SqlValue } from './drivers/sql-values.js';
 import { withoutIdentity } from './identity.js';
 import type { Ledger } from './ledger.js';
-import { droppedBy, withoutFields } from './reading-rules.js';
+import { droppedBy, withoutFields, storedForm, type Fields } from './item-form.js';
 import { effective } from './visibility.js';
-import { idOfChange } from './id-of-change.js';
-import { encodeNewItems, insertNewItems } from './new-items.js';
+import { idOfChange, encodeNewItems, insertNewItems } from './new-items.js';
 import type { DifferingItem } from './compare-items.js';
-import { storedForm, type Fields } from './item-form.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */

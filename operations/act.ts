@@ -1,7 +1,7 @@
 import type { Collaborators } from '../work/collaborators.js';
 import { handleRequest, type WorkScope } from './handle-request.js';
 import type { Action, ActionResult } from './action.js';
-import { approveSink } from '../ledger/approvals.js';
+import { approveSink } from '../ledger/sinks.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { allApprovals } from '../ledger/approvals.js';
+import { allApprovals } from '../ledger/sinks.js';
 import { observedLanes } from '../delivering/observations.js';
 import { allPauses, type Pause } from '../ledger/pauses.js';
 import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js';

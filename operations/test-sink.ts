@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { isApproved } from '../ledger/approvals.js';
+import { isApproved } from '../ledger/sinks.js';
 import { pausesOf } from '../ledger/pauses.js';
 import type { Collaborators } from '../work/collaborators.js';
 

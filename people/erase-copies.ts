@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Visibility } from '../ledger/visibility.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { rewriteSnapshots } from '../ledger/write-changes.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import { recordHolders, sequencesOf } from './erase-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';

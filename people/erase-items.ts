@@ -3,7 +3,7 @@ import { changeId } from '../ledger/keyed-hash.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 
 /** Items erased per transaction, during which reading of the pigeonhole waits. */
@@ -21,7 +21,7 @@ interface ErasableItem {
  * Reads all items once.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
-  const own = await ledger.db.query<ErasableItem & Record<string, unknown>>(
+  const own = await ledger.db.query<ErasableItem>(
     `select i.ref, i.list, i.key
      from forgotten f join pigeonholes p on p.workspace = f.workspace join items i on i.ref = p.ref and i.subject = f.subject
      where f.erasure = $1 and not i.erased order by i.ref, i.list, i.key`,
@@ -31,7 +31,7 @@ export async function itemsToErase(ledger: Ledger, erasure: number): Promise<Era
     'select ref, code_hash from forgotten_codes where erasure = $1',
     [erasure],
   );
-  const registered = await ledger.db.query<ErasableItem & Record<string, unknown>>(
+  const registered = await ledger.db.query<ErasableItem>(
     `select i.ref, i.list, i.key from unnest($1::int4[], $2::text[]) as n (ref, key)
        join items i on i.ref = n.ref and i.list = $3 and i.key = n.key where not i.erased`,
     [
@@ -142,7 +142,7 @@ export async function sequencesOf(
   ref: number,
   rows: readonly Pick<ErasedRow, 'list' | 'key' | 'last_sequence'>[],
 ): Promise<PastChange[]> {
-  return await tx.query<PastChange & Record<string, unknown>>(
+  return await tx.query<PastChange>(
     `with recursive own (list, key, sequence) as (
        select * from unnest($2::text[], $3::text[], $4::int8[]) as n (list, key, sequence)
        union all

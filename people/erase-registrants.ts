@@ -57,7 +57,7 @@ interface ImportRow extends ErasedImport {
 }
 
 async function importsOf(ledger: Ledger, erasure: number, places: ErasureNames['places']): Promise<ImportRow[]> {
-  return await ledger.db.query<ImportRow & Record<string, unknown>>(
+  return await ledger.db.query<ImportRow>(
     `select number, ref, exists (select 1 from dropped_files d where d.import = i.id) as dropped from imports i
      where ref = any($2::int4[]) or ref in (select ref from forgotten_codes where erasure = $1) order by number`,
     [erasure, places.map(({ ref }) => ref)],

@@ -35,7 +35,7 @@ interface LaneRow extends Omit<ErasingLane, 'reasons' | 'details'> {
 
 /** Returns every lane that has items to remove, ordered by sink. */
 export async function erasingLanes(ledger: Ledger, erasure: number): Promise<ErasingLane[]> {
-  const rows = await ledger.db.query<LaneRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<LaneRow>(
     `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived, e.ref, p.workspace,
        p.pigeonhole_id as "pigeonholeId", count(*)::int as items,
        (count(*) filter (where d.state in ('delivered', 'superseded')))::int as delivered,

@@ -28,7 +28,7 @@ interface ListedRow extends Omit<ListedErasure, 'people' | 'codes' | 'requestedA
 /** Returns the forgotten people by erasure. A lifted erasure is not listed. */
 export async function readErasureList(db: Queryable): Promise<ErasureList> {
   const [ledger] = await db.query<{ id: string }>('select id from ledger');
-  const rows = await db.query<ListedRow & Record<string, unknown>>(
+  const rows = await db.query<ListedRow>(
     `select * from (
        select e.id, encode(e.asked_hash, 'hex') as asked, e.requested_at as "requestedAt",
          (select coalesce(json_agg(json_build_object('workspace', f.workspace, 'subject', encode(f.subject, 'hex'))

@@ -50,7 +50,7 @@ const toErasure = ({ names, ...row }: ErasureRow): Erasure => ({
 });
 
 export async function readErasure(ledger: Ledger, id: string): Promise<Erasure | undefined> {
-  const [row] = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+  const [row] = await ledger.db.query<ErasureRow>(
     `select ${columns} from erasures where id = $1::uuid`,
     [id],
   );
@@ -59,7 +59,7 @@ export async function readErasure(ledger: Ledger, id: string): Promise<Erasure |
 
 /** Returns the latest erasure that was requested with the same words; undefined if there is none. */
 export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
-  const [row] = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+  const [row] = await ledger.db.query<ErasureRow>(
     `select ${columns} from erasures where asked_hash = $1 order by number desc limit 1`,
     [ledger.hash.asked(asked)],
   );
@@ -74,7 +74,7 @@ export async function listErasures(
   ledger: Ledger,
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<Erasure[]> {
-  const rows = await ledger.db.query<ErasureRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<ErasureRow>(
     `select ${columns} from erasures where $1::int4 is null or number < $1 order by number desc limit $2`,
     [before, limit],
   );
@@ -92,7 +92,7 @@ export interface KeptReceipt extends Receipt {
 }
 
 export async function receiptsOf(ledger: Ledger, erasure: number): Promise<KeptReceipt[]> {
-  return await ledger.db.query<KeptReceipt & Record<string, unknown>>(
+  return await ledger.db.query<KeptReceipt>(
     'select place, count, outcome, detail, todo, at from erasure_receipts where erasure = $1 order by place',
     [erasure],
   );

@@ -57,7 +57,7 @@ export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[
   const subjects = places.flatMap(({ workspace, attendeeIds }) =>
     attendeeIds.map((id) => ledger.hash.subject(workspace, id, 'named')),
   );
-  const rows = await ledger.db.query<ItemRow & Record<string, unknown>>(
+  const rows = await ledger.db.query<ItemRow>(
     `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision, i.payload is null as deleted,
        i.payload
      from items i join pigeonholes p on p.ref = i.ref

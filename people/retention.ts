@@ -65,7 +65,7 @@ async function expiringLists(
   { listsMs, changesMs }: RetentionTerms,
 ): Promise<ExpiringList[]> {
   const lists = Object.entries(listsMs);
-  return await ledger.db.query<ExpiringList & Record<string, unknown>>(
+  return await ledger.db.query<ExpiringList>(
     `select p.ref, n.list, coalesce(r.after_key, '') as after_key
      from pigeonholes p cross join unnest($2::text[], $3::float8[]) as n (list, after_ms)
        left join retention_passes r on r.ref = p.ref and r.list = n.list
@@ -133,7 +133,7 @@ export async function expireSlice(
 
 async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: readonly string[]): Promise<void> {
   const [place] = await tx.query<{ workspace: string }>('select workspace from pigeonholes where ref = $1', [ref]);
-  const rows = await tx.query<AttendeeRow & Record<string, unknown>>(
+  const rows = await tx.query<AttendeeRow>(
     `select key::int8 as attendee_id, payload from items
      where ref = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null and not expired`,
     [ref, keys],

@@ -1,5 +1,5 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { idOfChange } from '../ledger/id-of-change.js';
+import { idOfChange } from '../ledger/new-items.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
-import { readingRules } from '../ledger/reading-rules.js';
+import { readingRules } from '../ledger/item-form.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemToLookUp } from './missing.js';
 import { recordPage } from './record-page.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListName, ListRef } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';

@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type DeletionLimits, isHeld } from '../ledger/missing-evidence.js';
 import { deleteItems } from './delete-items.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
 /** Deletions within this time are added up. */

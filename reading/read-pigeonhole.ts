@@ -10,7 +10,7 @@ import { deriveLists } from './derive-lists.js';
 import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
 import { readStream } from './read-stream.js';
 import type { StreamPlace, CycleLimits } from './stream-reading.js';
-import { requireCurrentConfiguration } from '../work/require-current-configuration.js';
+import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { readSchedules } from './stream-facts.js';
 import type { PigeonholeName, ReadingResult } from '../work/cycle-results.js';
 

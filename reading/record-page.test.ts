@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../ledger/drivers/database.js';
-import { hashedForm } from '../ledger/item-form.js';
+import { hashedForm, readingRules } from '../ledger/item-form.js';
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
-import { readingRules } from '../ledger/reading-rules.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { requestErasure } from '../people/erasure-states.js';
 import type { OpenWalk } from '../ledger/walk.js';

@@ -11,7 +11,7 @@ import { forgetDigests, isKnownPage, savePage, type SweptPage } from '../ledger/
 import { type DifferingItem, compareItems, asNewItems } from '../ledger/compare-items.js';
 import { reviewVisibility } from '../ledger/review-visibility.js';
 import type { StreamLease } from '../ledger/streams.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { isAllNew, type PageScope, type Source, writeChanges } from '../ledger/write-changes.js';
 

@@ -10,11 +10,11 @@ import {
 } from '../ledger/engagement.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/readable-json.js';
-import { readingRules } from '../ledger/reading-rules.js';
+import { readingRules } from '../ledger/item-form.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
 /** Maximum number of changes, and of attendees, in one transaction. */

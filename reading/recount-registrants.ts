@@ -14,7 +14,7 @@ import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
 import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
-import { wakeSinks } from '../ledger/wake-sinks.js';
+import { wakeSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
 /** After this many changes of other lists, the position moves past them. */

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { readingRules } from '../ledger/reading-rules.js';
+import { readingRules } from '../ledger/item-form.js';
 import { type NewItems, prepareNewItems } from '../ledger/new-items.js';
 import { type KnownPage, knownPages, type SweptPage, walksInCircle } from '../ledger/pages.js';
 import { type PageResult, recordPage, recordSamePage } from './record-page.js';

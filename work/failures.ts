@@ -1,5 +1,7 @@
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import { PermitRefusal } from './requests/permit-refusal.js';
+import { pause } from '../ledger/pauses.js';
+import type { Collaborators } from './collaborators.js';
 
 /** Consequence of a failed request to the service. */
 export type Verdict =
@@ -100,4 +102,24 @@ function untilReset(error: ApiError, now: number): number | undefined {
 
 function neverDecided(kind: never): never {
   throw new Error(`judgeFailure has no case for an ApiError of kind ${String(kind satisfies ApiErrorKind)}`);
+}
+
+/**
+ * Pauses a workspace whose API key the service refused. The pause ends when the key is replaced, or when the service
+ * accepts it again.
+ */
+export async function pauseForKey(
+  deps: Pick<Collaborators, 'config' | 'ledger'>,
+  workspace: string,
+  detail: string,
+): Promise<void> {
+  const key = deps.config.workspaces[workspace]!.apiKey.reveal();
+  await pause(deps.ledger, {
+    scope: 'workspace',
+    name: workspace,
+    pausedBy: 'cause',
+    cause: 'credential',
+    detail,
+    fingerprint: deps.ledger.hash.fingerprint(key),
+  });
 }

@@ -1,6 +1,29 @@
-import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  setHandler,
+  workflowInfo,
+  defineQuery,
+  defineSignal,
+} from '@temporalio/workflow';
 import type { CycleResult, WorkRequest } from '../work/cycle-results.js';
-import { pauseSignal, pollNowSignal, resumeSignal, stateQuery, sweepSignal, wakeSignal } from './messages.js';
+
+/** Ends the current sleep. Has no payload: the work to do is in the ledger. */
+const wakeSignal = defineSignal('wake');
+/** Requests that the worker ignores with a warning: operators send them to the API, which checks their rights. */
+const pauseSignal = defineSignal('pause');
+const resumeSignal = defineSignal('resume');
+const pollNowSignal = defineSignal('poll-now');
+const sweepSignal = defineSignal('sweep');
+
+interface WorkState {
+  readonly turns: number;
+  /** Null until the first cycle of this run has finished. */
+  readonly last: CycleResult | null;
+}
+
+/** Returns the number of cycles of this run and the result of the last one. */
+const stateQuery = defineQuery<WorkState>('state');
 
 /**
  * Alternates between a cycle and a sleep, as every long-running workflow here does. A cycle returns when the next one is due;

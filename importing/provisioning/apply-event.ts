@@ -4,7 +4,7 @@ import { settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
-import { requireCurrentConfiguration } from '../../work/require-current-configuration.js';
+import { requireCurrentConfiguration } from '../../ledger/configurations.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
 import { createObject, type Creation, type Hindrance, judgeAsking } from './create-object.js';
 import { isTwin, type ObjectState } from './object-states.js';

@@ -7,10 +7,9 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
 import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { isToBeJudged } from '../../work/failures.js';
+import { isToBeJudged, pauseForKey } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
 import { LeaseWatch } from '../../base/lease-watch.js';
-import { pauseForKey } from '../../work/requests/pause-for-key.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 
 /** The reason why sending stopped. */

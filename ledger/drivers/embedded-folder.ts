@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../base/package-root.js';
-import { embeddedPostgresVersion } from './embedded-postgres-version.js';
 import { StoreError } from './store-error.js';
 import { syncFolder } from './sync-folder.js';
+
+/** The major version inside PGlite 0.5.16, as PG_VERSION in its folder has it. Files of another one cannot be opened. */
+const embeddedPostgresVersion = '18';
 
 /**
  * The folder of the database inside a store's folder, made when there is none. It is a copy of the one that the build

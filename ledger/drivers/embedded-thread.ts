@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
-import { type FromThread, noSpace, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
+import { type FromThread, noSpace, type ThreadData, threadExitCodes, type ToThread } from './embedded-stream.js';
 import { startEmbeddedPostgres } from './start-embedded-postgres.js';
 
 /**

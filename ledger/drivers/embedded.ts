@@ -5,15 +5,13 @@ import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { packageRoot } from '../../base/package-root.js';
 import { analyzeGrownTables, tablesToVacuum } from './analyze-grown.js';
-import { Connection } from './connection.js';
+import { Connection, sessionSettings } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
-import { type FromThread, type ThreadData, threadExitCodes, type ToThread } from './embedded-messages.js';
-import { EmbeddedStream } from './embedded-stream.js';
+import { type FromThread, type ThreadData, threadExitCodes, type ToThread, EmbeddedStream } from './embedded-stream.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
-import { sessionSettings } from './session-settings.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 

@@ -1,11 +1,10 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg';
 import { analyzeGrownTables } from './analyze-grown.js';
-import { Connection } from './connection.js';
+import { Connection, sessionSettings } from './connection.js';
 import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { storeTls } from './postgres-tls.js';
 import { resultTypes } from './result-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
-import { sessionSettings } from './session-settings.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 import { toStoreError } from './translate-error.js';

@@ -7,8 +7,7 @@ import { counted } from '../../base/words.js';
 import { readSchedules } from '../../reading/stream-facts.js';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { peopleOf } from '../../ledger/people-of.js';
-import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import { peopleOf, selectedPigeonholes } from '../../ledger/pigeonholes.js';
 
 const about = { id: 'quota', label: 'Request quota' };
 

@@ -4,7 +4,7 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.js';
 import type { ReadingResult, WorkRequest } from '../../work/cycle-results.js';
-import type { syncPigeonhole } from '../../workflows/sync-pigeonhole.js';
+import type { syncPigeonhole } from '../../workflows/all-workflows.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 

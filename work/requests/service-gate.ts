@@ -19,10 +19,9 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import { updatesQuota } from './updates-quota.js';
+import { updatesQuota, hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
 import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
-import { hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
 import { ServiceWatch } from './service-watch.js';
 import {
   aloneBelow,

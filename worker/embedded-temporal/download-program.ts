@@ -5,7 +5,7 @@ import { version } from '@temporalio/worker/package.json';
 const keepMs = 10 * 365 * 24 * 3_600_000;
 
 /**
- * A separate program (see `download-binary.ts`). Makes the SDK download its server into the folder in the argument, by
+ * A separate program (see `find-binary.ts`). Makes the SDK download its server into the folder in the argument, by
  * starting it in memory and stopping it. Uses the same runtime functions as @temporalio/testing.
  */
 async function download(downloadDir: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { QuotaState } from './quota.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
-import { updatesQuota } from './updates-quota.js';
+import { updatesQuota } from './key-permits.js';
 
 const known: QuotaState = {
   limit: 1000,

@@ -1,8 +1,7 @@
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
-import { lowerWakeFlag, type RegisteredSink, registerSinks } from './sinks.js';
-import { wakeSinks } from './wake-sinks.js';
+import { lowerWakeFlag, type RegisteredSink, registerSinks, wakeSinks } from './sinks.js';
 
 const databases = useBothDatabases();
 const sink = (name: string): RegisteredSink => ({
