@@ -56,7 +56,7 @@ export class LeaseWatch {
 }
 
 /** The store took so long to confirm the lease that the lease may be lost again. */
-export class LeaseNotConfirmed extends Error {
+class LeaseNotConfirmed extends Error {
   override readonly name = 'LeaseNotConfirmed';
 
   constructor() {

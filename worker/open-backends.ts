@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ConnectionLike } from '@temporalio/client';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
@@ -8,6 +9,9 @@ import { connectTemporal, openTemporalClient, type TemporalConnections } from '.
 import { type EmbeddedTemporal, startEmbeddedTemporal } from './embedded-temporal/embedded-temporal.js';
 import { findBinary } from './embedded-temporal/find-binary.js';
 import type { ProcessOptions } from './start-process.js';
+import type { PartHealth } from '../api/health.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { GuardedWorker } from './run-worker.js';
 
 /** Returns the progress line; creating an embedded store takes seconds, or longer on a slow disk. */
 export function openingStore({ store }: Config): string {
@@ -70,4 +74,46 @@ export async function openTemporal(
 export function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
   throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
+}
+
+const withinMs = 3000;
+
+/**
+ * Reports whether the parts that a process needs are ready. Never throws; a part that does not answer within 3 s is not
+ * ready.
+ */
+export async function readHealth({
+  ledger,
+  work,
+}: {
+  readonly ledger: Ledger;
+  /** Null for a process that serves the API, which needs only the store. */
+  readonly work: {
+    readonly connection: ConnectionLike;
+    readonly worker: Pick<GuardedWorker, 'isPolling'>;
+  } | null;
+}): Promise<PartHealth[]> {
+  const store = answers(ledger.db.query('select 1'));
+  if (work === null) return [{ part: 'store', ready: await store }];
+  const { connection, worker } = work;
+  const temporal = answers(
+    connection.withDeadline(Date.now() + withinMs, () => connection.workflowService.getSystemInfo({})),
+  );
+  return [
+    { part: 'store', ready: await store },
+    { part: 'temporal', ready: await temporal },
+    { part: 'worker', ready: worker.isPolling() },
+  ];
+}
+
+async function answers(question: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, withinMs, false);
+  });
+  const answered = question.then(
+    () => true,
+    () => false,
+  );
+  return await Promise.race([answered, late]).finally(() => clearTimeout(timer));
 }

@@ -37,7 +37,7 @@ import { reloadProcessConfig } from '../operations/load-process-config.js';
 import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
 import { packageVersion } from '../base/package-root.js';
-import { readHealth } from './read-health.js';
+import { readHealth, openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 import { readTemporalMetrics } from './install-runtime.js';
 import { repeat } from './repeat.js';
 import { noTracer } from '../base/telemetry.js';
@@ -45,7 +45,6 @@ import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/freshness.js';
 import { viewQuotas } from '../operations/view-quotas.js';
-import { openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 
 const reconcileEveryMs = 60_000;
 /** A process that reads nothing hears the database's time only here, and the clocks of two machines drift apart. */

@@ -38,7 +38,7 @@ export async function doctor(
 ): Promise<ExitCode> {
   const { namedVariables, shownSettings } = await import('../../operations/shown-settings.js');
   const { redactor } = await import('../../worker/redactor.js');
-  const { installedVersions } = await import('../../worker/installed-versions.js');
+  const { installedVersions } = await import('../../base/package-root.js');
   const lines = log === undefined ? [] : await latestTroublesOfLog(log);
   const loaded = await load(file);
   const config = 'config' in loaded ? loaded.config : undefined;
