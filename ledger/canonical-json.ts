@@ -73,7 +73,7 @@ const maxSteps = 50_000;
  * Finds the sorted order of objects by their own order of names. Items of a list repeat few shapes, so it is looked
  * up, name by name, and nothing is allocated: sorting is what canonical JSON costs.
  */
-export class MemberOrders {
+class MemberOrders {
   #root: Step = { next: new Map(), order: undefined };
   #steps = 0;
 

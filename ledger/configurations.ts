@@ -43,19 +43,6 @@ function digestOf(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-export interface StoredConfiguration {
-  readonly number: number;
-  readonly document: unknown;
-}
-
-/** The current configuration as it was stored, secrets as fingerprints; undefined in a ledger that never had one. */
-export async function storedConfiguration(ledger: Ledger): Promise<StoredConfiguration | undefined> {
-  const [row] = await ledger.db.query<{ number: number; document: string }>(
-    'select number, document from configurations order by number desc limit 1',
-  );
-  return row && { number: row.number, document: JSON.parse(row.document) as unknown };
-}
-
 /** Whether a configuration is the current one, and under which number. */
 export async function isCurrentConfiguration(ledger: Ledger, document: unknown): Promise<number | undefined> {
   const [row] = await ledger.db.query<{ number: number; digest: string }>(

@@ -25,7 +25,7 @@ export const countedLists = [
 export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 
 /** Maximum number of interactions that are named as evidence. Later ones never replace them. */
-export const maxEvidence = 100;
+const maxEvidence = 100;
 
 /** Longer ones are cut: an index takes no entry beyond 2,700 bytes, and an id is an integer by the specification. */
 const longestPrompt = 200;
@@ -85,18 +85,6 @@ function fieldsOf({ attendeeId, sessionId, offered, evidence, ...done }: Engagem
   };
 }
 
-interface CountedRow {
-  attendee_id: number;
-  session_id: number | null;
-  asked: number;
-  answered: number;
-  responded: number;
-  voted: number;
-  rated: number;
-  offered: number;
-  evidence: string[];
-}
-
 /**
  * Counts the activity of these attendees from stored items that show their author: by session, and in the whole
  * pigeonhole. One statement for all of them. Omits attendees without activity.
@@ -107,7 +95,7 @@ export async function countEngagement(
   attendeeIds: readonly number[],
 ): Promise<Engagement[]> {
   if (attendeeIds.length === 0) return [];
-  const rows = await tx.query<CountedRow>(
+  return await tx.query<Engagement>(
     `with done as (
        select i.attendee_id, i.session_id, i.list, i.key, r.payload ->> 'createdAt' as at,
          case when i.list = any($4::text[]) then ${promptOf('r.payload')} end as prompt
@@ -125,15 +113,10 @@ export async function countEngagement(
          (array_agg(list || ':' || key order by at collate "C", list collate "C", key collate "C"))[1:${maxEvidence}]
            as evidence
        from done group by grouping sets ((attendee_id, session_id), (attendee_id)))
-     select attendee_id, session_id, asked, answered, responded, voted, rated, evidence,
+     select attendee_id as "attendeeId", session_id as "sessionId", asked, answered, responded, voted, rated, evidence,
        (select count(*)::int from engagement_prompts p
         where p.ref = $1 and (counted.whole or p.session_id = counted.session_id)) as offered
      from counted where whole or session_id is not null`,
     [ref, attendeeIds, countedLists, promptLists],
   );
-  return rows.map(({ attendee_id: attendeeId, session_id: sessionId, ...counts }) => ({
-    attendeeId,
-    sessionId,
-    ...counts,
-  }));
 }

@@ -273,22 +273,13 @@ export interface LockedLane {
 
 /** Locks the lane for a commit. @throws {LedgerError} kind `stale` when another attempt has taken it since */
 export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedLane> {
-  const [row] = await tx.query<{
-    watermark: number;
-    history_until: number;
-    history_since: Date | null;
-    newest: number;
-    replaying: boolean;
-  }>(
-    `select l.watermark, l.history_until, l.history_since, p.next_sequence - 1 as newest,
-       exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = $2 and r.done_at is null) as replaying
+  const [lane] = await tx.query<LockedLane>(
+    `select l.watermark, l.history_until as "historyUntil", l.history_since as "historySince",
+       p.next_sequence - 1 as newest, exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = $2 and r.done_at is null) as replaying
      from lanes l join pigeonholes p on p.ref = l.ref
      where l.sink_id = $1 and l.ref = $2 and l.epoch = $3 for update of l`,
     [lease.sinkId, lease.ref, lease.epoch],
   );
-  if (row === undefined) {
-    throw staleLane(lease);
-  }
-  const { history_until: historyUntil, history_since: historySince, ...lane } = row;
-  return { ...lane, historyUntil, historySince };
+  if (lane === undefined) throw staleLane(lease);
+  return lane;
 }

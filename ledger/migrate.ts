@@ -134,7 +134,7 @@ const allowed = [
 ];
 
 /** Whether a migration runs statement by statement, each committed alone, and records its number at the end. */
-export function isOutsideTransaction(sql: string): boolean {
+function isOutsideTransaction(sql: string): boolean {
   return declared.test(sql);
 }
 
@@ -144,7 +144,7 @@ export function isOutsideTransaction(sql: string): boolean {
  * safe from any point. The name decides: an index that changes gets a new name.
  * @throws {Error} for a file that holds anything else, which a crash could leave half done
  */
-export async function buildIndexes(session: Session, name: string, sql: string): Promise<void> {
+async function buildIndexes(session: Session, name: string, sql: string): Promise<void> {
   for (const statement of statementsOf(name, sql)) {
     const { built } = statement.match ?? {};
     if (built !== undefined && (await isInvalid(session, built))) {
@@ -190,10 +190,7 @@ interface Reporting {
 }
 
 /** Runs `work` and says, as long as it takes, for how many seconds it has, and what the server does with an index. */
-export async function reportProgress(
-  { db, what, onProgress, everyMs }: Reporting,
-  work: () => Promise<void>,
-): Promise<void> {
+async function reportProgress({ db, what, onProgress, everyMs }: Reporting, work: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   let reporting: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {

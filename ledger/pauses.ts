@@ -52,12 +52,11 @@ export async function pausesOf(
   ledger: Ledger,
   names: readonly { scope: PauseScope; name: string }[],
 ): Promise<Pause[]> {
-  const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
-    `select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses
+  return await ledger.db.query<Pause>(
+    `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses
      where (scope, name) in (select * from unnest($1::text[], $2::text[]))`,
     [names.map(({ scope }) => scope), names.map(({ name }) => name)],
   );
-  return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
 }
 
 /** Lifts pauses for a rejected credential once its fingerprint has changed: the rejection concerned the old one only. */
@@ -76,8 +75,8 @@ export async function liftChangedCredential(
 
 /** Everything that is paused. */
 export async function allPauses(ledger: Ledger): Promise<Pause[]> {
-  const rows = await ledger.db.query<Omit<Pause, 'pausedBy'> & { paused_by: Pause['pausedBy'] }>(
-    'select scope, name, paused_by, cause, detail, fingerprint, actor, since from pauses order by scope, name, paused_by',
+  return await ledger.db.query<Pause>(
+    `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses
+     order by scope, name, paused_by`,
   );
-  return rows.map(({ paused_by: pausedBy, ...row }) => ({ ...row, pausedBy }));
 }

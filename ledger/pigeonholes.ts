@@ -30,13 +30,6 @@ export async function findRef(tx: Queryable, workspace: string, pigeonholeId: nu
   return row?.ref;
 }
 
-export async function pigeonholeStatus(ledger: Ledger, ref: number): Promise<string | null> {
-  const [row] = await ledger.db.query<{ status: string | null }>('select status from pigeonholes where ref = $1', [
-    ref,
-  ]);
-  return row?.status ?? null;
-}
-
 /**
  * Adds pigeonholes to the selection of a sync and returns those that are new or that return from the archive. Removes
  * nothing.

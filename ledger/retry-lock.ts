@@ -11,7 +11,7 @@ export interface LockWaits {
   readonly maxPauseMs: number;
 }
 
-export const lockWaits: LockWaits = { lockTimeoutMs: 5000, giveUpAfterMs: 10 * 60_000, maxPauseMs: 10_000 };
+const lockWaits: LockWaits = { lockTimeoutMs: 5000, giveUpAfterMs: 10 * 60_000, maxPauseMs: 10_000 };
 
 /**
  * Runs a migration's transaction so that it never keeps other sessions out for long while it waits for a lock itself. An

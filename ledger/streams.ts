@@ -98,8 +98,8 @@ export async function dueStreams(
   ledger: Ledger,
   ref: number,
 ): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
-  const rows = await ledger.db.query<DueStream & { session_id: number; is_new: boolean; in_ms: number }>(
-    `select id, list, session_id, swept_at is null or ${isSweepDue} as walking, polled_at is null as is_new,
+  const rows = await ledger.db.query<DueStream & { in_ms: number }>(
+    `select id, list, session_id as "sessionId", swept_at is null or ${isSweepDue} as walking, polled_at is null as "isNew",
        case when ${isOfFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
      from streams where ref = $1 and wanted order by in_ms, id`,
     [ref],
@@ -108,13 +108,7 @@ export async function dueStreams(
   const next = rows.find((row) => row.in_ms > 0);
   const last = rows.findLast((row) => next !== undefined && row.in_ms <= next.in_ms + togetherMs);
   return {
-    due: due.map(({ id, list, session_id: sessionId, walking, is_new: isNew }) => ({
-      id,
-      list,
-      sessionId,
-      walking,
-      isNew,
-    })),
+    due,
     nextDueInMs: next === undefined || last === undefined ? null : Math.ceil(last.in_ms),
   };
 }

@@ -50,10 +50,7 @@ const toErasure = ({ names, ...row }: ErasureRow): Erasure => ({
 });
 
 export async function readErasure(ledger: Ledger, id: string): Promise<Erasure | undefined> {
-  const [row] = await ledger.db.query<ErasureRow>(
-    `select ${columns} from erasures where id = $1::uuid`,
-    [id],
-  );
+  const [row] = await ledger.db.query<ErasureRow>(`select ${columns} from erasures where id = $1::uuid`, [id]);
   return row === undefined ? undefined : toErasure(row);
 }
 

@@ -99,7 +99,7 @@ async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<E
 }
 
 async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<ExportedDelivery[]> {
-  const rows = await ledger.db.query<Omit<ExportedDelivery, 'at'> & { at: Date } & Record<string, unknown>>(
+  const rows = await ledger.db.query<Omit<ExportedDelivery, 'at'> & { at: Date }>(
     `${changesOf} select s.name as sink, d.revision, d.state, d.reason, d.identity, d.updated_at as at
      from own o cross join sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = o.sequence
      order by s.name, d.sequence, d.replay`,
@@ -112,7 +112,7 @@ async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[]): Pro
   const codes = places.flatMap(({ ref, codes: own }) =>
     own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
   );
-  const rows = await ledger.db.query<Omit<ExportedRow, 'profile'> & { profile: string } & Record<string, unknown>>(
+  const rows = await ledger.db.query<Omit<ExportedRow, 'profile'> & { profile: string }>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.import, f.row_number as row, f.profile, f.outcome, f.field, f.message
      from (
        select r.ref, r.import, r.row_number, r.profile, r.outcome, r.field, r.message

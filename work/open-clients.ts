@@ -66,18 +66,3 @@ export async function liftRefusedKeys(config: Config, ledger: Ledger): Promise<v
     if (pauses.every(({ cause }) => cause !== 'credential')) await forgetRefusedKey(ledger, name);
   }
 }
-
-/** A request to the service, as it is counted. */
-export interface CountedRequest {
-  readonly workspace: string;
-  /** HTTP status of the answer; null: there was none. */
-  readonly status: number | null;
-  /** The service's own code; null: it gave none. */
-  readonly code: number | null;
-  readonly durationMs: number;
-  readonly method: string;
-  /** By which the service's makers find it; null: it gave none. */
-  readonly requestId: string | null;
-  /** Why it failed, as the client judges; null: it did not. */
-  readonly kind: string | null;
-}

@@ -15,7 +15,7 @@ export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transacti
  * thousand rows) and were never analyzed. Frequent statements do not depend on statistics (decision 0038); all others
  * plan better with them, and a server's autovacuum runs only once a minute. Names are quoted.
  */
-export const grownTables = `
+const grownTables = `
   select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'public' and c.relkind = 'r' and pg_relation_size(c.oid) > 100 * 8192
@@ -23,7 +23,7 @@ export const grownTables = `
   order by pg_relation_size(c.oid)`;
 
 /** A tenth of the usual sample: enough for the order of magnitude, and the embedded store is held for a moment only. */
-export const smallSample = 'set local default_statistics_target = 10';
+const smallSample = 'set local default_statistics_target = 10';
 
 /**
  * The tables whose dead rows are worth a vacuum, by the same rule as PostgreSQL's autovacuum with half its threshold,

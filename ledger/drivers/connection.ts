@@ -78,7 +78,7 @@ const maxNames = 1000;
  * The name under which a connection keeps the plan of a statement, so that it is parsed once and not at every run
  * (embedded, a lookup takes 50 µs instead of 170). Undefined: run it without a kept plan.
  */
-export function statementName(sql: string): string | undefined {
+function statementName(sql: string): string | undefined {
   const known = names.get(sql);
   if (known !== undefined) return known;
   if (names.size >= maxNames) return undefined;
@@ -91,7 +91,7 @@ export function statementName(sql: string): string | undefined {
  * Makes all connections plan every statement again: a table changed its columns, and the kept plans are from before
  * (SQLSTATE 0A000, "cached plan must not change result type"). The old plans are dropped with their connections.
  */
-export function forgetPlans(): void {
+function forgetPlans(): void {
   generation += 1;
   names.clear();
 }
@@ -104,7 +104,7 @@ const maxTexts = 1000;
 const sameType: Readonly<Record<string, string>> = { integer: 'int4', int: 'int4', bigint: 'int8', bool: 'boolean' };
 
 /** The element types that a statement casts its parameters' arrays to (`$3::text[]`), by position from 0. */
-export function arrayTypes(sql: string): ReadonlyMap<number, string> {
+function arrayTypes(sql: string): ReadonlyMap<number, string> {
   let types = known.get(sql);
   if (types !== undefined) return types;
   types = new Map(

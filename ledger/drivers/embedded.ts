@@ -94,7 +94,8 @@ class EmbeddedDatabase implements Database {
         next();
         options.onSent?.();
       };
-      return runTransaction(this, this.#connection, this.idleInTransactionTimeoutMs, work, { ...options, onSent });
+      const limits = { owner: this, idleTimeoutMs: this.idleInTransactionTimeoutMs };
+      return runTransaction(this.#connection, work, limits, { ...options, onSent });
     });
   }
 

@@ -98,7 +98,7 @@ class PostgresDatabase implements Database {
 
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.#withConnection((connection) =>
-      runTransaction(this, connection, this.idleInTransactionTimeoutMs, work, options),
+      runTransaction(connection, work, { owner: this, idleTimeoutMs: this.idleInTransactionTimeoutMs }, options),
     );
   }
 
@@ -119,7 +119,12 @@ class PostgresDatabase implements Database {
         query: (sql, params) => connection.query(sql, params),
         script: (sql) => connection.script(sql),
         transaction: (transaction, options) =>
-          runTransaction(connection, connection, this.idleInTransactionTimeoutMs, transaction, options),
+          runTransaction(
+            connection,
+            transaction,
+            { owner: connection, idleTimeoutMs: this.idleInTransactionTimeoutMs },
+            options,
+          ),
       });
     } finally {
       await client.end().catch(() => undefined);

@@ -3,10 +3,12 @@ import type { Queryable } from './database.js';
 import { runTransaction } from './run-transaction.js';
 import { StoreError } from './store-error.js';
 
+const limits = { owner: {}, idleTimeoutMs: 1000 };
+
 describe('a transaction that begins by locking', () => {
   it('sends its first statement before the begin is answered', async () => {
     const { connection, sent, answerBegin } = watchedConnection();
-    const done = runTransaction({}, connection, 1000, (tx) => tx.query('lock'), { beginsByLocking: true });
+    const done = runTransaction(connection, (tx) => tx.query('lock'), limits, { beginsByLocking: true });
     expect(sent).toEqual(['begin', 'lock']);
     answerBegin();
     await done;
@@ -19,7 +21,7 @@ describe('a transaction that begins by locking', () => {
       await tx.query('lock');
       await tx.query('write');
     };
-    const done = runTransaction({}, connection, 1000, work, { beginsByLocking: true });
+    const done = runTransaction(connection, work, limits, { beginsByLocking: true });
     refuseBegin(new StoreError('conflict', 'cancelled'));
     await expect(done).rejects.toThrow('cancelled');
     expect(sent).toEqual(['begin', 'lock', 'rollback']);
@@ -27,7 +29,7 @@ describe('a transaction that begins by locking', () => {
 
   it('is not committed without a begin, though it gave no statement', async () => {
     const { connection, sent, refuseBegin } = watchedConnection();
-    const done = runTransaction({}, connection, 1000, async () => 'nothing', { beginsByLocking: true });
+    const done = runTransaction(connection, async () => 'nothing', limits, { beginsByLocking: true });
     refuseBegin(new StoreError('conflict', 'cancelled'));
     await expect(done).rejects.toThrow('cancelled');
     expect(sent).toEqual(['begin', 'rollback']);
@@ -37,7 +39,7 @@ describe('a transaction that begins by locking', () => {
 describe('any other transaction', () => {
   it('gives no statement before the begin is answered', async () => {
     const { connection, sent, refuseBegin } = watchedConnection();
-    const done = runTransaction({}, connection, 1000, (tx) => tx.query('write'));
+    const done = runTransaction(connection, (tx) => tx.query('write'), limits);
     refuseBegin(new StoreError('conflict', 'cancelled'));
     await expect(done).rejects.toThrow('cancelled');
     expect(sent).toEqual(['begin']);

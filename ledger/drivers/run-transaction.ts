@@ -22,14 +22,13 @@ export function refuseWithinTransaction(owner: object): void {
  * Begins, runs `work`, commits or rolls back. A transaction left idle for longer than `idleTimeoutMs` (its `work` waits
  * for something else) is rolled back, because it holds locks, and embedded the whole store; `work` then runs on into
  * refusals.
- * @param owner the store whose direct use within `work` is refused
+ * @param limits.owner the store whose direct use within `work` is refused
  * @throws {StoreError}, or whatever `work` throws
  */
 export async function runTransaction<T>(
-  owner: object,
   connection: Connection,
-  idleTimeoutMs: number,
   work: (tx: Queryable) => Promise<T>,
+  { owner, idleTimeoutMs }: { readonly owner: object; readonly idleTimeoutMs: number },
   { beginsByLocking = false, onSent }: TransactionOptions = {},
 ): Promise<T> {
   const begun = connection.control('begin');
