@@ -1,5 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import { expandBatchesInFlight } from './batches-in-flight.js';
+import type { PageScope } from './write-changes.js';
 
 /*
  * The order in which transactions lock shared rows, so that no two wait for each other:
@@ -14,16 +15,14 @@ import { expandBatchesInFlight } from './batches-in-flight.js';
  * stored payloads only under their pigeonhole's.
  */
 
-export interface LockedPlace {
-  readonly workspace: string;
-  readonly pigeonhole_id: number;
-  readonly next_sequence: number;
-}
+/** A pigeonhole whose row is locked; with a list and a stream, it is the scope of what is written there. */
+export type LockedPlace = Pick<PageScope, 'ref' | 'workspace' | 'pigeonholeId' | 'nextSequence'>;
 
 /** Locks a pigeonhole's row until commit: from here on nobody else gives sequences or writes items there. */
 export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
   const [place] = await tx.query<LockedPlace>(
-    'select workspace, pigeonhole_id, next_sequence from pigeonholes where ref = $1 for no key update',
+    `select ref, workspace, pigeonhole_id as "pigeonholeId", next_sequence as "nextSequence" from pigeonholes
+     where ref = $1 for no key update`,
     [ref],
   );
   return place;

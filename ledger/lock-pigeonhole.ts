@@ -1,7 +1,12 @@
 import type { Queryable } from './drivers/database.js';
 import { type StreamLease, stale } from './streams.js';
-import type { PageScope } from './write-changes.js';
+import type { PageScope, PageWrite } from './write-changes.js';
 import type { Ledger } from './ledger.js';
+
+/** A page of a stream that is being written under the stream's lease, which `lockPigeonhole` has checked. */
+export interface StreamWrite extends PageWrite {
+  readonly lease: StreamLease;
+}
 
 /**
  * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
@@ -81,7 +86,7 @@ export async function markGone(
  * Clears the mark of a stream that the service answers for again. If the stream counted as gone, its pigeonhole and the
  * other streams may too; pigeonpost reads those rarely, so they become due now. The caller holds the pigeonhole's lock.
  */
-export async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
+async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
   await tx.query(
     `with before as (select gone_at from streams where id = $1),
      pigeonhole as (update pigeonholes set gone_at = null where ref = $2 and gone_at is not null

@@ -19,13 +19,8 @@ function itemOf(
   attendees: readonly LinkedAttendee[],
   { profile = registrant.profile, drop = {} as Partial<DroppedFields> } = {},
 ) {
-  return toRegistrantItem(
-    hash,
-    7,
-    { ...registrant, profile },
-    attendees,
-    registrantRules({ attendees: [], registrants: [], ...drop }),
-  );
+  const rules = registrantRules({ attendees: [], registrants: [], ...drop });
+  return toRegistrantItem({ hash, ref: 7, rules }, { ...registrant, profile }, attendees);
 }
 
 const at = (second: number): string => `2026-11-21T08:00:0${second}Z`;

@@ -34,14 +34,12 @@ export function registrantKey(hash: KeyedHash, ref: number, codeHash: Buffer): s
 /**
  * Makes a registrant an item of the list. Pure except for the keyed hash. Fields that pigeonpost sets override profile
  * fields of the same name.
- * @param rules as `registrantRules` gives them
+ * @param list.rules as `registrantRules` gives them
  */
 export function toRegistrantItem(
-  hash: KeyedHash,
-  ref: number,
+  { hash, ref, rules }: { readonly hash: KeyedHash; readonly ref: number; readonly rules: string },
   { codeHash, profile }: Registrant,
   attendees: readonly LinkedAttendee[],
-  rules: string,
 ): SeenItem {
   const speaker = speakerOf(attendees);
   const signedInAt = earliest(attendees);

@@ -98,15 +98,7 @@ export async function continueReview(
        where l.list >= $3 order by i.list, i.key limit ${sliceSize}`,
       [ref, review.session_id, review.after_list, review.after_key, reviewedLists],
     );
-    const scope = {
-      ref,
-      workspace: place.workspace,
-      pigeonholeId: place.pigeonhole_id,
-      list: '',
-      streamId: 0,
-      nextSequence: place.next_sequence,
-    };
-    const changed = await revise(ledger, tx, scope, rows);
+    const changed = await revise(ledger, tx, { ...place, list: '', streamId: 0 }, rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < sliceSize) {
       await tx.query('delete from visibility_reviews where ref = $1 and session_id = $2', [ref, review.session_id]);
@@ -130,7 +122,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     const { list, stream_id: streamId } = group[0]!.row;
     const part = { ...scope, list, streamId };
     const differingItems = group.map(({ row, visibility }) => toDiffering(ledger, row, visibility));
-    const { created, updated } = await writeChanges(ledger, tx, part, differingItems, null);
+    const { created, updated } = await writeChanges({ ledger, tx, scope: part }, differingItems, null);
     changed += created + updated;
     await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;

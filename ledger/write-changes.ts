@@ -24,6 +24,13 @@ export interface PageScope {
   readonly hasForgottenPeople?: boolean;
 }
 
+/** A page that is being written, and the transaction that holds the lock on its pigeonhole. */
+export interface PageWrite {
+  readonly ledger: Ledger;
+  readonly tx: Queryable;
+  readonly scope: PageScope;
+}
+
 /** A response from the service. */
 export interface Source {
   /** Instant of the request. */
@@ -53,12 +60,11 @@ interface Change {
  * @param source the response that contains them; null if there is none: the rows then keep their `seen_at`
  */
 export async function writeChanges(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
+  page: PageWrite,
   differingItems: readonly DifferingItem[],
   source: Source | null,
 ): Promise<WrittenChanges> {
+  const { ledger, tx, scope } = page;
   if (isAllNew(differingItems)) {
     const [first] = differingItems;
     if (first !== undefined) {
@@ -77,7 +83,7 @@ export async function writeChanges(
       scope,
       sameContent.filter((each) => each.known?.sameCopies === false || hasOtherRules(each)),
     );
-    await updateWithoutChange(ledger, tx, scope, sameContent, seenAt);
+    await updateWithoutChange(page, sameContent, seenAt);
   }
   if (changes.length > 0) {
     // No statement needs the result of another, so all are sent together. The store executes them in this order. The
@@ -90,7 +96,7 @@ export async function writeChanges(
         changes.map((change) => change.differing),
       ),
       insertChanges(tx, scope, changes, source),
-      storeItems(ledger, tx, scope, changes, seenAt),
+      storeItems(page, changes, seenAt),
       tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
     ]);
   }
@@ -171,9 +177,7 @@ const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, sess
     erased = false, expired = false`;
 
 async function storeItems(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
+  { ledger, tx, scope }: PageWrite,
   changes: readonly Change[],
   seenAt: Date | null,
 ): Promise<void> {
@@ -233,9 +237,7 @@ async function insertChanges(
  * payload).
  */
 async function updateWithoutChange(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
+  { ledger, tx, scope }: PageWrite,
   differingItems: readonly DifferingItem[],
   seenAt: Date | null,
 ): Promise<void> {

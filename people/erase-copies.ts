@@ -1,7 +1,7 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
-import { changeId } from '../ledger/keyed-hash.js';
+import { idOfChange } from '../ledger/new-items.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Visibility } from '../ledger/visibility.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
@@ -68,12 +68,14 @@ export async function eraseCopies(
     const changed = rows.map((row, index) => {
       const fields = withoutQuestionText(JSON.parse(row.payload) as Fields);
       const revision = row.revision + 1;
-      const parts = [place.workspace, place.pigeonhole_id, row.list, row.key, revision, 'updated'];
       return {
         ...row,
         revision,
-        sequence: place.next_sequence + index,
-        id: changeId([...parts, row.content_hash.toString('hex')].join('\n')),
+        sequence: place.nextSequence + index,
+        id: idOfChange(
+          { ...place, list: row.list },
+          { key: row.key, revision, kind: 'updated', hash: row.content_hash },
+        ),
         stored: canonicalJson(fields),
         copiesHash: hashedForm(ledger.hash, row.list, fields, row.visibility).copiesHash,
       };
@@ -121,7 +123,7 @@ export async function eraseCopies(
     );
     await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
       ref,
-      place.next_sequence + changed.length,
+      place.nextSequence + changed.length,
     ]);
     const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
     const woken = await wakeSinks(

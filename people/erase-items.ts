@@ -1,5 +1,5 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { changeId } from '../ledger/keyed-hash.js';
+import { idOfChange } from '../ledger/new-items.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
@@ -91,18 +91,10 @@ export async function eraseItems(
     );
     if (place === undefined || rows.length === 0) return [];
     const removals = rows.map((row, index) => {
-      const { list, key } = row;
+      const { list, key, content_hash: hash } = row;
       const next = row.revision + 1;
-      const parts = [
-        place.workspace,
-        place.pigeonhole_id,
-        list,
-        key,
-        next,
-        'deleted',
-        row.content_hash.toString('hex'),
-      ];
-      return { ...row, next, sequence: place.next_sequence + index, id: changeId(parts.join('\n')) };
+      const id = idOfChange({ ...place, list }, { key, revision: next, kind: 'deleted', hash });
+      return { ...row, next, sequence: place.nextSequence + index, id };
     });
     const history = await sequencesOf(tx, ref, rows);
     await recordHolders(tx, { erasure, ref, history, removals });
@@ -120,7 +112,7 @@ export async function eraseItems(
     );
     await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
       ref,
-      place.next_sequence + removals.length,
+      place.nextSequence + removals.length,
     ]);
     const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
     return await wakeSinks(

@@ -1,10 +1,8 @@
-import type { Queryable } from '../ledger/drivers/database.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
-import type { PageScope } from '../ledger/write-changes.js';
 
 /** The effect of a walk's end on its stream. */
 export interface WalkEnd {
@@ -16,20 +14,21 @@ export interface WalkEnd {
   readonly limits: StreamDeletionLimits;
 }
 
+/** A walk's end with what its last page says. */
+interface LastPage extends WalkEnd {
+  /** The page had changes. */
+  readonly hasNews: boolean;
+  readonly perPage: number;
+  readonly requestedAt: Date;
+}
+
 /**
  * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the stream
  * is due again. The end of a sweep also detects missing items.
  * @returns the number of deleted items
  */
-export async function endWalk(
-  ledger: Ledger,
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
-  walk: OpenWalk,
-  end: WalkEnd,
-  page: { readonly hasNews: boolean; readonly perPage: number; readonly requestedAt: Date },
-): Promise<number> {
+export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {
+  const { tx, lease } = write;
   const { order } = end.order;
   const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
   await tx.query(
@@ -50,9 +49,9 @@ export async function endWalk(
     ],
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
-  const deleted = walk.kind === 'sweep' ? await endSweep(ledger, tx, lease, scope, walk, { ...end, ...page }) : 0;
+  const deleted = walk.kind === 'sweep' ? await endSweep(write, walk, end) : 0;
   // The first sweep finds existing items: it does not show activity.
-  const foundNews = lease.sweeps > 0 && (end.foundNews || page.hasNews || deleted > 0);
+  const foundNews = lease.sweeps > 0 && (end.foundNews || end.hasNews || deleted > 0);
   if (end.next !== null) {
     const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
     await tx.query(
@@ -67,13 +66,11 @@ export async function endWalk(
 }
 
 async function endSweep(
-  ledger: Ledger,
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
+  write: StreamWrite,
   walk: OpenWalk,
-  { limits, next, perPage, requestedAt }: WalkEnd & { readonly perPage: number; readonly requestedAt: Date },
+  { limits, next, perPage, requestedAt }: LastPage,
 ): Promise<number> {
+  const { tx, lease } = write;
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
        swept_from = case when $9 = 0 then $6 else swept_from end, -- with foreign rows, the walk proves no deletion
@@ -105,15 +102,13 @@ async function endSweep(
     await forgetFound(tx, lease, walk);
     return 0;
   }
-  const unmovedSince = await noteSequence(ledger, tx, lease, walk, stream!);
-  return await settleMissing(tx, lease, scope, walk, { limits, unmovedSince, perPage, endedAt: requestedAt });
+  const unmovedSince = await noteSequence(write, walk, stream!);
+  return await settleMissing(write, walk, { limits, unmovedSince, perPage, endedAt: requestedAt });
 }
 
 /** Returns since when walks have shown these keys in this sequence, whatever the cursors and page boundaries. */
 async function noteSequence(
-  ledger: Ledger,
-  tx: Queryable,
-  lease: StreamLease,
+  { ledger, tx, lease }: StreamWrite,
   walk: OpenWalk,
   before: { sequence_hash: Buffer | null; sequence_since: Date | null },
 ): Promise<Date> {

@@ -132,7 +132,7 @@ async function storeResult(reading: StreamReading, result: LookUpResult): Promis
   if (result.requested.length === 0) return;
   const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
-    const count = await storeLookUp(tx, lease, scope, result, deletionLimitsOf(reading));
+    const count = await storeLookUp({ ledger: deps.ledger, tx, lease, scope }, result, deletionLimitsOf(reading));
     return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
   });
   cycle.deleted += deleted;

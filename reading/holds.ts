@@ -8,6 +8,13 @@ import type { PageScope } from '../ledger/write-changes.js';
 /** Deletions within this time are added up. */
 const countedForMs = 60 * 60_000;
 
+/** Items that a response or a walk did not show. */
+export interface Absence {
+  readonly keys: readonly string[];
+  /** Instant of the request that proved the absence. */
+  readonly at: Date;
+}
+
 /**
  * Deletes items whose absence is proved. If they are too large a part of the list, stores the exact set as a hold, which an
  * operator has to confirm. Requires the lock on the pigeonhole's row.
@@ -16,8 +23,7 @@ const countedForMs = 60 * 60_000;
 export async function deleteOrHold(
   tx: Queryable,
   scope: PageScope,
-  keys: readonly string[],
-  at: Date,
+  { keys, at }: Absence,
   limits: DeletionLimits,
 ): Promise<number> {
   if (keys.length === 0) return 0;
@@ -92,39 +98,19 @@ export interface Hold {
 
 /** Returns the open holds, oldest first. */
 export async function openHolds(ledger: Ledger): Promise<Hold[]> {
-  const rows = await ledger.db.query<{
-    id: number;
-    workspace: string;
-    pigeonhole_id: number;
-    list: string;
-    found_at: Date;
-    of_items: number;
-    session_id: number | null;
-    items: number;
-  }>(
-    `select h.id, p.workspace, p.pigeonhole_id, h.list, h.found_at, h.of_items, i.session_id, count(m.key)::int as items
+  const rows = await ledger.db.query<Omit<Hold, 'sessions'> & Hold['sessions'][number]>(
+    `select h.id, p.workspace, p.pigeonhole_id as "pigeonholeId", h.list, h.found_at as "foundAt",
+       h.of_items as "ofItems", i.session_id as "sessionId", count(m.key)::int as items
      from holds h join pigeonholes p on p.ref = h.ref
        left join missing m on m.ref = h.ref and m.list = h.list and m.state = 'held' and m.hold = h.id
        left join items i on i.ref = m.ref and i.list = m.list and i.key = m.key
      where h.decision is null group by h.id, p.ref, i.session_id order by h.id, i.session_id`,
   );
-  const holds = new Map<number, Hold & { items: number; sessions: { sessionId: number | null; items: number }[] }>();
-  for (const row of rows) {
-    const hold = holds.get(row.id) ?? {
-      id: row.id,
-      workspace: row.workspace,
-      pigeonholeId: row.pigeonhole_id,
-      list: row.list,
-      foundAt: row.found_at,
-      items: 0,
-      ofItems: row.of_items,
-      sessions: [],
-    };
-    holds.set(row.id, {
-      ...hold,
-      items: hold.items + row.items,
-      sessions: [...hold.sessions, { sessionId: row.session_id, items: row.items }],
-    });
+  const holds = new Map<number, Hold>();
+  for (const { sessionId, items, ...hold } of rows) {
+    const before = holds.get(hold.id) ?? { items: 0, sessions: [] };
+    const sessions = [...before.sessions, { sessionId, items }];
+    holds.set(hold.id, { ...hold, items: before.items + items, sessions });
   }
   return [...holds.values()].filter(({ items }) => items > 0);
 }
@@ -149,15 +135,9 @@ export async function decideHold(
   decision: 'confirmed' | 'rejected',
 ): Promise<{ items: number; woken: readonly string[] } | undefined> {
   return await ledger.db.transaction(async (tx) => {
-    const [place] = await tx.query<{
-      ref: number;
-      list: string;
-      workspace: string;
-      pigeonhole_id: number;
-      next_sequence: number;
-      found_at: Date;
-    }>(
-      `select p.ref, h.list, p.workspace, p.pigeonhole_id, p.next_sequence, h.found_at
+    const [place] = await tx.query<PageScope & { readonly foundAt: Date }>(
+      `select p.ref, h.list, 0 as "streamId", p.workspace, p.pigeonhole_id as "pigeonholeId",
+         p.next_sequence as "nextSequence", h.found_at as "foundAt"
        from pigeonholes p join holds h on h.ref = p.ref where h.id = $1 and h.decision is null for no key update`,
       [holdId],
     );
@@ -171,25 +151,10 @@ export async function decideHold(
     );
     const keys = rows.map(({ key }) => key);
     if (decision === 'rejected') return { items: keys.length, woken: [] };
-    const scope: PageScope = {
-      ref: place.ref,
-      workspace: place.workspace,
-      pigeonholeId: place.pigeonhole_id,
-      list: place.list,
-      streamId: 0,
-      nextSequence: place.next_sequence,
-    };
-    const items = await deleteItems(tx, scope, keys, place.found_at);
-    const lanes = await tx.query<{ sink_id: number }>('select sink_id from lanes where ref = $1', [place.ref]);
-    return {
-      items,
-      woken:
-        items > 0
-          ? await wakeSinks(
-              tx,
-              lanes.map((lane) => lane.sink_id),
-            )
-          : [],
-    };
+    const items = await deleteItems(tx, place, keys, place.foundAt);
+    if (items === 0) return { items, woken: [] };
+    const lanes = await tx.query<{ id: number }>('select sink_id as id from lanes where ref = $1', [place.ref]);
+    const sinkIds = lanes.map(({ id }) => id);
+    return { items, woken: await wakeSinks(tx, sinkIds) };
   });
 }

@@ -8,10 +8,10 @@ import {
   type StreamDeletionLimits,
 } from '../ledger/missing-evidence.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import { deleteOrHold } from './holds.js';
+import { type Absence, deleteOrHold } from './holds.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
-import type { PageScope } from '../ledger/write-changes.js';
+import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 
 /** Lists whose items may move from one session's stream to another's, under the same key. */
 const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
@@ -30,12 +30,11 @@ const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
  * @returns the number of deleted items
  */
 export async function settleMissing(
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
+  write: StreamWrite,
   walk: OpenWalk,
   options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number; endedAt: Date },
 ): Promise<number> {
+  const { tx, lease } = write;
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, options.perPage);
@@ -62,14 +61,7 @@ export async function settleMissing(
         options.limits.settleMs,
       ),
   );
-  return await removeProved(
-    tx,
-    lease,
-    scope,
-    proved.map(({ key }) => key),
-    walk.firstAt!,
-    options.limits,
-  );
+  return await removeProved(write, { keys: proved.map(({ key }) => key), at: walk.firstAt! }, options.limits);
 }
 
 /** Removes from the missing items those that a walk showed, and adds none. For walks that cannot prove a deletion. */
@@ -115,27 +107,18 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
  * Deletes items (or holds the deletion for an operator) if a response or the stream's walks have proved that they are
  * absent and a second response has confirmed it. In lists whose items move between sessions, the other sessions'
  * streams have to be walked first, and then this one again.
- * @param at instant of the request that proved the absence
  */
-export async function removeProved(
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
-  keys: readonly string[],
-  at: Date,
+async function removeProved(
+  { tx, lease, scope }: StreamWrite,
+  { keys, at }: Absence,
   limits: StreamDeletionLimits,
 ): Promise<number> {
   const missing = await stillMissing(tx, lease, keys);
   if (missing.length === 0) return 0;
   const stays = movingLists.has(lease.list) ? await waitingForOtherStreams(tx, lease, missing, at) : new Set<string>();
-  const confirmed = await confirmedKeys(tx, lease, missing, at, limits);
-  return await deleteOrHold(
-    tx,
-    scope,
-    missing.filter((key) => !stays.has(key) && confirmed.has(key)),
-    at,
-    limits,
-  );
+  const confirmed = await confirmedKeys(tx, lease, { keys: missing, at }, limits);
+  const gone = missing.filter((key) => !stays.has(key) && confirmed.has(key));
+  return await deleteOrHold(tx, scope, { keys: gone, at }, limits);
 }
 
 /**
@@ -148,8 +131,7 @@ export async function removeProved(
 async function confirmedKeys(
   tx: Queryable,
   lease: StreamLease,
-  keys: readonly string[],
-  at: Date,
+  { keys, at }: Absence,
   limits: StreamDeletionLimits,
 ): Promise<Set<string>> {
   await useIndexOrder(tx);
@@ -233,11 +215,11 @@ function isId(key: string): boolean {
 }
 
 async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPage: number): Promise<PageBounds[]> {
-  const rows = await tx.query<{ first_value: number | null; last_value: number | null; is_full: boolean }>(
-    'select first_value, last_value, cardinality(keys) + set_aside >= $3 as is_full from pages where stream_id = $1 and ordinal < $2 order by ordinal',
+  return await tx.query<PageBounds>(
+    `select first_value as "firstValue", last_value as "lastValue", cardinality(keys) + set_aside >= $3 as "isFull"
+     from pages where stream_id = $1 and ordinal < $2 order by ordinal`,
     [lease.streamId, walk.pages, perPage],
   );
-  return rows.map((row) => ({ firstValue: row.first_value, lastValue: row.last_value, isFull: row.is_full }));
 }
 
 /** An item younger than this may exist on one server of the service and not yet on another. */
@@ -296,8 +278,8 @@ const lookAgainMs = 10 * 60_000;
  * whose absence has become confirmable since their last look-up.
  */
 export async function missingItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
-  const rows = await ledger.db.query<RowToLookUp>(
-    `select m.key, i.session_id, i.attendee_id, i.payload, m.walks
+  return await ledger.db.query<ItemToLookUp>(
+    `select m.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, m.walks as "walksWithout"
      from missing m cross join lateral (select session_id, attendee_id, payload from items
        where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
      where m.stream_id = $1 and m.state = 'open'
@@ -306,7 +288,6 @@ export async function missingItems(ledger: Ledger, lease: StreamLease, max: numb
      order by m.since, m.key limit $2`,
     [lease.streamId, max, lookAgainMs],
   );
-  return rows.map(toItem);
 }
 
 /** Result of a filtered request for missing items. */
@@ -323,12 +304,11 @@ export interface LookUpResult {
 
 /** Stores the result of a filtered request, and deletes items whose absence it proves. */
 export async function storeLookUp(
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
+  write: StreamWrite,
   result: LookUpResult,
   limits: StreamDeletionLimits,
 ): Promise<number> {
+  const { tx, lease } = write;
   await tx.query(
     'update missing set looked_at = clock_timestamp() where ref = $1 and list = $2 and key = any($3::text[])',
     [lease.ref, lease.list, result.requested],
@@ -338,7 +318,7 @@ export async function storeLookUp(
     lease.list,
     result.found,
   ]);
-  return await removeProved(tx, lease, scope, result.gone, result.at, limits);
+  return await removeProved(write, { keys: result.gone, at: result.at }, limits);
 }
 
 /**
@@ -346,12 +326,12 @@ export async function storeLookUp(
  * the copies exist, or a row moved to the next page during the sweep.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
-  const rows = await ledger.db.query<RowToLookUp>(
+  return await ledger.db.query<ItemToLookUp>(
     `with seen as materialized (
        select split_part(u.key, '#', 1) as base, count(*) as copies
        from pages p cross join lateral unnest(p.keys) as u (key) where p.stream_id = $1
        group by 1 having count(*) > 1)
-     select i.key, i.session_id, i.attendee_id, i.payload, 0 as walks
+     select i.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, 0 as "walksWithout"
      from seen s
        cross join lateral (select key, session_id, attendee_id, payload from items
          where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
@@ -361,18 +341,4 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
      order by i.key limit $4`,
     [lease.streamId, lease.ref, lease.list, max],
   );
-  return rows.map(toItem);
-}
-
-interface RowToLookUp {
-  key: string;
-  session_id: number | null;
-  attendee_id: number | null;
-  payload: string;
-  walks: number;
-}
-
-function toItem(row: RowToLookUp): ItemToLookUp {
-  const { key, session_id: sessionId, attendee_id: attendeeId, payload, walks } = row;
-  return { key, sessionId, attendeeId, payload, walksWithout: walks };
 }

@@ -6,9 +6,9 @@ import type { PageOptions } from '../pigeonhole/client.js';
 import { listPath } from '../pigeonhole/list-request.js';
 import type { Page } from '../pigeonhole/page.js';
 import { requestPage, type Priority } from '../work/requests/request-page.js';
-import { listRef } from '../work/requests/list-ref.js';
 import type { AheadPermit } from '../work/requests/service-gate.js';
 import type { StreamReading } from './stream-reading.js';
+import type { ListName, ListRef } from '../pigeonhole/lists.js';
 
 export interface WalkBudget {
   /** Pages that the walk may read in this cycle. */
@@ -98,8 +98,8 @@ export class PageRequests {
     if (cursor !== null) this.#usedCursors.add(cursor);
     const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
     this.#permit = undefined;
-    const pageOptions = { ...options, cursor, signal: this.#signal };
-    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions, onSent);
+    const pageOptions = { ...options, cursor, signal: this.#signal, onSent };
+    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions);
   }
 
   /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
@@ -141,4 +141,20 @@ export function createGate<T = void>(): { readonly opened: Promise<T>; readonly 
     open = resolve;
   });
   return { opened, open };
+}
+
+/** Returns the reference by which the client requests a stream's list. */
+function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
+  const name = list as ListName;
+  switch (name) {
+    case 'pigeonholes':
+    case 'subscriptions':
+      return { list: name };
+    case 'votes':
+    case 'answer_ratings':
+    case 'answers':
+      return { list: name, pigeonholeId, sessionId };
+    default:
+      return { list: name, pigeonholeId };
+  }
 }

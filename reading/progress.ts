@@ -47,7 +47,7 @@ export async function recentProgress(
   ledger: Ledger,
   { minutes, workspace }: { readonly minutes: number; readonly workspace: string | null },
 ): Promise<MinuteOfProgress[]> {
-  return await ledger.db.query<MinuteOfProgress & Record<string, unknown>>(
+  return await ledger.db.query<MinuteOfProgress>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.name as sink, d.minute, d.changes
      from (
        select r.ref, r.sink_id, r.minute, r.total - coalesce(

@@ -6,13 +6,16 @@ import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js';
 import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { deriveLists } from './derive-lists.js';
-import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
+import { type ReadingPlan, planReading, streamsOf, syncsOf, type DerivedListName } from '../work/reading-plan.js';
 import { readStream } from './read-stream.js';
 import type { StreamPlace, CycleLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { readSchedules } from './stream-facts.js';
 import type { PigeonholeName, ReadingResult } from '../work/cycle-results.js';
+import { engagementList } from '../ledger/engagement.js';
+import { type Recount, recountEngagement } from './recount-engagement.js';
+import { recountRegistrants } from './recount-registrants.js';
+import { registrantsList } from '../ledger/registrant-item.js';
 
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
@@ -23,6 +26,8 @@ const minPages = 10;
 const minPagesOfNewAttendees = 100;
 /** Maximum time of a stage: if pages take seconds, 100 of them would leave the other streams unread for minutes. */
 const longestStageMs = 30_000;
+/** Maximum time for a derived list in one cycle. The rest follows in the next cycle, which is due immediately. */
+const deriveMs = 1000;
 /** Maximum time between two cycles, whatever the intervals are. */
 const longestSleepMs = 10 * 60_000;
 
@@ -87,6 +92,7 @@ async function answersAgain(deps: Collaborators, workspace: string): Promise<voi
   deps.log.info({ workspace }, 'workspace answers again');
 }
 
+type CycleCounts = { pages: number; created: number; updated: number; deleted: number };
 type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
 
 /**
@@ -98,7 +104,7 @@ async function readDue(
   deps: Collaborators,
   place: PigeonholeScope,
   signal: AbortSignal,
-  cycle: { pages: number; created: number; updated: number; deleted: number },
+  cycle: CycleCounts,
 ): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier attempt may have left some unfinished
@@ -109,7 +115,7 @@ async function readDue(
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(deps, full, streams, { until, minPages: pages, latest, signal }, cycle);
+    const result = await readAll(deps, full, streams, { cycle, slice: { until, minPages: pages, latest, signal } });
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(deps, place);
@@ -131,8 +137,7 @@ async function readAll(
   deps: Collaborators,
   place: StreamPlace,
   streams: readonly DueStream[],
-  slice: Omit<CycleLimits, 'halted'>,
-  cycle: { pages: number; created: number; updated: number; deleted: number },
+  { cycle, slice }: { readonly cycle: CycleCounts; readonly slice: Omit<CycleLimits, 'halted'> },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
   // Short reads first: a long walk must not delay live streams.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
@@ -163,4 +168,35 @@ async function finishReviews(deps: Collaborators, place: PigeonholeScope): Promi
     if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
     more = slice.more;
   }
+}
+
+/**
+ * Updates the derived lists of a pigeonhole from its read lists and imports, if a sink wants them, slice by slice.
+ * @returns whether there is more to do
+ */
+async function deriveLists(
+  deps: Collaborators,
+  { ref, plan }: { readonly ref: number; readonly plan: ReadingPlan },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const derive = async (
+    list: DerivedListName,
+    recount: (sinkIds: readonly number[]) => Promise<Recount>,
+  ): Promise<boolean> => {
+    const sinkIds = (plan.sinks.get(list) ?? []).flatMap((name) => deps.sinks.get(name)?.id ?? []);
+    const until = performance.now() + deriveMs;
+    for (let more = sinkIds.length > 0; more;) {
+      if (performance.now() > until || deps.stopping.aborted || signal.aborted) return true;
+      const slice = await recount(sinkIds);
+      if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
+      more = slice.more;
+    }
+    return false;
+  };
+  const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
+  const registrantsLeft = await derive(registrantsList, (sinkIds) =>
+    recountRegistrants(deps.ledger, ref, { sinkIds, drop }),
+  );
+  const engagementLeft = await derive(engagementList, (sinkIds) => recountEngagement(deps.ledger, ref, sinkIds));
+  return registrantsLeft || engagementLeft;
 }

@@ -45,7 +45,7 @@ export async function streamStates(
   ref: number,
   { after, limit }: { readonly after: StreamPosition | null; readonly limit: number },
 ): Promise<StreamState[]> {
-  return await ledger.db.query<StreamState & Record<string, unknown>>(
+  return await ledger.db.query<StreamState>(
     `select s.list, nullif(s.session_id, 0) as "sessionId", s.wanted, s.item_order as order, s.checkpoint,
        s.due_at as "dueAt", s.polled_at as "polledAt", s.every_ms as "everyMs", s.every_reason as reason, s.wanted_ms as "wantedMs", s.sweep_due_at as "sweepDueAt", s.swept_at as "sweptAt",
        s.item_count as items, s.page_count as pages, s.changed_at as "changedAt", s.quiet_reads as "quietReads",

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
 import { endWalk, type WalkEnd } from './end-walk.js';
 import { withoutForgotten } from '../ledger/without-forgotten.js';
-import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
+import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { insertNewItems, type NewItems } from '../ledger/new-items.js';
 import { forgetDigests, isKnownPage, savePage, type SweptPage } from '../ledger/pages.js';
 import { type DifferingItem, compareItems, asNewItems } from '../ledger/compare-items.js';
@@ -13,7 +13,7 @@ import { reviewVisibility } from '../ledger/review-visibility.js';
 import type { StreamLease } from '../ledger/streams.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { OpenWalk } from '../ledger/walk.js';
-import { isAllNew, type PageScope, type Source, writeChanges } from '../ledger/write-changes.js';
+import { isAllNew, type Source, writeChanges } from '../ledger/write-changes.js';
 
 /** The parts of a page that are stored whatever its items are. */
 interface PageBasics {
@@ -86,7 +86,8 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   const { prepared } = page;
   const isPrepared = page.allNew && prepared !== undefined && waitsForNothing(lease, page);
   const result = await ledger.db.transaction(
-    (tx) => (isPrepared ? recordPrepared(ledger, tx, lease, page, prepared) : recordItems(ledger, tx, lease, page)),
+    (tx) =>
+      isPrepared ? recordPrepared(ledger, tx, lease, { ...page, prepared }) : recordItems(ledger, tx, lease, page),
     { beginsByLocking: true, onSent: page.onWriting },
   );
   return { ...result, woken: await result.woken };
@@ -99,13 +100,13 @@ async function recordPrepared(
   ledger: Ledger,
   tx: Queryable,
   lease: StreamLease,
-  page: PageRecord,
-  items: NewItems,
+  page: PageRecord & { readonly prepared: NewItems },
 ): Promise<SentResult> {
+  const items = page.prepared;
   const scope = await lockPigeonhole(tx, lease);
   // A prepared item may belong to a person who was erased since.
   if (scope.hasForgottenPeople === true)
-    return await recordDiffering(ledger, tx, lease, page, scope, await compare(ledger, tx, lease, page));
+    return await recordDiffering({ ledger, tx, lease, scope }, page, await compare(ledger, tx, lease, page));
   const writing = Promise.all([
     insertNewItems(tx, scope, items, page),
     rememberPage(tx, lease, page, { written: items.count, known: [], outdated: false }),
@@ -116,7 +117,7 @@ async function recordPrepared(
 async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
   // Sent together, executed one after the other: the second statement already runs under the lock.
   const [scope, comparison] = await Promise.all([lockPigeonhole(tx, lease), compare(ledger, tx, lease, page)]);
-  return await recordDiffering(ledger, tx, lease, page, scope, comparison);
+  return await recordDiffering({ ledger, tx, lease, scope }, page, comparison);
 }
 
 async function compare(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord) {
@@ -125,26 +126,24 @@ async function compare(ledger: Ledger, tx: Queryable, lease: StreamLease, page: 
 }
 
 async function recordDiffering(
-  ledger: Ledger,
-  tx: Queryable,
-  lease: StreamLease,
+  write: StreamWrite,
   page: PageRecord,
-  scope: PageScope,
   { differingItems: seen, outdated }: Awaited<ReturnType<typeof compare>>,
 ): Promise<SentResult> {
+  const { ledger, tx, lease, scope } = write;
   const differingItems = scope.hasForgottenPeople === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
   const known = differingItems.filter((each) => each.known !== undefined);
   const writing = Promise.all([
-    writeChanges(ledger, tx, scope, differingItems, page),
+    writeChanges(write, differingItems, page),
     rememberPage(tx, lease, page, { written: differingItems.length, known, outdated }),
   ]);
   if (isAllNew(differingItems) && waitsForNothing(lease, page))
     return await sendWhole(tx, page, differingItems.length, writing);
   page.onWriting?.();
   const [written] = await writing;
-  const reviewed = await reviewCauses(ledger, tx, scope, differingItems);
+  const reviewed = await reviewCauses(write, differingItems);
   const changes = written.created + written.updated + reviewed.changed;
-  const ended = await endWith(ledger, tx, lease, scope, page, changes > 0);
+  const ended = await endWith(write, page, changes > 0);
   const changed = changes + ended > 0;
   const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
   return {
@@ -204,7 +203,7 @@ export async function recordSamePage(
       if (page.end === null) {
         await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
       }
-      const deleted = await endWith(ledger, tx, lease, scope, page, false);
+      const deleted = await endWith({ ledger, tx, lease, scope }, page, false);
       const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
       return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
     },
@@ -241,23 +240,16 @@ function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high:
 }
 
 async function endWith(
-  ledger: Ledger,
-  tx: Queryable,
-  lease: StreamLease,
-  scope: PageScope,
+  write: StreamWrite,
   { walk, end, perPage, requestedAt }: PageBasics,
   hasNews: boolean,
 ): Promise<number> {
-  return walk === null || end === null
-    ? 0
-    : await endWalk(ledger, tx, lease, scope, walk, end, { hasNews, perPage, requestedAt });
+  return walk === null || end === null ? 0 : await endWalk(write, walk, { ...end, hasNews, perPage, requestedAt });
 }
 
 /** Reviews the visibility of items whose session or Q&A question changed its anonymity. */
 async function reviewCauses(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
+  { ledger, tx, scope }: StreamWrite,
   differingItems: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
   if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };

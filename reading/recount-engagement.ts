@@ -15,7 +15,7 @@ import { lockPlace } from '../ledger/lock-order.js';
 import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import type { PageScope } from '../ledger/write-changes.js';
+import type { PageWrite } from '../ledger/write-changes.js';
 
 /** Maximum number of changes, and of attendees, in one transaction. */
 const changesAtOnce = 200;
@@ -51,15 +51,8 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
       ref,
       engagementRule,
     ]);
-    const scope: PageScope = {
-      ref,
-      workspace: place.workspace,
-      pigeonholeId: place.pigeonhole_id,
-      list: engagementList,
-      streamId: 0, // of no stream: nobody reads it
-      nextSequence: place.next_sequence,
-    };
-    const end = place.next_sequence - 1;
+    const scope = { ...place, list: engagementList, streamId: 0 }; // belongs to no stream: nobody reads it
+    const end = place.nextSequence - 1;
     const news = await nextChanges(tx, ref, end);
     const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
     const isAll = until === end;
@@ -67,7 +60,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     await moveOn(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
     const touched = [...new Set(news.rows.flatMap(({ attendee_id: id }) => (id === null ? [] : [id])))];
     const people = news.rows.length > 0 || !isAll ? touched : await nextOfPass(tx, ref);
-    const changed = await storeCounts(ledger, tx, scope, people);
+    const changed = await storeCounts({ ledger, tx, scope }, people);
     return { more: await isLeft(tx, ref, isAll), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
   });
 }
@@ -186,13 +179,9 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
 }
 
 /** Counts and stores these attendees. @returns whether anything changed */
-async function storeCounts(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
-  people: readonly number[],
-): Promise<boolean> {
+async function storeCounts(page: PageWrite, people: readonly number[]): Promise<boolean> {
   if (people.length === 0) return false;
+  const { ledger, tx, scope } = page;
   const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
   const stored = await tx.query<StoredRow>(
     `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone
@@ -200,7 +189,7 @@ async function storeCounts(
        where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
     [scope.ref, scope.list, people],
   );
-  return await storeDerived(ledger, tx, scope, { items, stored, rules: readingRules([]) });
+  return await storeDerived(page, { items, stored, rules: readingRules([]) });
 }
 
 async function isLeft(tx: Queryable, ref: number, isAll: boolean): Promise<boolean> {

@@ -1,9 +1,7 @@
-import type { Queryable } from '../ledger/drivers/database.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { deleteItems } from './delete-items.js';
 import { compareItems } from '../ledger/compare-items.js';
-import { type PageScope, writeChanges } from '../ledger/write-changes.js';
+import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
 
 /** A stored row of the items that are computed again. */
 export interface StoredRow {
@@ -23,21 +21,20 @@ export interface StoredRow {
  * @returns whether anything changed
  */
 export async function storeDerived(
-  ledger: Ledger,
-  tx: Queryable,
-  scope: PageScope,
+  page: PageWrite,
   {
     items,
     stored,
     rules,
   }: { readonly items: readonly SeenItem[]; readonly stored: readonly StoredRow[]; readonly rules: string },
 ): Promise<boolean> {
+  const { ledger, tx, scope } = page;
   // Later than the last write of each row, even if the clock was set back since.
   const madeAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
   const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
-  const { created, updated } = await writeChanges(ledger, tx, scope, differingItems, null);
+  const { created, updated } = await writeChanges(page, differingItems, null);
   const kept = new Set(items.map(({ key }) => key));
   const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
   return created + updated + (await deleteItems(tx, scope, left, madeAt)) > 0;

@@ -85,58 +85,26 @@ interface PigeonholeRecord {
   readonly payload: string | null;
 }
 
-interface PigeonholeRow {
-  ref: number;
-  pigeonhole_id: number;
-  status: string | null;
-  ended_at: Date | null;
-  rehearsal_until: Date | null;
-  payload: string | null;
-}
-
 /** Returns pigeonholes with their status and record. */
 async function pigeonholeRecords(ledger: Ledger, refs: readonly number[]): Promise<PigeonholeRecord[]> {
-  const rows = await ledger.db.query<PigeonholeRow>(
-    `select p.ref, p.pigeonhole_id, p.status, p.ended_at, p.rehearsal_until, i.payload
+  return await ledger.db.query<PigeonholeRecord>(
+    `select p.ref, p.pigeonhole_id as "pigeonholeId", p.status, p.ended_at as "endedAt",
+       p.rehearsal_until as "rehearsalUntil", i.payload
      from pigeonholes p left join pigeonholes w on w.workspace = p.workspace and w.pigeonhole_id = 0
        left join items i on i.ref = w.ref and i.list = 'pigeonholes' and i.key = p.pigeonhole_id::text
      where p.ref = any($1::int4[]) order by p.ref`,
     [refs],
   );
-  return rows.map(({ pigeonhole_id: pigeonholeId, ended_at: endedAt, rehearsal_until: rehearsalUntil, ...row }) => ({
-    ...row,
-    pigeonholeId,
-    endedAt,
-    rehearsalUntil,
-  }));
 }
 
 /** Returns the wanted streams of these pigeonholes. */
 export async function streamRecords(ledger: Ledger, refs: readonly number[]): Promise<StreamRecord[]> {
-  const rows = await ledger.db.query<{
-    ref: number;
-    list: string;
-    session_id: number;
-    changed_at: Date | null;
-    quiet_reads: number;
-    pages: number | null;
-    swept_at: Date | null;
-    item_order: string;
-  }>(
-    `select ref, list, item_order, session_id, changed_at, quiet_reads, swept_at,
+  return await ledger.db.query<StreamRecord>(
+    `select ref, list, item_order as "order", session_id as "sessionId", changed_at as "changedAt",
+       quiet_reads as "quietReads", swept_at as "sweptAt",
        case when swept_at is not null then greatest(1, ceil(item_count::float8 / greatest(1, per_page)))::int4 end as pages
      from streams where wanted and ref = any($1::int4[])`,
     [refs],
-  );
-  return rows.map(
-    ({ session_id: sessionId, changed_at: changedAt, quiet_reads: quietReads, swept_at, item_order, ...row }) => ({
-      ...row,
-      order: item_order,
-      sessionId,
-      changedAt,
-      quietReads,
-      sweptAt: swept_at,
-    }),
   );
 }
 

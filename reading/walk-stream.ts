@@ -8,9 +8,17 @@ import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { defaultCount } from '../pigeonhole/list-request.js';
 import type { ListName } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
-import { breaksOrder, demoted, orderAfterSweep } from './stream-order.js';
+import {
+  breaksOrder,
+  demoted,
+  orderAfterSweep,
+  summarizePage,
+  advanceWalk,
+  checkpointHolds,
+  reachesKnown,
+  repeatsPage,
+} from './walk-progress.js';
 import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
-import { summarizePage, advanceWalk, checkpointHolds, reachesKnown, repeatsPage } from './walk-progress.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
 import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
@@ -91,7 +99,10 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         // The next iteration awaits it. Until then, Node.js must not report a rejection as unhandled.
         next.catch(() => undefined);
       }
-      const result = await storePage(reading, arrived, after, ends ? budget.planNextReads : undefined, writing.open);
+      const result = await storePage(reading, arrived, after, {
+        planNextReads: ends ? budget.planNextReads : undefined,
+        onWriting: writing.open,
+      });
       writing.open();
       if (walk.kind === 'poll' && changesOf(result) > 0) measureAge(reading, arrived, result.created);
       await reportPage(reading, arrived.page, arrived.seen, result);
@@ -222,13 +233,18 @@ export async function distrust(
   return 'distrusted';
 }
 
-/** @param planNextReads undefined while the walk continues */
+interface StoreOptions {
+  /** Undefined while the walk continues. */
+  readonly planNextReads: WalkBudget['planNextReads'] | undefined;
+  /** Called when all statements have been sent. */
+  readonly onWriting: () => void;
+}
+
 async function storePage(
   reading: StreamReading,
   arrived: Arrived,
   walk: OpenWalk,
-  planNextReads: WalkBudget['planNextReads'] | undefined,
-  onWriting: () => void,
+  { planNextReads, onWriting }: StoreOptions,
 ): Promise<PageResult> {
   const { deps, lease } = reading;
   const { page } = arrived;

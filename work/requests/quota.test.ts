@@ -113,13 +113,12 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
 
   it('never counts more than the limit that a refusal names', async () => {
     for (let n = 0; n < 9; n += 1) await spend(null);
-    const refused = await noteRefusal(
-      ledger,
-      key,
-      permit(await spend(null)),
-      { limit: 6, remaining: 0, resetInMs: hour },
-      1000,
-    );
+    const refused = await noteRefusal(ledger, key, permit(await spend(null)), {
+      limit: 6,
+      remaining: 0,
+      resetInMs: hour,
+      waitMs: 1000,
+    });
     expect(refused).toMatchObject({ limit: 6, used: 6, remaining: 0 });
   });
 
@@ -257,13 +256,12 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   it('gives no permit until the wait after a refusal ends, then one at a time until a response', async () => {
     await told(1000, 400);
     const spent = await spend(1000);
-    const state = await noteRefusal(
-      ledger,
-      key,
-      permit(spent),
-      { limit: 1000, remaining: 0, resetInMs: 60_000 },
-      60_000,
-    );
+    const state = await noteRefusal(ledger, key, permit(spent), {
+      limit: 1000,
+      remaining: 0,
+      resetInMs: 60_000,
+      waitMs: 60_000,
+    });
     expect(state).toMatchObject({ remaining: 0, refusals: 1, limit: 1000 });
     expect(state.waitMs).toBeGreaterThan(59_000);
     expect(await spend(1000, { priority: 'import' })).toBeNull();
@@ -286,7 +284,8 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     for (let n = (await readQuota(ledger, key)).used; n < accepted + inFlight; n += 1)
       permits.push(permit(await spend(limit)));
     let state = await readQuota(ledger, key);
-    for (const refused of permits.slice(-inFlight)) state = await noteRefusal(ledger, key, refused, nothing, 60_000);
+    for (const refused of permits.slice(-inFlight))
+      state = await noteRefusal(ledger, key, refused, { ...nothing, waitMs: 60_000 });
     return state;
   }
 
@@ -338,7 +337,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await window(10, 4);
     await pass(60_000);
     const probe = await spend(null);
-    const state = await noteRefusal(ledger, key, permit(probe, { alone: true }), nothing, 120_000);
+    const state = await noteRefusal(ledger, key, permit(probe, { alone: true }), { ...nothing, waitMs: 120_000 });
     expect(state).toMatchObject({ refusals: 2, used: 10 });
     expect(state.waitMs).toBeGreaterThan(119_000);
   });

@@ -281,8 +281,7 @@ export async function noteRefusal(
   ledger: Ledger,
   fingerprint: string,
   permit: SpentPermit,
-  said: QuotaReading,
-  waitMs: number,
+  refusal: QuotaReading & { readonly waitMs: number },
 ): Promise<QuotaState> {
   const isOwn = `window_number = $2::int`;
   const counted = `greatest(0, used - (case when ${isOwn} then 1 else 0 end))`;
@@ -303,7 +302,7 @@ export async function noteRefusal(
        wait_until = greatest(wait_until, now() + $7::float8 * interval '1 millisecond'),
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 returning ${columns}`,
-    [fingerprint, permit.window, permit.probe, permit.alone, said.limit, said.resetInMs, waitMs],
+    [fingerprint, permit.window, permit.probe, permit.alone, refusal.limit, refusal.resetInMs, refusal.waitMs],
   );
   return toState(row!);
 }

@@ -8,7 +8,7 @@ export type { Priority } from './quota.js';
 
 /**
  * Requests one page under a permit. All requests of reading go through here.
- * @param onSent called once the request has been sent
+ * @param options.onSent called once the request has been sent
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`
  */
@@ -16,8 +16,7 @@ export async function requestPage(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: Permit,
   list: ListRef,
-  options: PageOptions,
-  onSent?: () => void,
+  { onSent, ...options }: PageOptions & { readonly onSent?: () => void },
 ): Promise<Page> {
   return await deps.gate.request(
     deps,

@@ -310,7 +310,7 @@ export class ServiceGate {
       key.refused += 1; // before the ledger is written, so that no request starts meanwhile
       key.unnoted += 1;
       try {
-        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, said, waitMs));
+        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, { ...said, waitMs }));
       } finally {
         key.unnoted -= 1;
       }
