@@ -62,7 +62,7 @@ function valuesOf({ sink, cause, list, key, workspace, pigeonhole }: DeadLetterC
 
 /** By sink, cause and list; most first. */
 export async function deadLetterGroups(ledger: Ledger, choice: DeadLetterChoice): Promise<DeadLetterGroup[]> {
-  return await ledger.db.query<DeadLetterGroup & Record<string, unknown>>(
+  return await ledger.db.query<DeadLetterGroup>(
     `select s.name as sink, d.reason as cause, d.list, count(*)::int as changes, min(d.updated_at) as oldest,
        max(d.updated_at) as newest, (array_agg(d.detail order by d.updated_at desc))[1] as detail
      from deliveries d join sinks s on s.id = d.sink_id where ${chosen}

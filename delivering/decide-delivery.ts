@@ -52,7 +52,7 @@ function takeBackErased({ erased }: Candidate): Decision {
 }
 
 /** The reason for withholding the removal of an erased item from a sink that never received it. */
-export const erasedReason = 'erased';
+const erasedReason = 'erased';
 
 /** Returns true if the person withdrew consent and the sink holds their data and has to forget it. */
 export function isWithdrawn(

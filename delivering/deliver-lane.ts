@@ -13,12 +13,11 @@ import type { Decision, Settled } from './delivery-states.js';
 import { inFlight, postponeLookUps } from './due-deliveries.js';
 import { ownRecords } from '../ledger/visibility.js';
 import type { Candidate } from './candidates.js';
-import { objectsOfSink } from './sink-objects.js';
+import { objectsOfSink, readSubjects } from './read-subjects.js';
 import { hasFewOpen } from './read-lanes.js';
 import { finishBatch } from './finish-batch.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
-import { readSubjects } from './read-subjects.js';
 import { mappingReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
@@ -49,19 +48,24 @@ export interface LaneSettings {
   readonly withdrawals: { readonly share: number; readonly items: number };
 }
 
+/** The cycle of the sink in which a lane is delivered. */
+export interface SinkCycle {
+  readonly breaker: SinkBreaker;
+  /** No batch starts after this `performance.now()` time. */
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Delivers batches of one lane until it is empty, fails, or the cycle ends. A batch: take changes, decide on each,
  * commit the intent to send, send, settle the outcomes, commit them. Safe to run twice, even concurrently: a lane has
  * one holder, and a new holder first settles the batch that the previous one left.
- * @param until no batch starts after this `performance.now()` time
  */
 export async function deliverLane(
   deps: Collaborators,
   settings: LaneSettings,
   work: LaneWork,
-  breaker: SinkBreaker,
-  until: number,
-  signal: AbortSignal,
+  { breaker, until, signal }: SinkCycle,
 ): Promise<LaneResult> {
   const result: LaneResult = { delivered: 0, withheld: 0, notDelivered: 0, paused: false };
   const { sink } = settings;
@@ -72,7 +76,7 @@ export async function deliverLane(
     const ends = AbortSignal.any([signal, hold.signal]);
     const mayStart = (): boolean =>
       performance.now() < until && !breaker.isOpen && !deps.stopping.aborted && !ends.aborted;
-    const sender = new LaneSender(deps, settings, work, hold, breaker, ends, result);
+    const sender = new LaneSender(deps, settings, work, { hold, breaker, signal: ends, result });
     let state = await sender.settleTakenOver();
     if (lease.configuration !== deps.configuration) {
       const released = [...sink.accepts].map(consentReason);
@@ -105,6 +109,15 @@ type InFlightChange = { readonly candidate: Candidate; readonly identity: boolea
  */
 const wholeLane = 100_000;
 
+interface HeldLane {
+  readonly hold: LaneHold;
+  readonly breaker: SinkBreaker;
+  /** Aborted when the lane is lost, or the cycle or the process ends. */
+  readonly signal: AbortSignal;
+  /** Counts of the cycle, updated after each batch. */
+  readonly result: LaneResult;
+}
+
 class LaneSender {
   readonly #deps: Collaborators;
   readonly #settings: LaneSettings;
@@ -124,10 +137,7 @@ class LaneSender {
     deps: Collaborators,
     settings: LaneSettings,
     work: LaneWork,
-    hold: LaneHold,
-    breaker: SinkBreaker,
-    signal: AbortSignal,
-    result: LaneResult,
+    { hold, breaker, signal, result }: HeldLane,
   ) {
     this.#breaker = breaker;
     this.#deps = deps;

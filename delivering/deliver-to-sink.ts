@@ -8,11 +8,11 @@ import { saveSinkHealth, readSinkHealth, SinkBreaker } from './sink-breaker.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
-import { nameOfError } from '../work/name-of-error.js';
 import { strictest } from '../work/reading-plan.js';
 import { observeLanes } from './observe-lanes.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { DeliveryResult } from '../work/cycle-results.js';
+import { LedgerError } from '../ledger/ledger-error.js';
 
 /** Maximum length of a cycle, so that every lane gets its share. */
 const cycleMs = 10_000;
@@ -75,12 +75,11 @@ export async function deliverToSink(
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || deps.stopping.aborted || signal.aborted) return;
       if (isFull !== undefined) return; // an outcome that cannot be stored must not be produced
-      const done = await deliverLane(deps, lanesByRef.get(lane.ref)!, lane, breaker, until, signal).catch(
-        (error: unknown) => {
-          if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
-          return failedLane(deps, sink, lane, error);
-        },
-      );
+      const settings = lanesByRef.get(lane.ref)!;
+      const done = await deliverLane(deps, settings, lane, { breaker, until, signal }).catch((error: unknown) => {
+        if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
+        return failedLane(deps, sink, lane, error);
+      });
       cycle.delivered += done.delivered;
       cycle.withheld += done.withheld;
       cycle.failed += done.notDelivered;
@@ -128,4 +127,10 @@ async function laneSettings(deps: Collaborators, sink: OpenSink): Promise<Map<nu
     if (pigeonholeId === 0) await releaseSelected(deps.ledger, { sinkId: sink.id, workspaceRef: ref, selected: keys });
   }
   return lanesByRef;
+}
+
+/** Returns the error's name and kind for a log line. Never its message, which may contain personal data. */
+function nameOfError(error: unknown): string {
+  if (error instanceof LedgerError || error instanceof StoreError) return `${error.name} ${error.kind}`;
+  return error instanceof Error ? error.name : 'unknown';
 }

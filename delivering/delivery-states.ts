@@ -270,7 +270,7 @@ export async function supersedeDead(tx: Queryable, lease: LaneLease, delivered: 
 }
 
 /** The reason of a delivery that counts as delivered because a replay delivered its change. */
-export const byReplay = 'by-replay';
+const byReplay = 'by-replay';
 
 /**
  * Marks withheld and dead deliveries as delivered if a replay delivered their change, and takes `identity` from the

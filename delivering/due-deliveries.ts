@@ -38,27 +38,29 @@ export async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs:
   );
 }
 
+interface DueRequest {
+  readonly order: 'item' | 'pigeonhole';
+  readonly onlyLatest: boolean;
+  readonly which: 'all' | 'untried' | 'failed';
+  readonly limit: number;
+}
+
 /**
  * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest revision,
  * a delivery postponed on purpose (`waiting`, due later) blocks nothing: it is superseded when it becomes due.
- * @param which `untried`: without those that failed, and those that a failed one blocks; `failed`: only those that
- *   failed, the least recently tried first
+ * @param request.which `untried`: without those that failed, and those that a failed one blocks; `failed`: only those
+ *   that failed, the least recently tried first
  */
 export async function dueDeliveries(
   tx: Queryable,
   lease: LaneLease,
-  request: { readonly order: 'item' | 'pigeonhole'; readonly onlyLatest: boolean },
-  which: 'all' | 'untried' | 'failed',
-  limit: number,
+  { order, onlyLatest, which, limit }: DueRequest,
 ): Promise<CandidateRow[]> {
   if (limit <= 0) return [];
-  const rows = await tx.query<CandidateRow & { later: boolean }>(
-    request.order === 'pigeonhole' ? firstOpen : openItems[which],
-    request.order === 'pigeonhole'
-      ? [lease.sinkId, lease.ref, limit]
-      : [lease.sinkId, lease.ref, limit, request.onlyLatest],
-  );
-  const stop = request.order === 'pigeonhole' ? rows.findIndex(({ later }) => later) : -1;
+  const lane = [lease.sinkId, lease.ref, limit];
+  if (order === 'item') return await tx.query<CandidateRow>(openItems[which], [...lane, onlyLatest]);
+  const rows = await tx.query<CandidateRow & { later: boolean }>(firstOpen, lane);
+  const stop = rows.findIndex(({ later }) => later);
   return stop === -1 ? rows : rows.slice(0, stop);
 }
 

@@ -3,7 +3,7 @@ import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from 
 import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
 import { whileHeld } from '../sinks/while-held.js';
-import type { Collaborators, OpenSink } from '../work/collaborators.js';
+import type { Collaborators } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
 import { isApproved } from '../ledger/sinks.js';
 import { keepReceipts } from '../people/erasure-states.js';
@@ -35,7 +35,7 @@ async function eraseFromLane(
       return waiting;
     }
     const ends = AbortSignal.any([signal, hold.signal]);
-    const result = await whileHeld(hold.confirm, () => eraseHeld(deps, sink, lane, lease, ends));
+    const result = await whileHeld(hold.confirm, () => eraseHeld(deps, lane, lease, ends));
     await releaseLane(deps.ledger, lease, sink.sink.traits.order);
     if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
     if (result.missing > 0) {
@@ -49,9 +49,8 @@ async function eraseFromLane(
 }
 
 async function eraseHeld(
-  { ledger }: Collaborators,
-  { sink }: OpenSink,
-  { workspace, pigeonholeId }: ErasingLane,
+  { ledger, sinks }: Collaborators,
+  { sink: name, workspace, pigeonholeId }: ErasingLane,
   lease: LaneLease,
   signal: AbortSignal,
 ): Promise<EraseResult> {
@@ -69,7 +68,7 @@ async function eraseHeld(
       memory = all;
     },
   };
-  return await sink.erase!(await erasedOfLane(ledger, lease), lane, signal);
+  return await sinks.get(name)!.sink.erase!(await erasedOfLane(ledger, lease), lane, signal);
 }
 
 /** Reasons for which a sink skips a removal because it holds no data about the person. */

@@ -5,7 +5,7 @@ import { LeaseWatch } from '../base/lease-watch.js';
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
 /** Length of a lane's lease: a killed process delays its lanes by this time. */
-export const leaseMs = 20_000;
+const leaseMs = 20_000;
 const renewEveryMs = 5000;
 const checkEveryMs = 1000;
 /** The holder stops this long after its last renewal; the rest of the lease allows for clock differences. */

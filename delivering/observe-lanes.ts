@@ -8,7 +8,7 @@ import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Decision } from './delivery-states.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import { addLane } from '../ledger/lanes.js';
+import { addLane, type LockedLane } from '../ledger/lanes.js';
 
 /** Changes per transaction; equals the batch size of sinks that write files. */
 const sliceSize = 500;
@@ -33,7 +33,7 @@ export async function observeLanes(
     const { lists, selected, place } = lanesByRef.get(ref)!;
     for (let more = true; more;) {
       if (!mayContinue()) return false;
-      ({ more } = await observeLane(deps.ledger, {
+      more = await observeLane(deps.ledger, {
         sinkId: sink.id,
         ref,
         lists,
@@ -49,7 +49,7 @@ export async function observeLanes(
           }),
         withheld: async (tx, sending) =>
           (await sink.sink.plan(await readSubjects(tx, { ...lane, ref, place }, sending))).map(whyNothing),
-      }));
+      });
     }
   }
   return true;
@@ -75,36 +75,32 @@ export interface Observation {
   ) => Promise<readonly (string | null)[]>;
 }
 
-interface LaneRow {
-  watermark: number;
-  observed: number | null;
-  observed_configuration: number | null;
-  history_until: number;
-  history_since: Date | null;
-  newest: number;
+interface LaneRow extends Omit<LockedLane, 'replaying'> {
+  readonly observed: number | null;
+  readonly configuration: number | null;
 }
 
 /**
  * Counts what would happen to the next changes of a lane. Observation has its own position and leaves the watermark, so
  * that observed changes are sent once the sink is approved. A new configuration restarts the counts. Nothing is sent,
  * so no lease is needed: the row lock serializes concurrent observers.
- * @returns the number of changes observed, and whether there are more
+ * @returns whether there are more changes to observe
  */
-export async function observeLane(ledger: Ledger, asked: Observation): Promise<{ looked: number; more: boolean }> {
+async function observeLane(ledger: Ledger, asked: Observation): Promise<boolean> {
   const { sinkId, ref } = asked;
   return await ledger.db.transaction(async (tx) => {
     await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
     const [lane] = await tx.query<LaneRow>(
-      `select l.watermark, l.observed, l.observed_configuration, l.history_until, l.history_since,
-         p.next_sequence - 1 as newest
+      `select l.watermark, l.observed, l.observed_configuration as configuration, l.history_until as "historyUntil",
+         l.history_since as "historySince", p.next_sequence - 1 as newest
        from lanes l join pigeonholes p on p.ref = l.ref where l.sink_id = $1 and l.ref = $2 for update of l`,
       [sinkId, ref],
     );
-    const { watermark, newest, history_until: historyUntil, history_since: historySince } = lane!;
-    const continues = lane!.observed !== null && lane!.observed_configuration === asked.configuration;
+    const { watermark, newest, observed, configuration, ...history } = lane!;
+    const continues = observed !== null && configuration === asked.configuration;
     if (!continues) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
-    const after = continues ? Math.max(lane!.observed!, watermark) : watermark;
-    const range = { sinkId, ref, lists: asked.lists, after, newest, historyUntil, historySince };
+    const after = continues ? Math.max(observed, watermark) : watermark;
+    const range = { sinkId, ref, lists: asked.lists, after, newest, ...history };
     const { rows, reached } = await newChanges(tx, range, asked.size);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
       candidate,
@@ -128,14 +124,13 @@ export async function observeLane(ledger: Ledger, asked: Observation): Promise<{
         counts.map(({ changes }) => changes),
       ],
     );
-    const more = reached < newest;
     await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
       sinkId,
       ref,
       reached,
       asked.configuration,
     ]);
-    return { looked: rows.length, more };
+    return reached < newest;
   });
 }
 
@@ -174,7 +169,7 @@ function countBy(all: readonly Counted[]): (Counted & { changes: number })[] {
 }
 
 /** Returns the pigeonholes with changes that the sink has not observed under this configuration. */
-export async function unobservedLanes(
+async function unobservedLanes(
   ledger: Ledger,
   { sinkId, refs, configuration }: { sinkId: number; refs: readonly number[]; configuration: number },
 ): Promise<number[]> {
@@ -186,4 +181,49 @@ export async function unobservedLanes(
     [sinkId, refs, configuration],
   );
   return rows.map(({ ref }) => ref);
+}
+
+/** Counts of what an observing sink would have sent in one pigeonhole. */
+export interface ObservedLane {
+  readonly sink: string;
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** Changes that have not been observed yet. */
+  readonly behind: number;
+  readonly wouldSend: number;
+  /** Would be sent without the person's identity. */
+  readonly wouldSendAnonymously: number;
+  /** By reason. */
+  readonly wouldWithhold: Readonly<Record<string, number>>;
+}
+
+/** Returns the lanes that are observed, or were until their sink was approved. */
+export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
+  type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'behind'>;
+  const lanes = await ledger.db.query<Lane & { sinkId: number; ref: number }>(
+    `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
+       greatest(0, p.next_sequence - 1 - l.observed) as behind
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+     where l.observed is not null order by k.name, p.workspace, p.pigeonhole_id`,
+  );
+  if (lanes.length === 0) return [];
+  const counts = await ledger.db.query<{
+    sinkId: number;
+    ref: number;
+    outcome: string;
+    reason: string;
+    changes: number;
+  }>('select sink_id as "sinkId", ref, outcome, reason, changes from observations order by reason');
+  return lanes.map(({ sinkId, ref, ...lane }) => {
+    const own = counts.filter((row) => row.sinkId === sinkId && row.ref === ref);
+    const changesOf = (outcome: string): number => own.find((row) => row.outcome === outcome)?.changes ?? 0;
+    return {
+      ...lane,
+      wouldSend: changesOf('send'),
+      wouldSendAnonymously: changesOf('send-anonymous'),
+      wouldWithhold: Object.fromEntries(
+        own.filter(({ outcome }) => outcome === 'withhold').map(({ reason, changes }) => [reason, changes]),
+      ),
+    };
+  });
 }

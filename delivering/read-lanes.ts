@@ -56,7 +56,7 @@ export async function laneStates(
     readonly limit: number | null;
   },
 ): Promise<LaneState[]> {
-  return await ledger.db.query<LaneState & Record<string, unknown>>(
+  return await ledger.db.query<LaneState>(
     `with progress as materialized (
        select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
      select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
@@ -97,7 +97,7 @@ export async function outcomeCounts(
   ledger: Ledger,
   { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
 ): Promise<OutcomeCount[]> {
-  return await ledger.db.query<OutcomeCount & Record<string, unknown>>(
+  return await ledger.db.query<OutcomeCount>(
     `with counted as materialized (
        select l.ref, d.list, d.state, count(*) as n
        from sinks s join lanes l on l.sink_id = s.id cross join lateral (
@@ -144,7 +144,7 @@ export async function deliveryStates(
     readonly limit: number;
   },
 ): Promise<DeliveryState[]> {
-  return await ledger.db.query<DeliveryState & Record<string, unknown>>(
+  return await ledger.db.query<DeliveryState>(
     `select d.sequence, d.replay, d.list, d.key, d.revision, d.state, d.reason, d.detail, d.attempts, d.identity,
        d.due_at as "dueAt", d.updated_at as "updatedAt"
      from deliveries d join sinks s on s.id = d.sink_id and s.name = $1
@@ -201,7 +201,7 @@ export async function countHeldItems(
   { sinkId, ref, lists }: { readonly sinkId: number; readonly ref: number; readonly lists: readonly string[] },
 ): Promise<HeldItems[]> {
   if (lists.length === 0) return [];
-  return await ledger.db.query<HeldItems & Record<string, unknown>>(
+  return await ledger.db.query<HeldItems>(
     `with sent as (select distinct list, key from deliveries
        where sink_id = $1 and ref = $2 and list = any($3::text[]) and state = 'delivered'
          and (list <> 'attendees' or identity))

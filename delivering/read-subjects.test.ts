@@ -5,7 +5,7 @@ import { openLedger } from '../ledger/ledger.js';
 import { registerSinks } from '../ledger/sinks.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
 import { newChanges, toCandidates } from './candidates.js';
-import { readSubjects, type SubjectsLane } from './read-subjects.js';
+import { readSubjects, type SubjectsLane, objectsOfSink } from './read-subjects.js';
 
 const databases = useBothDatabases();
 
@@ -70,5 +70,29 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
     expect((await read()).map(words)).toEqual([]);
     await db.script('analyze');
     expect((await read()).map(words)).toEqual([]);
+  });
+});
+
+describe.each(kinds)('the objects of a sink, on %s', (kind) => {
+  it('are read from all its lanes, each item once, and from no other sink', async () => {
+    const db = databases.of(kind);
+    const ledger = await openLedger(db, testKey);
+    const sink = { type: 'file', historyMs: null, observing: false };
+    await registerSinks(ledger, [
+      { ...sink, name: 'one', destination: 'one' },
+      { ...sink, name: 'two', destination: 'two' },
+    ]);
+    await db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 1), ('acme', 2), ('acme', 3)`);
+    await db.query(
+      `insert into sink_objects (sink_id, ref, list, key, object)
+       select 1 + g % 2, 1 + g % 3, 'attendees', g::text, json_build_object('id', g) from generate_series(1, 9000) g`,
+    );
+    const ids = new Set<unknown>();
+    let count = 0;
+    for await (const { id } of objectsOfSink(ledger, 1)) {
+      ids.add(id);
+      count += 1;
+    }
+    expect([count, ids.size, [...ids].every((id) => Number(id) % 2 === 0)]).toEqual([4500, 4500, true]);
   });
 });

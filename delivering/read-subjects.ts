@@ -1,11 +1,14 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { readableJson } from '../ledger/readable-json.js';
-import type { Sink, Subject } from '../sinks/sink.js';
+import type { Sink, Subject, Fields } from '../sinks/sink.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
-import { readRelatedItems } from './related-items.js';
-import { noRelatedItems, toSubject } from './to-subject.js';
+import { withoutIdentity } from '../ledger/identity.js';
+import { ownRecords } from '../ledger/visibility.js';
+import { replayedChangeId } from '../ledger/keyed-hash.js';
+import type { Change } from '../sinks/change.js';
+import type { Ledger } from '../ledger/ledger.js';
 
 /** A sink's lane, for reading what its plans use. */
 export interface SubjectsLane {
@@ -99,4 +102,160 @@ async function readSiblings(
   const byChange = candidates.map((): Subject[] => []);
   for (const [index, { n }] of rows.entries()) byChange[n - 1]!.push(subjects[index]!);
   return byChange;
+}
+
+/** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
+export interface RelatedItems {
+  /** The item at its previous change. */
+  readonly previous: string | null;
+  /** The record of the item's attendee, whether or not the identity is visible. */
+  readonly attendee: string | null;
+  readonly session: string | null;
+  readonly pigeonhole: string | null;
+  /** The item's object from the sink's last outcome. */
+  readonly object: string | null;
+}
+
+interface RelatedItemsRow extends RelatedItems {
+  n: number;
+}
+
+/** Returns the related items of each change, in their order: one statement, one look-up per row (decision 0038). */
+async function readRelatedItems(
+  tx: Queryable,
+  { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
+  candidates: readonly Pick<Candidate, 'sequence' | 'list' | 'key'>[],
+): Promise<RelatedItems[]> {
+  if (candidates.length === 0) return [];
+  const rows = await tx.query<RelatedItemsRow>(
+    `select n.n::int as n, b.snapshot as previous,
+       case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
+       case when n.list = 'sessions' then i.payload else s.payload end as session,
+       w.payload as pigeonhole, o.object
+     from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)
+       cross join lateral (select * from pigeonholes where ref = $2 limit 1) p
+       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) i
+       cross join lateral (select * from changes where ref = $2 and sequence = n.sequence limit 1) c
+       left join lateral (select * from changes where ref = $2 and sequence = c.previous_sequence limit 1) b on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text limit 1) s on true
+       left join lateral (select ref from pigeonholes where workspace = p.workspace and pigeonhole_id = 0 limit 1) r on true
+       left join lateral (select * from items where ref = r.ref and list = 'pigeonholes'
+         and key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end limit 1) w on true
+       left join lateral (select * from sink_objects
+         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+     order by n.n`,
+    [
+      sinkId,
+      ref,
+      candidates.map(({ sequence }) => sequence),
+      candidates.map(({ list }) => list),
+      candidates.map(({ key }) => key),
+    ],
+  );
+  return rows.map(({ n: _, ...items }) => items);
+}
+
+/** For sinks that plan from the change only. */
+const noRelatedItems: RelatedItems = {
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  object: null,
+};
+
+/** Builds the subject of a change. If the identity is not visible, it contains nothing of the person. */
+function toSubject(
+  candidate: Candidate,
+  around: RelatedItems,
+  { identity, place }: { readonly identity: boolean; readonly place: PigeonholeName },
+): Subject {
+  const previous = parsed(around.previous);
+  return {
+    change: toChange(candidate, identity, place),
+    dataJson: storedData(candidate, identity),
+    previous:
+      previous === null || identity ? previous : ownRecords.has(candidate.list) ? null : withoutIdentity(previous),
+    attendee: identity ? parsed(around.attendee) : null,
+    session: parsed(around.session),
+    pigeonhole: parsed(around.pigeonhole),
+    object: parsed(around.object),
+    removal: removalOf(candidate, identity),
+  };
+}
+
+function removalOf(candidate: Candidate, identity: boolean): Subject['removal'] {
+  if (candidate.erased !== null) return 'erased';
+  if (candidate.kind === 'deleted') return 'deleted';
+  return takesBack(candidate, identity) ? 'consent-withdrawn' : null;
+}
+
+function parsed(payload: string | null): Fields | null {
+  return payload === null ? null : (JSON.parse(payload) as Fields);
+}
+
+/**
+ * Builds the envelope of a change. Deterministic: a repeat has the same bytes, unless the identity is no longer visible.
+ * A replayed change has its own id, so that a receiver that remembers ids accepts it again.
+ */
+function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
+  const isRemoval = takesBack(candidate, identity);
+  let data: Fields | null | undefined;
+  return {
+    id: candidate.replayId === null ? candidate.id : replayedChangeId(candidate.replayId, candidate.id),
+    type: `${candidate.list}.${isRemoval ? 'deleted' : candidate.kind}`,
+    timestamp: candidate.foundAt.toISOString(),
+    workspace: place.workspace,
+    pigeonholeId: place.pigeonholeId,
+    sessionId: candidate.sessionId,
+    list: candidate.list,
+    key: candidate.key,
+    revision: candidate.revision,
+    sequence: candidate.sequence,
+    // Parsed when a sink first reads it: file, s3 and webhook use the stored text (`dataJson`).
+    get data() {
+      if (data === undefined) data = isRemoval ? null : dataOf(candidate, identity);
+      return data;
+    },
+    ...(candidate.replayId === null ? {} : { replay: candidate.replayId }),
+  };
+}
+
+/** Returns the stored JSON text of the change's `data` if it is sent as stored, with the identity. */
+function storedData(candidate: Candidate, identity: boolean): string | undefined {
+  return identity && candidate.payload !== null ? candidate.payload : undefined;
+}
+
+/** A person's own record is sent without identity only after they withdrew consent, as a removal. */
+function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
+  return ownRecords.has(list) && kind !== 'deleted' && !identity;
+}
+
+function dataOf({ payload }: Candidate, identity: boolean): Fields | null {
+  if (payload === null) return null;
+  const fields = JSON.parse(payload) as Fields;
+  return identity ? fields : withoutIdentity(fields);
+}
+
+const pageSize = 2000;
+
+/** Yields the objects of a sink's last outcomes over all its lanes, in no particular order. Reads page by page. */
+export async function* objectsOfSink(
+  ledger: Ledger,
+  sinkId: number,
+): AsyncGenerator<Readonly<Record<string, unknown>>, void> {
+  let after: { ref: number; list: string; key: string } = { ref: 0, list: '', key: '' };
+  for (;;) {
+    const rows = await ledger.db.query<{ ref: number; list: string; key: string; object: string }>(
+      `select ref, list, key, object from sink_objects where sink_id = $1 and (ref, list, key) > ($2, $3, $4)
+       order by ref, list, key limit $5`,
+      [sinkId, after.ref, after.list, after.key, pageSize],
+    );
+    for (const { object } of rows) yield JSON.parse(object) as Record<string, unknown>;
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)!;
+  }
 }

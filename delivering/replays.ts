@@ -55,15 +55,7 @@ export interface OpenReplay {
 }
 
 export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
-  const rows = await ledger.db.query<{
-    id: string;
-    sink: string;
-    requested_at: Date;
-    requested_by: string | null;
-    reason: string | null;
-    taken: number;
-    open: number;
-  }>(
+  return await ledger.db.query<OpenReplay>(
     `with open as materialized (
        select l.sink_id, l.ref, d.replay, count(*) as open from (select distinct sink_id, ref from replay_lanes) l
          cross join lateral (
@@ -73,7 +65,8 @@ export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
            select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending'
              and d.replay > 0) d
        group by 1, 2, 3)
-     select r.id, k.name as sink, r.requested_at, r.requested_by, r.reason, sum(l.emitted)::int as taken,
+     select r.id, k.name as sink, r.requested_at as "requestedAt", r.requested_by as "requestedBy", r.reason,
+       sum(l.emitted)::int as taken,
        coalesce(sum(o.open), 0)::int as open
      from replay_lanes l join replays r on r.number = l.replay
        join sinks k on k.id = l.sink_id and k.archived_at is null
@@ -81,11 +74,6 @@ export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
      group by r.number, k.name having bool_or(l.done_at is null) or coalesce(sum(o.open), 0) > 0
      order by r.number, k.name`,
   );
-  return rows.map(({ requested_at: requestedAt, requested_by: requestedBy, ...row }) => ({
-    ...row,
-    requestedAt,
-    requestedBy,
-  }));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Consent } from '../ledger/seen-item.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { type Candidate, type CandidateRow, type FoundChanges, newChanges, toCandidates } from './candidates.js';
 import { type BatchInFlight, moveWatermark, saveBatchInFlight } from '../ledger/batches-in-flight.js';
-import { type LaneLease, type LockedLane, lockLane } from '../ledger/lanes.js';
+import { type LaneLease, lockLane } from '../ledger/lanes.js';
 import { refreshInteractions } from './refresh-interactions.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { continueReplay } from './replays.js';
@@ -54,9 +54,13 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const untriedFirst = request.untriedFirst && request.order === 'item';
       // Sent together, because usually nothing is due and the whole batch is new.
       const [open, hasOpen, next] = await Promise.all([
-        dueDeliveries(tx, lease, request, untriedFirst ? 'untried' : 'all', request.size),
+        dueDeliveries(tx, lease, { ...request, which: untriedFirst ? 'untried' : 'all', limit: request.size }),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
-        unseen(tx, lease, request, lane, request.size),
+        newChanges(
+          tx,
+          { ...lane, ref: lease.ref, sinkId: lease.sinkId, lists: request.lists, after: lane.watermark },
+          request.size,
+        ),
       ]);
       const room = hasOpen ? 0 : request.size - open.length;
       const fresh = room > 0 ? firstOf(next, room) : { rows: [], reached: lane.watermark };
@@ -66,7 +70,10 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
           ? await continueReplay(tx, lease, request.lists, left)
           : { rows: [], done: true };
       const added = [...fresh.rows, ...replayed.rows];
-      if (untriedFirst) open.push(...(await dueDeliveries(tx, lease, request, 'failed', left - replayed.rows.length)));
+      if (untriedFirst) {
+        const limit = left - replayed.rows.length;
+        open.push(...(await dueDeliveries(tx, lease, { ...request, which: 'failed', limit })));
+      }
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
       const decisions = await request.decide(tx, judged);
       const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
@@ -186,14 +193,4 @@ function compareDeliveries(a: DeliveryKey, b: DeliveryKey): number {
 
 function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {
   return rows.length <= room ? { rows, reached } : { rows: rows.slice(0, room), reached: rows[room - 1]!.sequence };
-}
-
-async function unseen(
-  tx: Queryable,
-  { sinkId, ref }: LaneLease,
-  { lists }: BatchRequest,
-  { watermark, ...lane }: LockedLane,
-  limit: number,
-): Promise<FoundChanges> {
-  return await newChanges(tx, { sinkId, ref, lists, after: watermark, ...lane }, limit);
 }

@@ -3,10 +3,9 @@ import type { Collaborators } from '../work/collaborators.js';
 import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
-import type { Candidate } from '../delivering/candidates.js';
+import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import { storedItems } from '../delivering/stored-items.js';
 import { type ItemsAsked, countDeliverable, type DeliverableCount } from './count-deliverable.js';
 import { fieldNotes, type SeenByList, fieldsSeen } from './field-notes.js';
 import {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/sinks.js';
-import { observedLanes } from '../delivering/observations.js';
+import { observedLanes } from '../delivering/observe-lanes.js';
 import { allPauses, type Pause } from '../ledger/pauses.js';
 import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type LaneState, laneStates } from '../delivering/read-lanes.js';

@@ -4,7 +4,7 @@ import { instant } from '../base/printable.js';
 import { troubleSchema } from './find-problems.js';
 import type { SinkConfig } from '../config/config.js';
 import type { Approval } from '../ledger/sinks.js';
-import type { ObservedLane } from '../delivering/observations.js';
+import type { ObservedLane } from '../delivering/observe-lanes.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { OpenReplay } from '../delivering/replays.js';
 

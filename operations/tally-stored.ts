@@ -4,8 +4,7 @@ import { readSubjects } from '../delivering/read-subjects.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import type { Candidate } from '../delivering/candidates.js';
-import { storedItems } from '../delivering/stored-items.js';
+import { type Candidate, storedItems } from '../delivering/candidates.js';
 import type { Planned, Sink } from '../sinks/sink.js';
 import { acceptedBy } from '../work/open-sinks.js';
 
