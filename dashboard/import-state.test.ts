@@ -1,4 +1,4 @@
-import { importOutcomes } from '../importing/desk/import-views.js';
+import { rowOutcomes } from '../importing/row-states.js';
 import {
   needsAPerson,
   outcomeWords,
@@ -9,8 +9,8 @@ import {
   withProgress,
 } from './import-state.js';
 
-const none = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0])) as Record<
-  (typeof importOutcomes)[number],
+const none = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<
+  (typeof rowOutcomes)[number],
   number
 >;
 
@@ -34,8 +34,8 @@ describe('the state of an import', () => {
   });
 
   it('has a remedy for exactly those outcomes', () => {
-    const withTodo = importOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
-    expect(withTodo).toEqual(importOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
+    const withTodo = rowOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
+    expect(withTodo).toEqual(rowOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
   });
 });
 

@@ -1,4 +1,5 @@
-import type { ImportCounts, ImportOutcome, ImportView } from '../importing/desk/import-views.js';
+import type { ImportCounts, ImportView } from '../importing/desk/import-views.js';
+import type { RowOutcome } from '../importing/row-states.js';
 
 /** Returns the number of rows with a final outcome. Pure. */
 export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
@@ -13,12 +14,12 @@ export function needsAPerson(counts: ImportCounts): number {
   );
 }
 
-export function countOf(counts: ImportCounts, outcome: ImportOutcome): number {
+export function countOf(counts: ImportCounts, outcome: RowOutcome): number {
   return counts[outcome] ?? 0;
 }
 
 /** Name of each outcome, and what to do about it. */
-export const outcomeWords: Readonly<Record<ImportOutcome, { readonly name: string; readonly todo: string | null }>> = {
+export const outcomeWords: Readonly<Record<RowOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
   confirmed: { name: 'created, confirmed after a lost response', todo: null },
   existing: { name: 'already registered', todo: null },

@@ -1,17 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import type { RowOutcome } from './row-states.js';
-
-export const rowOutcomes: readonly RowOutcome[] = [
-  'created',
-  'confirmed',
-  'existing',
-  'conflict',
-  'rejected',
-  'unknown',
-  'waiting',
-  'invalid',
-  'cancelled',
-];
+import { type RowOutcome, rowOutcomes } from './row-states.js';
 
 export interface ImportProgress {
   readonly number: number;

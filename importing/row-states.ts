@@ -6,7 +6,7 @@
  * registrants
  *   (new) ──► null                     claimWhileStaging, claimFreeCodes: nobody held the code
  *   ended holder ──► null              claimHeldCodes: the row moves to this import, its old outcome to import_rows
- *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`sending/settle-whole.ts`)
+ *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`sending/settle-chunk.ts`)
  *   null ──► existing | confirmed | rejected | unknown     settleRows: what an answer proves
  *   null ──► unknown                   markUnansweredUnknown: the import was cancelled during the request
  *   unknown ──► confirmed              confirmRefusedRows: every row of the unanswered request was refused
@@ -28,26 +28,26 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { SettledRow } from './sending/settle-answer.js';
 import { claimable, standing, told } from '../ledger/registrant-standing.js';
 
-/** The outcome of a row. */
-export type RowOutcome =
-  /** The service created it and confirmed that. */
-  | 'created'
-  /** It exists: the answer was lost, and the service refused the second attempt as a duplicate. */
-  | 'confirmed'
-  /** It existed before the import. */
-  | 'existing'
-  /** Its code existed with other data: change it in the dashboard. */
-  | 'conflict'
-  /** The service refused it. */
-  | 'rejected'
-  /** It may or may not exist; no answer of the service tells. */
-  | 'unknown'
-  /** It is still to be sent, or a running import holds its code. */
-  | 'waiting'
-  /** It has a problem in the file and was never sent. */
-  | 'invalid'
-  /** The import ended before it was sent. */
-  | 'cancelled';
+/**
+ * The outcome of a row.
+ * - `created`; `confirmed`: created, proven by a duplicate error after a lost answer
+ * - `existing`: it existed before; `conflict`: its code existed with other data, which only the dashboard can change
+ * - `rejected` by the service; `invalid`: never sent, because it has problems in the file
+ * - `unknown`: no answer of the service tells whether it exists
+ * - `waiting`: still to be sent, or a running import holds its code; `cancelled`: the import ended before it was sent
+ */
+export const rowOutcomes = [
+  'created',
+  'confirmed',
+  'existing',
+  'conflict',
+  'rejected',
+  'invalid',
+  'unknown',
+  'waiting',
+  'cancelled',
+] as const;
+export type RowOutcome = (typeof rowOutcomes)[number];
 
 export interface ReportRow {
   /** Row number as in a spreadsheet; 1 is the header. */

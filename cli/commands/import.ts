@@ -15,7 +15,7 @@ import { followImport, createProgressDisplay, createUploadDisplay } from '../imp
 import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
 import { importClient, type UploadQuery } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
-import { problemsCsv } from '../../importing/files/report-csv.js';
+import { problemsCsv } from '../../importing/import-report.js';
 import { shownInLine } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';
 

@@ -4,8 +4,8 @@ import type {
   ImportView,
   ProblemGroup,
   ImportCounts,
-  ImportOutcome,
 } from '../../importing/desk/import-views.js';
+import type { RowOutcome } from '../../importing/row-states.js';
 import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { type Output, printLine } from '../output.js';
 import { ExitCode } from '../exit-code.js';
@@ -97,7 +97,7 @@ function problemOf({ row, column, code, message, outcome }: ImportReportRow): Im
 }
 
 /** Outcomes in the order of the report, with their meaning. */
-const outcomes: readonly (readonly [ImportOutcome, string])[] = [
+const outcomes: readonly (readonly [RowOutcome, string])[] = [
   ['created', 'created'],
   ['confirmed', 'created (the answer was lost; confirmed by a duplicate error)'],
   ['existing', 'already there'],
@@ -127,7 +127,7 @@ export function formatReport(view: ImportView, problems: readonly ProblemGroup[]
 }
 
 /** Describes the rows that a canary import leaves for later. */
-function wordsFor(outcome: ImportOutcome, words: string, { canary, state }: ImportView): string {
+function wordsFor(outcome: RowOutcome, words: string, { canary, state }: ImportView): string {
   const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
   return isLeft ? 'left for the same command without --canary' : words;
 }

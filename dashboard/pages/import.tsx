@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ImportOutcome, ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
+import type { ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
+import type { RowOutcome } from '../../importing/row-states.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { askFor, post, saveFile } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
@@ -164,7 +165,7 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
 }
 
 function Rows({ view: { counts } }: { readonly view: ImportView }) {
-  const shown = (Object.keys(outcomeWords) as ImportOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
+  const shown = (Object.keys(outcomeWords) as RowOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
   return (
     <Panel title="Outcomes" id="rows">
       <Table columns={{ Outcome: '', Rows: 'number', 'What to do': '' }}>

@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Collaborators, InUse, Log } from '../../work/collaborators.js';
 import { ImportRefusal, type ImportAction, type ImportRequest } from './import-request.js';
-import type { ImportTarget, ImportView, ImportCheck, ImportReportRow, SavedMapping } from './import-views.js';
+import {
+  type ImportTarget,
+  type ImportView,
+  type ImportCheck,
+  type ImportReportRow,
+  type SavedMapping,
+  outcomesForAPerson,
+  storedColumns,
+  viewImport,
+  viewReportRow,
+} from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { importReport } from '../import-report.js';
+import { importReport, codesCsv, reportCsv } from '../import-report.js';
 import { importIdOf, type ImportProgress, listImports, readImport, requestCancellation } from '../read-import.js';
 import { allMappings, columnWishes } from './saved-mappings.js';
 import { isSendable } from '../files/checked-row.js';
-import { codesCsv, reportCsv } from '../files/report-csv.js';
 import { checkImport, type CheckTerms } from './check-import.js';
-import { findTarget } from './find-target.js';
+import { findTarget, profileFieldsOf } from './find-target.js';
 import { openRegistrants } from './open-registrants.js';
-import { profileFieldsOf } from './profile-fields.js';
 import { startImport } from './start-import.js';
-import { outcomesForAPerson, storedColumns, viewImport, viewReportRow } from './view-import.js';
 import { pause, resume } from '../../ledger/pauses.js';
 
 export interface ImportsWanted {

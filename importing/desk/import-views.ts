@@ -1,6 +1,13 @@
+/**
+ * Imports as the API shows them: the schemas, and the functions that fill them. They contain personal data only from the
+ * caller's own file.
+ */
 import { z } from '@hono/zod-openapi';
-
-/** API schemas of imports. They contain personal data only from the caller's own file. */
+import type { StoredReportRow } from '../import-report.js';
+import type { ImportProgress } from '../read-import.js';
+import { rowOutcomes } from '../row-states.js';
+import { codeProperty } from '../files/field-words.js';
+import type { StoredColumns } from './start-import.js';
 
 /** The target of an import. */
 export const importTargetSchema = z
@@ -122,32 +129,10 @@ export const importCheckSchema = z
   .openapi('ImportCheck');
 export type ImportCheck = z.infer<typeof importCheckSchema>;
 
-/**
- * The outcome of a row.
- * - `created`; `confirmed`: created, proven by a duplicate error after a lost answer
- * - `existing`: it existed before; `conflict`: its code existed with other data
- * - `rejected` by the service; `invalid`: never sent, because it has problems
- * - `unknown`: no answer tells whether it exists
- * - `waiting` to be sent; `cancelled` before it was sent
- */
-export const importOutcomes = [
-  'created',
-  'confirmed',
-  'existing',
-  'conflict',
-  'rejected',
-  'invalid',
-  'unknown',
-  'waiting',
-  'cancelled',
-] as const;
-export type ImportOutcome = (typeof importOutcomes)[number];
-
-const importCountsSchema = z.record(z.enum(importOutcomes), z.int()).readonly();
+const importCountsSchema = z.record(z.enum(rowOutcomes), z.int()).readonly();
 export type ImportCounts = z.infer<typeof importCountsSchema>;
 
 const importStateSchema = z.enum(['staging', 'running', 'waiting', 'paused', 'done', 'cancelled']);
-export type ImportState = z.infer<typeof importStateSchema>;
 
 export const importViewSchema = z
   .object({
@@ -171,10 +156,10 @@ export const importViewSchema = z
 export type ImportView = z.infer<typeof importViewSchema>;
 
 /** A row of the report. */
-export const importReportRowSchema = z
+const importReportRowSchema = z
   .object({
     row: z.int(),
-    outcome: z.enum(importOutcomes),
+    outcome: z.enum(rowOutcomes),
     code: z.string().nullable().describe('The problem of an `invalid` row; otherwise the outcome.'),
     column: z.string().nullable().describe('The column in the file, otherwise the profile field.'),
     optionalColumn: z.boolean().describe('Whether rows can be sent without this column.'),
@@ -197,3 +182,94 @@ export const savedMappingSchema = z
   })
   .openapi('SavedMapping');
 export type SavedMapping = z.infer<typeof savedMappingSchema>;
+
+/** Returns an import for the API. Pure. */
+export function viewImport(progress: ImportProgress): ImportView {
+  const { number, workspace, pigeonholeId, file, state, pauses, requestedBy, waitUntil, startedAt, endedAt } = progress;
+  const person = pauses.find(({ pausedBy }) => pausedBy === 'person');
+  return {
+    id: String(number),
+    workspace,
+    pigeonholeId,
+    file,
+    state: state === 'cancelling' ? 'running' : state,
+    reason: reasonOf(progress),
+    until: state === 'waiting' ? (waitUntil?.toISOString() ?? null) : null,
+    pausedBy: pauses.length === 0 ? null : person === undefined ? 'cause' : 'person',
+    requestedBy,
+    startedAt: (startedAt ?? progress.createdAt).toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+    rows: progress.rows,
+    counts: progress.counts,
+    canary: progress.canary,
+    requests: progress.requests,
+  };
+}
+
+const waits: Readonly<Record<NonNullable<ImportProgress['waitReason']>, string>> = {
+  quota: 'quota used up',
+  throttled: 'the service limits the request rate',
+  credential: 'the service refuses the API key',
+  failing: 'the service does not answer',
+  otherImport: 'another import holds the remaining codes',
+};
+
+function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): string | null {
+  if (state === 'cancelling') return 'being cancelled: requests in progress are settled first';
+  if (state === 'paused') {
+    return pauses
+      .map(({ scope, pausedBy, detail, actor }) =>
+        pausedBy === 'person'
+          ? `by ${actor ?? 'a person'}${scope === 'workspace' ? ' (the workspace)' : ''}${detail === '' ? '' : `: ${detail}`}`
+          : detail,
+      )
+      .join('; ');
+  }
+  if (state !== 'waiting' || waitReason === null) return null;
+  return waitReason === 'failing' && failure !== null ? failure : waits[waitReason];
+}
+
+const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
+  conflict: 'the code exists with other data; change it in the dashboard of the service',
+  unknown: 'no answer tells whether it exists; look it up in the dashboard of the service',
+  rejected: 'the service refused it without a reason',
+};
+
+/** A problem as staged. Earlier versions stored other shapes, which the report leaves out. */
+const storedProblemSchema = importProblemSchema.omit({ row: true });
+
+/** Returns a row of the report, with one line per problem. Pure. */
+export function viewReportRow(
+  { row, outcome, field, message, requestId, problems }: StoredReportRow,
+  { columns }: StoredColumns,
+): ImportReportRow[] {
+  if (outcome === 'invalid' && problems.length > 0) {
+    return problems.flatMap((stored) => {
+      const { data: problem } = storedProblemSchema.safeParse(stored);
+      if (problem === undefined) return [];
+      return [{ ...problem, row, outcome, optionalColumn: isOptional(problem.column, columns), requestId: null }];
+    });
+  }
+  const property = field ?? (outcome === 'conflict' || outcome === 'invalid' ? codeProperty : null);
+  const column = columns.find((each) => each.property === property)?.column ?? property;
+  const code = outcome === 'invalid' ? 'duplicate-code' : outcome;
+  const optionalColumn = isOptional(column, columns);
+  return [{ row, outcome, code, column, optionalColumn, message: message ?? words[outcome] ?? null, requestId }];
+}
+
+function isOptional(column: string | null, columns: StoredColumns['columns']): boolean {
+  const found = columns.find((each) => each.column === column);
+  return found !== undefined && found.property !== codeProperty;
+}
+
+/** Returns the columns stored with an import. */
+export function storedColumns(mapping: unknown): StoredColumns {
+  const columns = typeof mapping === 'object' && mapping !== null && 'columns' in mapping ? mapping.columns : [];
+  return { columns: Array.isArray(columns) ? (columns as StoredColumns['columns']) : [] };
+}
+
+/**
+ * Outcomes that need a person: the service does not have the row as in the file, and nothing more happens
+ * automatically.
+ */
+export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

@@ -22,9 +22,8 @@ import {
   type FileLook,
   SettledFiles,
 } from './folder-files.js';
-import { findTarget } from '../desk/find-target.js';
+import { findTarget, profileFieldsOf } from '../desk/find-target.js';
 import { importReportCsv, refuseEnded } from '../desk/import-desk.js';
-import { profileFieldsOf } from '../desk/profile-fields.js';
 import { startImport } from '../desk/start-import.js';
 
 /** Pause before a file that could not be imported is tried again. */

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { packageRoot } from '../../base/package-root.js';
-import { readLimits } from './read-limits.js';
 import {
   RegistrantFileError,
   type FileOptions,
   type RawRow,
   type RegistrantFile,
   type RegistrantFileErrorKind,
+  readLimits,
 } from './registrant-file.js';
 
 /** Limits of reading one file. */

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { readLimits } from './read-limits.js';
-import { RegistrantFileError, type RawRow } from './registrant-file.js';
+import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
 import { RowBatch } from './table.js';
 
 export interface CsvForm {

@@ -1,5 +1,4 @@
-import { RegistrantFileError, type Finding, type RawRow } from './registrant-file.js';
-import { readLimits } from './read-limits.js';
+import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
 import { asWritten } from './spreadsheet-safe.js';
 
 export interface Table {

@@ -5,8 +5,7 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { confirmAfterMs } from '../../base/lease-watch.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
-import { priority } from './list-objects.js';
-import type { Looks, Shown } from './matching.js';
+import { type Looks, type Shown, priority } from './matching.js';
 
 /**
  * The outcome of a creation.

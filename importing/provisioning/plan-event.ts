@@ -3,9 +3,8 @@ import { claimedIds, type Provisioned, provisionedOf } from './provisioned-objec
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { listAll, findOne } from './list-objects.js';
+import { looksOf, type Shown, listAll, findOne } from './matching.js';
 import { type Decisions, decideObjectStates, type Sibling, type ObjectState } from './object-states.js';
-import { looksOf, type Shown } from './matching.js';
 
 export interface PlanOptions {
   readonly workspace: string;
@@ -53,7 +52,7 @@ export async function planEvent(deps: Dependencies, event: EventFile, options: P
   const sessions =
     parentId === undefined
       ? event.sessions.map((object) => withoutParent(object, standing))
-      : await planSessions(deps, event, options, parentId, known);
+      : await planSessions(deps, event, options, { pigeonholeId: parentId, known });
   const subscription = { id: chosen.id, name: chosen.name };
   return {
     pigeonhole,
@@ -95,8 +94,7 @@ async function planSessions(
   deps: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
-  pigeonholeId: number,
-  known: ReadonlyMap<string, Provisioned>,
+  { pigeonholeId, known }: { readonly pigeonholeId: number; readonly known: ReadonlyMap<string, Provisioned> },
 ): Promise<PlannedObject<SessionFields>[]> {
   if (event.sessions.length === 0) return [];
   const siblings = event.sessions.map(({ key, fields }): Sibling => {

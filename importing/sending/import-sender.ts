@@ -212,7 +212,10 @@ export class ImportSender {
   ): Promise<StartedChunk | NothingStarted | undefined> {
     this.#refusesWhole ||= settlement.refusesWhole;
     const all = { requestId: null, indexBase: null, failing: null, unspent: false, ...settlement, ...about };
-    const begun = await settleChunk(this.deps.ledger, this.lease, chunk, all, beginsNext ? countToSend : null);
+    const begun = await settleChunk(this.deps.ledger, this.lease, chunk, {
+      settlement: all,
+      count: beginsNext ? countToSend : null,
+    });
     const created = settlement.pieces.reduce((sum, piece) => sum + (piece.created ? piece.rows : 0), 0);
     this.rows += created + settlement.rows.length;
     return begun;

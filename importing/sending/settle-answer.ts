@@ -162,7 +162,7 @@ function refused(piece: Piece, count: number, request: number | null, complaints
   if (count === 1) return refusedAlone(piece, mainOf(nameless));
   if (complaints.tooMany) return { ...nothing, pieces: halves(piece, count), smaller: 'refused' };
   const [low, high] = candidates;
-  if (low !== undefined && high !== undefined) return setApart(piece, count, request, low, high);
+  if (low !== undefined && high !== undefined) return setApart(piece, { count, request, low, high });
   const areDuplicates = nameless.length > 0 && nameless.every(({ meaning }) => meaning === 'duplicate');
   if (areDuplicates && nameless.length === count) {
     const all = new Map(nameless.map((complaint, index) => [index, [complaint]] as const));
@@ -217,8 +217,14 @@ function refusedAlone(piece: Piece, complaint: Complaint): Settlement {
   };
 }
 
-/** Two rows of which one is meant, by a service that counts from 0 or from 1: alone, the next refusal shows which. */
-function setApart(piece: Piece, count: number, request: number | null, low: number, high: number): Settlement {
+/**
+ * Sends two rows apart from the others. The refusal names one of them, depending on whether the service counts from 0 or
+ * from 1, and the next refusal shows which.
+ */
+function setApart(
+  piece: Piece,
+  { count, request, low, high }: { count: number; request: number | null; low: number; high: number },
+): Settlement {
   const known = { ...piece, ...afterRefusal(piece, request), suspects: null, next: null, unknowns: 0 };
   const parts = [low, 1, 1, count - high - 1].map((rows) => open({ ...known, rows }));
   const rest = open({ ...piece, rows: piece.rows - count, suspects: null, next: null, unknowns: 0 });

@@ -11,7 +11,7 @@ import { requestCancellation } from '../read-import.js';
 import { beginChunk } from './begin-chunk.js';
 import { beginImport, startImport, stageRows } from '../staging.js';
 import { type StartedChunk, type ImportLease, type NothingStarted, takeImport } from './chunks.js';
-import { settleWhole } from './settle-whole.js';
+import { settleWhole } from './settle-chunk.js';
 
 const databases = useBothDatabases();
 
@@ -83,13 +83,13 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 25);
     const first = chunkIn(await beginChunk(ledger, lease, all));
-    const second = chunkIn(await settleWhole(ledger, lease, first, 'r-1', all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, { requestId: 'r-1', count: all }));
     const codes = Array.from({ length: 10 }, (_, index) => ({ attendeeCode: `P${index + 10}` }));
     expect(JSON.parse(`[${second.elements}]`)).toEqual(codes);
     expect(second).toMatchObject({ firstRow: 12, lastRow: 21, count: 10, request: 2, piece: { rows: 10 } });
-    const third = chunkIn(await settleWhole(ledger, lease, second, 'r-2', all));
+    const third = chunkIn(await settleWhole(ledger, lease, second, { requestId: 'r-2', count: all }));
     expect(third).toMatchObject({ firstRow: 22, lastRow: 26, count: 5, request: 3 });
-    expect(await settleWhole(ledger, lease, third, 'r-3', all)).toEqual({ kind: 'none' });
+    expect(await settleWhole(ledger, lease, third, { requestId: 'r-3', count: all })).toEqual({ kind: 'none' });
     expect(
       await db.query('select first_row, row_count, state, request_id from import_chunks order by first_row'),
     ).toEqual([
@@ -110,7 +110,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const rows = chunks.map(({ firstRow }) => firstRow);
     while (chunks.length > 0) {
       const settle = (): Promise<(StartedChunk | NothingStarted | undefined)[]> =>
-        Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, null, all)));
+        Promise.all(chunks.map((chunk) => settleWhole(ledger, lease, chunk, { requestId: null, count: all })));
       const next = await (kind === 'postgres' ? whileLocked(db, settle, chunks.length) : settle());
       chunks = next.filter((begun): begun is StartedChunk => begun !== undefined && !('kind' in begun));
       rows.push(...chunks.map(({ firstRow }) => firstRow));
@@ -129,7 +129,9 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const chunk = chunkIn(await beginChunk(ledger, lease, all));
     await takeImport(ledger, id, 'another');
     const before = await sender(db);
-    await expect(settleWhole(ledger, lease, chunk, 'r-1', all)).rejects.toMatchObject({ kind: 'stale' });
+    await expect(settleWhole(ledger, lease, chunk, { requestId: 'r-1', count: all })).rejects.toMatchObject({
+      kind: 'stale',
+    });
     expect(await sender(db)).toEqual(before);
     expect(await db.query('select state, request_id from import_chunks')).toEqual([
       { state: 'sending', request_id: null },
@@ -144,7 +146,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
       chunkIn(await beginChunk(ledger, lease, all)),
     ];
     await db.query(`update import_chunks set state = 'open', unknowns = 1 where first_row = $1`, [first.firstRow]);
-    const next = chunkIn(await settleWhole(ledger, lease, second, null, all));
+    const next = chunkIn(await settleWhole(ledger, lease, second, { requestId: null, count: all }));
     expect(next).toMatchObject({ firstRow: first.firstRow, request: 3, piece: { unknowns: 1 } });
   });
 
@@ -153,10 +155,10 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const { ledger, lease } = await sending(db, 60);
     const first = chunkIn(await beginChunk(ledger, lease, all));
     await db.query('update imports set chunk_size = 4');
-    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, { requestId: null, count: all }));
     expect(second).toMatchObject({ firstRow: 12, count: 4, chunkSize: 4 });
     await db.query('update imports set passed = 4');
-    const third = chunkIn(await settleWhole(ledger, lease, second, null, all));
+    const third = chunkIn(await settleWhole(ledger, lease, second, { requestId: null, count: all }));
     expect(third).toMatchObject({ firstRow: 16, count: 8, chunkSize: 8 });
   });
 
@@ -165,18 +167,21 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const { ledger, lease } = await sending(db, 100);
     const first = chunkIn(await beginChunk(ledger, lease, all));
     await db.query('update registrants set import = 99999 where row_number between 12 and 90');
-    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, { requestId: null, count: all }));
     expect(second).toMatchObject({ firstRow: 91, count: 10 });
-    expect(chunkIn(await settleWhole(ledger, lease, second, null, all))).toMatchObject({ firstRow: 101, count: 1 });
+    expect(chunkIn(await settleWhole(ledger, lease, second, { requestId: null, count: all }))).toMatchObject({
+      firstRow: 101,
+      count: 1,
+    });
   });
 
   it('sends no more than a canary asks for', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 40, { canary: 13 });
     const first = chunkIn(await beginChunk(ledger, lease, all));
-    const second = chunkIn(await settleWhole(ledger, lease, first, null, all));
+    const second = chunkIn(await settleWhole(ledger, lease, first, { requestId: null, count: all }));
     expect(second).toMatchObject({ firstRow: 12, count: 3 });
-    expect(await settleWhole(ledger, lease, second, null, all)).toEqual({ kind: 'none' });
+    expect(await settleWhole(ledger, lease, second, { requestId: null, count: all })).toEqual({ kind: 'none' });
   });
 
   it('settles, and marks nothing, when nothing is to be sent next', async () => {
@@ -184,7 +189,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     const { ledger, lease, id } = await sending(db, 60);
     const begin = async (): Promise<StartedChunk> => chunkIn(await beginChunk(ledger, lease, all));
     const chunks = [await begin(), await begin(), await begin()] as const;
-    expect(await settleWhole(ledger, lease, chunks[0], null, null)).toBeUndefined();
+    expect(await settleWhole(ledger, lease, chunks[0], { requestId: null, count: null })).toBeUndefined();
     await pause(ledger, {
       scope: 'import',
       name: id,
@@ -193,9 +198,15 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
       detail: '',
       fingerprint: null,
     });
-    expect(await settleWhole(ledger, lease, chunks[1], null, all)).toEqual({ kind: 'stop', why: 'paused' });
+    expect(await settleWhole(ledger, lease, chunks[1], { requestId: null, count: all })).toEqual({
+      kind: 'stop',
+      why: 'paused',
+    });
     await requestCancellation(ledger, id, 'Ann');
-    expect(await settleWhole(ledger, lease, chunks[2], null, all)).toEqual({ kind: 'stop', why: 'cancel' });
+    expect(await settleWhole(ledger, lease, chunks[2], { requestId: null, count: all })).toEqual({
+      kind: 'stop',
+      why: 'cancel',
+    });
     expect(await db.query('select distinct state from import_chunks')).toEqual([{ state: 'created' }]);
     expect(await sender(db)).toMatchObject({ position: 31, requests: 3 });
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import { openPostgres } from '../../ledger/drivers/postgres.js';
-import { knownProfileFields } from '../../importing/desk/profile-fields.js';
+import { knownProfileFields } from '../../importing/desk/find-target.js';
 import { pigeonholeNames, refOf } from '../../ledger/pigeonholes.js';
 import { seenFields } from '../../ledger/seen-fields.js';
 import { asStored, hostileText, hostileTexts } from '../kit/hostile-texts.js';

@@ -1,5 +1,4 @@
-import { readLimits } from '../read-limits.js';
-import { RegistrantFileError } from '../registrant-file.js';
+import { RegistrantFileError, readLimits } from '../registrant-file.js';
 import { readXml } from './xml-events.js';
 /** The effect of a number format. */
 export type NumberForm =

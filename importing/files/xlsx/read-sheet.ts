@@ -1,5 +1,4 @@
-import { readLimits } from '../read-limits.js';
-import { RegistrantFileError, type Finding, type RawRow } from '../registrant-file.js';
+import { RegistrantFileError, type Finding, type RawRow, readLimits } from '../registrant-file.js';
 import { RowBatch } from '../table.js';
 import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
 import { xmlEvents } from './xml-events.js';

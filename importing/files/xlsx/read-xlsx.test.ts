@@ -8,7 +8,7 @@ import {
 } from '../../../bench/registrant-files/write-xlsx.js';
 import { readAll, refusalOf, valuesOf } from '../open-registrant-file.test-kit.js';
 import { RegistrantFileError } from '../registrant-file.js';
-import { SharedTexts } from './shared-texts.js';
+import { SharedTexts } from './cell-value.js';
 
 function sheetOf(rows: readonly (readonly WrittenCell[])[], more: Partial<WrittenWorkbook> = {}): Buffer {
   return writeXlsx({ sheets: [{ name: 'People', rows }], ...more });

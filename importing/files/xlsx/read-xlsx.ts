@@ -1,13 +1,13 @@
-import { RegistrantFileError, type RawRow } from '../registrant-file.js';
-import { openArchive, type Archive } from './archive.js';
+import { RegistrantFileError, type RawRow, readLimits } from '../registrant-file.js';
 import { readSheet } from './read-sheet.js';
-import { readSharedTexts } from './shared-texts.js';
+import { readSharedTexts } from './cell-value.js';
 import { readStyles } from './number-format.js';
 import { posix } from 'node:path';
-import { readLimits } from '../read-limits.js';
 import { readXml } from './xml-events.js';
+import { crc32 } from 'node:zlib';
+import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 
-export interface XlsxSheet {
+interface XlsxSheet {
   readonly name: string;
   readonly all: readonly string[];
   readonly rows: AsyncGenerator<readonly RawRow[], void, undefined>;
@@ -44,7 +44,7 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
   return { name: sheet.name, all, rows: readSheet(content, values) };
 }
 
-export interface Workbook {
+interface Workbook {
   /** Sheets with cells (no charts), in the order of their tabs. */
   readonly sheets: readonly { readonly name: string; readonly part: string; readonly visible: boolean }[];
   /** Whether day 0 of its dates is 1904-01-01, as in files from old Macs. */
@@ -64,7 +64,7 @@ interface Relation {
  * Reads the workbook of an archive along its relations (ECMA-376, part 1, 18 and part 2, 9).
  * @throws {RegistrantFileError} kind `not-a-table` for an archive of another kind
  */
-export async function readWorkbook(archive: Archive): Promise<Workbook> {
+async function readWorkbook(archive: Archive): Promise<Workbook> {
   const part = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.part;
   const content = part === undefined || !part.endsWith('.xml') ? undefined : archive.open(part);
   if (part === undefined || content === undefined) throw noWorkbook();
@@ -130,5 +130,106 @@ function noWorkbook(): RegistrantFileError {
   return new RegistrantFileError(
     'not-a-table',
     'The file is an archive but not an XLSX workbook; save the list as XLSX or CSV.',
+  );
+}
+
+/** The parts of an XLSX file, which is a zip archive. */
+interface Archive {
+  readonly has: (part: string) => boolean;
+  /** Returns a part's content in chunks; undefined: there is no such part. A part can be opened several times. */
+  readonly open: (part: string) => AsyncGenerator<Buffer, void, undefined> | undefined;
+}
+
+/**
+ * Reads an archive's table of contents, which is at its end. The compressed file is therefore kept in memory, never on
+ * disk. Parts are decompressed as streams, and their total size is bounded.
+ * @throws {RegistrantFileError} kind `too-large` or `damaged`
+ */
+export async function openArchive(bytes: AsyncIterable<Buffer>): Promise<Archive> {
+  const zip = await translating(collected(bytes).then((file) => fromBufferPromise(file, { lazyEntries: true })));
+  const entries = new Map<string, Entry>();
+  await translating(listEntries(zip, entries));
+  let unfolded = 0;
+  const count = (length: number) => {
+    unfolded += length;
+    if (unfolded > readLimits.unfoldedBytes) throw tooLarge('unfolds to more than', readLimits.unfoldedBytes);
+  };
+  return {
+    has: (part) => entries.has(part),
+    open: (part) => {
+      const entry = entries.get(part);
+      return entry === undefined ? undefined : unfold(zip, entry, count);
+    },
+  };
+}
+
+async function collected(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > readLimits.archiveBytes) throw tooLarge('is larger than', readLimits.archiveBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+async function listEntries(zip: ZipFile, entries: Map<string, Entry>): Promise<void> {
+  if (zip.entryCount > readLimits.archiveEntries) {
+    throw new RegistrantFileError(
+      'too-large',
+      `The archive holds ${zip.entryCount.toLocaleString('en')} files, more than a list of registrants should; export it again.`,
+    );
+  }
+  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
+}
+
+async function* unfold(
+  zip: ZipFile,
+  entry: Entry,
+  count: (length: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (entry.isEncrypted())
+    throw new RegistrantFileError('not-a-table', 'The file is locked by a password; save it without one.');
+  const stream = await translating(zip.openReadStreamPromise(entry));
+  let sum = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      count(chunk.length);
+      sum = crc32(chunk, sum);
+      yield chunk;
+    }
+    if (sum !== entry.crc32) throw damaged(); // some damage decompresses to other text without an error
+  } catch (error) {
+    throw translated(error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function translating<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+/** Converts errors of the zip reader and zlib, which have no class of their own: the bytes are damaged. */
+function translated(error: unknown): unknown {
+  if (error instanceof RegistrantFileError) return error;
+  return damaged(error);
+}
+
+function damaged(cause?: unknown): RegistrantFileError {
+  return new RegistrantFileError('damaged', 'The XLSX file is damaged or was not received whole; save it again.', {
+    cause,
+  });
+}
+
+function tooLarge(how: string, bytes: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'too-large',
+    `The XLSX file ${how} ${bytes / 2 ** 20} MiB; save the sheet as CSV, which has no such limit.`,
   );
 }

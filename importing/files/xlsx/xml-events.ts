@@ -1,6 +1,5 @@
 import { parser as saxParser } from 'sax';
-import { readLimits } from '../read-limits.js';
-import { RegistrantFileError } from '../registrant-file.js';
+import { RegistrantFileError, readLimits } from '../registrant-file.js';
 
 export interface XmlHandler {
   /** @param name without its prefix: writers differ in how they name the same namespace */

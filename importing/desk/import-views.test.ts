@@ -1,6 +1,6 @@
 import type { StoredReportRow } from '../import-report.js';
 import type { ImportProgress } from '../read-import.js';
-import { storedColumns, viewImport, viewReportRow } from './view-import.js';
+import { storedColumns, viewImport, viewReportRow } from './import-views.js';
 
 const since = new Date('2026-11-21T18:00:00Z');
 

@@ -1,4 +1,4 @@
-import { estimateSending, type SendingTerms } from './estimate-sending.js';
+import { estimateSending, type SendingTerms } from './check-import.js';
 
 const now = Date.parse('2026-11-21T18:00:00Z');
 const quota = { limit: 100, remaining: 10, resetInMs: 3_600_000, resetTold: true, waitMs: 0 };

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { isSendable } from './checked-row.js';
-import { codesCsv, reportCsv } from './report-csv.js';
-import { guessMapping } from './column-mapping.js';
-import { openRegistrantFile } from './open-registrant-file.js';
-import { inChunks } from './open-registrant-file.test-kit.js';
-import type { ReportRow } from '../row-states.js';
-import { RowCheck } from './row-check.js';
-import { asWritten, spreadsheetSafe } from './spreadsheet-safe.js';
+import { isSendable } from './files/checked-row.js';
+import { codesCsv, reportCsv } from './import-report.js';
+import { guessMapping } from './files/column-mapping.js';
+import { openRegistrantFile } from './files/open-registrant-file.js';
+import { inChunks } from './files/open-registrant-file.test-kit.js';
+import type { ReportRow } from './row-states.js';
+import { RowCheck } from './files/row-check.js';
+import { asWritten, spreadsheetSafe } from './files/spreadsheet-safe.js';
 
 async function* oneBatch<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
   yield rows;
