@@ -13,7 +13,7 @@ import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
-import { causeText } from '../operations/delivery-words.js';
+import { causeText } from '../base/delivery-words.js';
 
 /** Changes that a sink refused for one cause. */
 const deadLetterGroupSchema = z

@@ -19,7 +19,7 @@ import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
 import { sinkTestSchema } from '../operations/test-sink.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';
-import { causeText, reasonText } from '../operations/delivery-words.js';
+import { causeText, reasonText } from '../base/delivery-words.js';
 
 /** State of a sink over all its pigeonholes. */
 const sinkSchema = sinkViewSchema

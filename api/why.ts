@@ -6,7 +6,7 @@ import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { causeText, outcomeText, reasonText } from '../operations/delivery-words.js';
+import { causeText, outcomeText, reasonText } from '../base/delivery-words.js';
 
 /** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({

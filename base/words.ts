@@ -8,6 +8,11 @@ export function counted(n: string | number | null | undefined, one: string, many
   return `${grouped(n ?? 0)} ${n === 1 ? one : many}`;
 }
 
+/** Returns the sum of counts by name. */
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
 /** Returns `2026-11-21 09:30 UTC`: readers are in any time zone. */
 export function formatInstant(iso: string | number | null | undefined): string {
   return `${String(iso).slice(0, 16).replace('T', ' ')} UTC`;
@@ -26,8 +31,8 @@ export function formatSpan(seconds: number): string {
 }
 
 /** Returns `12 s ago`, `in 3 min` or `just now`. */
-export function formatDistance(atMs: number, nowMs: number): string {
-  const seconds = Math.round((atMs - nowMs) / 1000);
+export function formatDistance(at: Date | number, now: Date | number): string {
+  const seconds = Math.round((Number(at) - Number(now)) / 1000);
   if (seconds === 0) return 'just now';
   return seconds > 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
 }

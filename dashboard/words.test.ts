@@ -1,4 +1,3 @@
-import { counted, formatDistance, formatSpan, grouped } from '../base/words.js';
 import {
   capitalized,
   rowsInWords,
@@ -9,29 +8,7 @@ import {
   troubleHeading,
 } from './words.js';
 
-describe('formatted numbers and times', () => {
-  it.each([
-    [0, '0 s'],
-    [119, '119 s'],
-    [120, '2 min'],
-    [7200, '2 h'],
-    [172_800, '2 d'],
-  ])('%d seconds are %s', (seconds, words) => {
-    expect(formatSpan(seconds)).toBe(words);
-  });
-
-  it.each([
-    [0, 'just now'],
-    [-12_000, '12 s ago'],
-    [180_000, 'in 3 min'],
-  ])('%d ms from now is %s', (differenceMs, words) => {
-    expect(formatDistance(1_000_000 + differenceMs, 1_000_000)).toBe(words);
-  });
-
-  it('group thousands, and have a plural', () => {
-    expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
-  });
-
+describe('texts', () => {
   it('list the first rows', () => {
     expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });

@@ -7,7 +7,7 @@ import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
 import { readFile } from 'node:fs/promises';
 import { apiClientFor } from '../api-client.js';
-import { countWords } from './preview.js';
+import { plannedWords } from '../../base/delivery-words.js';
 
 /** Adds `pigeonpost check`. */
 export function addCheck(program: Command, run: Run): void {
@@ -147,7 +147,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
     problems.push(...preview.problems.map((text) => ({ sink, text })));
     fields.push(...preview.notes);
     for (const count of preview.counts.filter(({ list }) => list === 'attendees')) {
-      people.push(`sink ${sink}: of the attendees read so far ${countWords(count)}`);
+      people.push(`sink ${sink}: of the attendees read so far ${plannedWords(count)}`);
     }
   }
   return { problems, notes: [...people, ...fields] };

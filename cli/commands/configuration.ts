@@ -12,8 +12,8 @@ import type {
 } from '../../operations/configuration-plan.js';
 import { confirm } from '../operator.js';
 import { ExitCode } from '../exit-code.js';
-import { counted, grouped } from '../../base/words.js';
-import { reasonWords } from '../format-values.js';
+import { grouped } from '../../base/words.js';
+import { causedByWords, reasonWords, sentByPlan, withheldWords } from '../../base/delivery-words.js';
 import { clientOf } from '../api-client.js';
 import { whileWaiting } from '../output.js';
 
@@ -65,15 +65,14 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
   const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // the other machine has its own file
   const client = await clientOf(context);
   const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
-  const { changes, estimated } = deliveriesOf(plan);
-  const wasShown = changes > 0 && !yes;
+  const sends = sentByPlan(plan.deliveries);
+  const wasShown = sends !== null && !yes;
   if (wasShown) {
     for (const line of formatPlan(plan)) {
       if (json) out.note(line);
       else out.line(line);
     }
-    const number = `${estimated ? 'about ' : ''}${counted(changes, 'change')}`;
-    if (!(await confirm(`Apply the file? This sends ${number} to sinks.`))) {
+    if (!(await confirm(`Apply the file? This sends ${sends} to sinks.`))) {
       out.note('nothing was applied');
       return ExitCode.Failed;
     }
@@ -114,18 +113,6 @@ export function formatPlan(plan: ConfigurationPlan): string[] {
   return [...changed, ...plan.warnings.map((warning) => `note: ${warning}`)];
 }
 
-/** Returns the number of changes that applying the plan sends to sinks, and whether it is an estimate. Pure. */
-export function deliveriesOf({ deliveries }: ConfigurationPlan): {
-  readonly changes: number;
-  readonly estimated: boolean;
-} {
-  const sent = deliveries.filter(({ observed }) => !observed);
-  return {
-    changes: sent.reduce((sum, { changes }) => sum + changes, 0),
-    estimated: sent.some(({ estimated }) => estimated),
-  };
-}
-
 function changeLines({ kind, what, name, keys, note }: ConfigurationChange): string[] {
   const head = `${kind}: ${what} ${name}${note === null ? '' : ` (${note})`}`;
   return [
@@ -153,28 +140,10 @@ function pigeonholes(ids: readonly number[]): string {
 
 function deliveryLine(caused: CausedDeliveries): string {
   const { sink, list, changes, withheld, observed, estimated } = caused;
-  const kept = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
   const verb = observed ? 'will count, without sending,' : 'will receive';
-  return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...kept].join(', ')} (${causeWords(caused)})`;
+  return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...withheldWords(withheld)].join(', ')} (${causedByWords(caused)})`;
 }
 
 function keptLine({ sink, list, reason, items }: KeptItems): string {
   return `sink ${sink} keeps ${items} ${list} that it received, and no longer receives their changes (${reasonWords(reason)})`;
-}
-
-function causeWords({ cause, reason }: CausedDeliveries): string {
-  switch (cause) {
-    case 'history':
-      return 'existing items: the sink is new';
-    case 'list-added':
-      return 'existing items: the list is new for this sink';
-    case 'released':
-      return `withheld until now: ${reasonWords(reason ?? '')}`;
-    case 'cured':
-      return 'withheld until now: the changed mapping sends it';
-    case 'redriven':
-      return `dead letters: ${reason ?? ''}`;
-    case 'since-watermark':
-      return 'missed while the sink was left out';
-  }
 }

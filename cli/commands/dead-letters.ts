@@ -4,8 +4,7 @@ import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-lette
 import { confirm } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
-import { counted, grouped } from '../../base/words.js';
-import { inWords } from '../format-values.js';
+import { counted, grouped, formatDistance } from '../../base/words.js';
 import { parseItem } from '../parse-names.js';
 
 /** Adds `pigeonpost dead-letters` with its commands. */
@@ -105,7 +104,7 @@ async function choiceOf({ sink, cause, item }: DeadLetterArguments): Promise<Dea
 }
 
 function linesOf({ sink, cause, list, changes, newest, detail }: DeadLetterGroupView): string[] {
-  const when = inWords(new Date(newest), new Date());
+  const when = formatDistance(new Date(newest), new Date());
   return [
     `${sink}  ${grouped(changes)} of ${list}: ${cause} (last ${when})`,
     ...(detail === null ? [] : [`  ${detail}`]),

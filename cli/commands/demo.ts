@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/words.js';
 import type { Command } from 'commander';
 import { exampleText, type Run, type Context } from '../command.js';
 import { existsSync } from 'node:fs';
@@ -12,7 +13,6 @@ import { DemoProcesses } from '../demo/demo-processes.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { untilStopped } from '../until-stopped.js';
 import type { Status } from '../../operations/status-view.js';
-import { sumOf } from '../format-values.js';
 
 /** Adds `pigeonpost demo`. */
 export function addDemo(program: Command, run: Run): void {

@@ -11,8 +11,7 @@ import { progressInWords, standingInWords } from '../imports/format-progress.js'
 import { shownInLine, shownText } from '../text-line.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../files.js';
-import { counted, grouped } from '../../base/words.js';
-import { inWords } from '../format-values.js';
+import { counted, grouped, formatDistance } from '../../base/words.js';
 import { printLine } from '../output.js';
 import { stopSignal } from '../until-stopped.js';
 
@@ -97,7 +96,7 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
     state,
     `${workspace}/${pigeonholeId}`,
     counted(rows, 'row'),
-    inWords(new Date(startedAt), now),
+    formatDistance(new Date(startedAt), now),
     shownInLine(file),
   ]);
   const widths = [0, 1, 2, 3, 4].map((n) => Math.max(...cells.map((row) => row[n]!.length)));

@@ -6,8 +6,7 @@ import type { Candidate } from '../../operations/configuration-plan.js';
 import type { Preview, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../api-client.js';
-import { grouped } from '../../base/words.js';
-import { reasonWords } from '../format-values.js';
+import { plannedWords, reasonWords } from '../../base/delivery-words.js';
 import { parseItem, parseList } from '../parse-names.js';
 import { whileWaiting } from '../output.js';
 
@@ -91,20 +90,8 @@ function lines({ items, more, counts }: Preview, compares: boolean): string[] {
     ...(items.length === 0 ? [compares ? 'both files send the same' : 'no stored items to send'] : []),
     ...(more ? ['there are more: raise --limit to show them'] : []),
     ...(counts.length === 0 ? [] : ['', 'of all stored items:']),
-    ...counts.map((count) => `  ${count.list}: ${countWords(count)}`),
+    ...counts.map((count) => `  ${count.list}: ${plannedWords(count)}`),
   ];
-}
-
-/** `2 to send, 2,140 withheld: no value to match by`. */
-export function countWords({ items, withheld, failed, estimated }: Preview['counts'][number]): string {
-  const parts = [
-    `${estimated ? 'about ' : ''}${grouped(items)} to send`,
-    ...Object.entries(withheld)
-      .filter(([, n]) => n > 0)
-      .map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`),
-    ...(failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`]),
-  ];
-  return parts.join(', ');
 }
 
 function itemLines({ workspace, pigeonholeId, list, key, revision, now, before }: PreviewedItem): string[] {

@@ -5,7 +5,8 @@ import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.j
 import { operatorName } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
-import { reasonWords } from '../format-values.js';
+import { withheldWords } from '../../base/delivery-words.js';
+import { grouped } from '../../base/words.js';
 import { parseList } from '../parse-names.js';
 
 /** Adds `pigeonpost replay`. */
@@ -89,6 +90,5 @@ async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: 
 }
 
 function countLines({ sink, list, items, withheld }: ReplayCount): string[] {
-  const kept = Object.entries(withheld).map(([reason, n]) => `${n} withheld: ${reasonWords(reason)}`);
-  return [`${sink} ${list}: ${[items, ...kept].join(', ')}`];
+  return [`${sink} ${list}: ${[grouped(items), ...withheldWords(withheld)].join(', ')}`];
 }

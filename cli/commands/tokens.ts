@@ -1,10 +1,10 @@
+import { formatDistance } from '../../base/words.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { exampleText, type Run, type Context } from '../command.js';
 import type { TokenView } from '../../api/tokens.js';
 import { confirm } from '../operator.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { inWords } from '../format-values.js';
 
 /** The roles that `api/rights.ts` knows. */
 export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as const;
@@ -81,7 +81,8 @@ export async function createToken(context: Context, asked: NewTokenArguments): P
     out.line(JSON.stringify(made));
     return ExitCode.Done;
   }
-  const until = made.expiresAt === null ? 'never expires' : `expires ${inWords(new Date(made.expiresAt), new Date())}`;
+  const until =
+    made.expiresAt === null ? 'never expires' : `expires ${formatDistance(new Date(made.expiresAt), new Date())}`;
   out.note(`token ${made.name} (${made.roles.join(', ')}), ${until}; it is shown only once:`);
   out.line(made.token);
   return ExitCode.Done;
@@ -130,8 +131,8 @@ function lineOf({ name, roles, workspace, expiresAt, lastUsedAt }: TokenView, no
   const ends =
     expiresAt === null
       ? 'never expires'
-      : `${new Date(expiresAt) < now ? 'expired' : 'expires'} ${inWords(new Date(expiresAt), now)}`;
-  const used = lastUsedAt === null ? 'never used' : `used ${inWords(new Date(lastUsedAt), now)}`;
+      : `${new Date(expiresAt) < now ? 'expired' : 'expires'} ${formatDistance(new Date(expiresAt), now)}`;
+  const used = lastUsedAt === null ? 'never used' : `used ${formatDistance(new Date(lastUsedAt), now)}`;
   return [name, roles.join(', '), ...(workspace === null ? [] : [`workspace ${workspace} alone`]), ends, used].join(
     '  ',
   );

@@ -1,6 +1,5 @@
 import type { Status } from '../../operations/status-view.js';
-import { formatSpan, grouped } from '../../base/words.js';
-import { reasonWords, inWords, sumOf } from '../format-values.js';
+import { formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
 import { renderLine, span, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
@@ -53,10 +52,10 @@ function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
   const states = status.workspaces.map(({ state, reason, until }) => {
     if (state === 'working') return fresh === null ? 'first read in progress' : 'up to date';
-    const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
-    return `${state}${reason === null ? '' : `: ${reasonWords(reason)}`}${again}`;
+    const again = until === null ? '' : `, again ${formatDistance(new Date(until), now)}`;
+    return `${state}${reason === null ? '' : `: ${reason}`}${again}`;
   });
-  const facts = [...states, ...(fresh === null ? [] : [`live lists read ${inWords(fresh, now)}`])];
+  const facts = [...states, ...(fresh === null ? [] : [`live lists read ${formatDistance(fresh, now)}`])];
   return wrapFacts('read'.padEnd(labelWidth), facts, columns);
 }
 
@@ -200,9 +199,9 @@ export function formatDemoLine({ note, status }: DemoView, now: Date): string {
   const items = listLines(new Map(), status).reduce((sum, { ledger }) => sum + ledger, 0);
   const fresh = liveFreshness(status);
   const parts = [
-    `${grouped(items)} items in the ledger${fresh === null ? '' : `, live read ${inWords(fresh, now)}`}`,
+    `${grouped(items)} items in the ledger${fresh === null ? '' : `, live read ${formatDistance(fresh, now)}`}`,
     ...status.sinks.map(({ name, state, reason, delivered, withheld, backlog }) => {
-      const trouble = state === 'working' ? '' : `, ${state}${reason === null ? '' : `: ${reasonWords(reason)}`}`;
+      const trouble = state === 'working' ? '' : `, ${state}${reason === null ? '' : `: ${reason}`}`;
       return `${name}: ${grouped(delivered)} delivered, ${grouped(sumOf(withheld))} withheld, backlog ${grouped(backlog)}${trouble}`;
     }),
     ...(note === null ? [] : [note]),

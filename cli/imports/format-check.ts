@@ -8,8 +8,7 @@ import type {
   SendingEstimate,
   ImportTarget,
 } from '../../importing/desk/import-views.js';
-import { counted, grouped } from '../../base/words.js';
-import { inWords } from '../format-values.js';
+import { counted, grouped, formatDistance } from '../../base/words.js';
 import { renderLine, span, shownInLine } from '../text-line.js';
 import { clockTime } from './format-progress.js';
 
@@ -27,7 +26,7 @@ export interface Sheet {
 export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
   return [
     `file    ${fileInWords(check.file, check.rows)}`,
-    `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${inWords(new Date(check.target.asOf), sheet.now)}`}`,
+    `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${formatDistance(new Date(check.target.asOf), sheet.now)}`}`,
     '',
     ...columnLines(check.columns).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
     ...nothingKnownLines(check),
@@ -159,7 +158,7 @@ function estimateLines(
   const head = `${counted(requests, 'request')} of up to ${grouped(rowsPerRequest)} rows`;
   const at = (instant: string): string => {
     const date = new Date(instant);
-    return `${clockTime(date, sheet.now, sheet.timeZone)} (${inWords(date, sheet.now)})`;
+    return `${clockTime(date, sheet.now, sheet.timeZone)} (${formatDistance(date, sheet.now)})`;
   };
   if (left === null) return ['', `${head}; the remaining quota is unknown`];
   const quota = `the quota has ${grouped(left)} left${resetAt === null ? '' : `, and more at ${at(resetAt)}`}`;

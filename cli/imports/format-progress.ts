@@ -1,6 +1,5 @@
 import type { ImportCounts, ImportView } from '../../importing/desk/import-views.js';
-import { formatSpan, grouped } from '../../base/words.js';
-import { inWords } from '../format-values.js';
+import { formatSpan, grouped, formatDistance } from '../../base/words.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
 import type { Sheet } from './format-check.js';
 
@@ -42,7 +41,7 @@ export function standingInWords(
   switch (state) {
     case 'waiting': {
       const at = until === null ? null : new Date(until);
-      const again = at === null ? '' : `: continues at ${clockTime(at, now, timeZone)} (${inWords(at, now)})`;
+      const again = at === null ? '' : `: continues at ${clockTime(at, now, timeZone)} (${formatDistance(at, now)})`;
       return `${reason ?? 'waiting'}${again}`;
     }
     case 'paused':

@@ -1,6 +1,5 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { counted, grouped } from '../../base/words.js';
-import { inWords } from '../format-values.js';
+import { counted, grouped, formatDistance } from '../../base/words.js';
 import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
 
@@ -98,16 +97,16 @@ function nameCell({ name, id }: EventName, columns: number): string {
 /** "3 s ago, next in 2 s", of the live lists, or of the others if none is live. */
 function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, columns }: EventSheet): string {
   if (readAt === null) return 'not read yet';
-  const read = inWords(new Date(readAt), now);
+  const read = formatDistance(new Date(readAt), now);
   if (nextAt === null || columns < 60) return read;
-  return `${read}, next ${Date.parse(nextAt) < now.getTime() + 1000 ? 'now' : inWords(new Date(nextAt), now)}`;
+  return `${read}, next ${Date.parse(nextAt) < now.getTime() + 1000 ? 'now' : formatDistance(new Date(nextAt), now)}`;
 }
 
 function headLines(
   { name, state, until, reason, unanswered }: WorkspaceView,
   { now, columns }: EventSheet,
 ): TextLine[] {
-  const again = until === null ? '' : `, again ${inWords(new Date(until), now)}`;
+  const again = until === null ? '' : `, again ${formatDistance(new Date(until), now)}`;
   const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are listed as problems
   const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
     columns,
@@ -126,7 +125,7 @@ function headLines(
 function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeView, sheet: EventSheet): TextLine[] {
   const cadences = groups.map(({ lists, cadence }) => `${counted(lists, 'list')} ${cadence}`);
   const facts = [
-    ...(rehearsal === null ? [] : [`the rehearsal ends ${inWords(new Date(rehearsal.until), sheet.now)}`]),
+    ...(rehearsal === null ? [] : [`the rehearsal ends ${formatDistance(new Date(rehearsal.until), sheet.now)}`]),
     ...(cadences.length === 0 || sheet.hasIntervals !== true ? [] : [cadences.join('; ')]),
     ...(setAside === 0 ? [] : [`${counted(setAside, 'row')} without an ID set aside`]),
   ];
@@ -144,14 +143,14 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
   const parts = [
     `${grouped(used)}${of} used`,
     left === null ? 'the service does not report how many are left' : `${grouped(left)} left${kept}`,
-    ...(quota.resetAt === null ? [] : [`reset ${inWords(new Date(quota.resetAt), now)}`]),
+    ...(quota.resetAt === null ? [] : [`reset ${formatDistance(new Date(quota.resetAt), now)}`]),
     `the next hour needs ${grouped(nextHour.all)}: ${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} for sweeps`,
   ];
   const short =
     quota.lastsUntil === null
       ? []
       : [
-          `at this rate the quota is used up ${inWords(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
+          `at this rate the quota is used up ${formatDistance(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
         ];
   return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
     wrapText(text, { columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),

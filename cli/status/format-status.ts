@@ -1,11 +1,10 @@
 import type { WorkState } from '../../operations/status-view.js';
-import { counted, grouped } from '../../base/words.js';
+import { counted, grouped, formatDistance } from '../../base/words.js';
 import { renderLine, span, type TextLine, widthOf, type Style, wrapText } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import type { Moment } from './moment.js';
 import { sinkLines } from './sink-lines.js';
 import type { Trouble } from '../../operations/find-problems.js';
-import { inWords } from '../format-values.js';
 
 interface StatusSheet {
   readonly now: Date;
@@ -146,7 +145,7 @@ function indented(sentence: string, columns: number): string[] {
 }
 
 function sinceText({ since, saysSince }: Trouble, now: Date): string {
-  return since === null || saysSince ? '' : ` (started ${inWords(new Date(since), now)})`;
+  return since === null || saysSince ? '' : ` (started ${formatDistance(new Date(since), now)})`;
 }
 
 /** Returns the command for the page's button; null if no command helps. */

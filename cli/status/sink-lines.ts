@@ -1,7 +1,7 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
-import { counted, grouped } from '../../base/words.js';
-import { sumOf, inWords, reasonWords } from '../format-values.js';
+import { counted, grouped, sumOf, formatDistance } from '../../base/words.js';
+import { reasonWords } from '../../base/delivery-words.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'backlog'] as const;
@@ -63,7 +63,7 @@ function nameOf({ name, type }: SinkView, width: number): string {
 }
 
 function lastOf({ deliveredAt }: SinkView, now: Date): string {
-  return deliveredAt === null ? 'never' : inWords(new Date(deliveredAt), now);
+  return deliveredAt === null ? 'never' : formatDistance(new Date(deliveredAt), now);
 }
 
 function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] {
@@ -79,7 +79,7 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
     ...replays.flatMap(({ id, taken, open, since, requestedBy }) => {
       const by = requestedBy === null ? '' : ` by ${requestedBy}`;
       const progress = `${counted(taken, 'item')} so far, ${grouped(open)} of them pending`;
-      return sentence(`replay ${id}${by}, ${inWords(new Date(since), now)}: ${progress}`, 'dim');
+      return sentence(`replay ${id}${by}, ${formatDistance(new Date(since), now)}: ${progress}`, 'dim');
     }),
     ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
     ...wrapFacts('  dead letters: ', facts(dead), columns, 'red'),
@@ -92,7 +92,7 @@ function observationFacts({ name, observation, approval }: SinkView, now: Date):
   if (approval !== null) {
     const by = approval.approvedBy === null ? '' : ` by ${approval.approvedBy}`;
     const because = approval.reason === null ? '' : `: ${approval.reason}`;
-    return [`approved${by} ${inWords(new Date(approval.since), now)}, so it sends${because}`];
+    return [`approved${by} ${formatDistance(new Date(approval.since), now)}, so it sends${because}`];
   }
   const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
   const all = wouldSend + wouldSendAnonymously;

@@ -6,6 +6,7 @@ import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/button.js';
 import { PageHead, Panel } from '../parts/panel.js';
+import { causedByWords, reasonWords, sentByPlan } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 
@@ -29,9 +30,10 @@ export function Configuration() {
     }
   };
   const apply = async (): Promise<void> => {
+    const sends = plan === null ? null : sentByPlan(plan.deliveries);
     const given = await askPerson({
       title: 'Apply the file?',
-      body: `The file becomes the running configuration, without a restart.${plan === null ? '' : sendsWords(plan)}`,
+      body: `The file becomes the running configuration, without a restart.${sends === null ? '' : ` It sends ${sends} to sinks.`}`,
       confirm: 'Apply',
     });
     if (given === null) return;
@@ -64,23 +66,6 @@ export function Configuration() {
       </div>
     </>
   );
-}
-
-const causeWords: Readonly<Record<ConfigurationPlan['deliveries'][number]['cause'], string>> = {
-  history: 'existing items: the sink is new',
-  'list-added': 'existing items: the list is new for this sink',
-  released: 'withheld until now',
-  cured: 'withheld until now: the changed mapping sends it',
-  redriven: 'dead letters',
-  'since-watermark': 'missed while the sink was left out',
-};
-
-/** Returns a sentence about what applying the plan sends; empty if it sends nothing. */
-function sendsWords({ deliveries }: ConfigurationPlan): string {
-  const sent = deliveries.filter(({ observed }) => !observed);
-  const changes = sent.reduce((sum, { changes: n }) => sum + n, 0);
-  if (changes === 0) return '';
-  return ` It sends ${sent.some(({ estimated }) => estimated) ? 'about ' : ''}${counted(changes, 'change')} to sinks.`;
 }
 
 function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
@@ -123,14 +108,13 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (
             <li key={`delivery ${sink} ${list} ${cause} ${reason ?? ''}`}>
               <b>Sink {sink}</b> {observed ? 'would receive' : 'will receive'} {estimated ? 'about ' : ''}
-              {counted(n, 'change')} of {list} ({causeWords[cause]}
-              {reason === null ? '' : `: ${reason}`})
+              {counted(n, 'change')} of {list} ({causedByWords({ cause, reason })})
             </li>
           ))}
           {kept.map(({ sink, list, items, reason }) => (
             <li key={`kept ${sink} ${list} ${reason}`}>
               <b>Sink {sink}</b> keeps {counted(items, 'item')} of {list} but receives no further changes to them (
-              {reason})
+              {reasonWords(reason)})
             </li>
           ))}
           {atNextStart.map((key) => (

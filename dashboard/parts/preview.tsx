@@ -3,7 +3,8 @@ import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/p
 import { post, Problem } from '../asking/ask.js';
 import { PersonalCheck, ListChoice } from './inputs.js';
 import { address } from '../route.js';
-import { counted, grouped } from '../../base/words.js';
+import { plannedWords, reasonWords } from '../../base/delivery-words.js';
+import { counted } from '../../base/words.js';
 import { capitalized } from '../words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
@@ -82,14 +83,9 @@ function Shown({ preview: { items, counts, more, problems } }: { readonly previe
         </p>
       ))}
       <ul class="counts">
-        {counts.map(({ list, items: n, withheld, failed, estimated }) => (
-          <li key={list}>
-            <b>{list}</b>: {estimated ? 'about ' : ''}
-            {grouped(n)} would be sent
-            {Object.entries(withheld)
-              .filter(([, k]) => k > 0)
-              .map(([reason, k]) => `, ${grouped(k)} withheld (${reason})`)}
-            {failed === 0 ? '' : `, the mapping fails on ${grouped(failed)}`}
+        {counts.map((count) => (
+          <li key={count.list}>
+            <b>{count.list}</b>: {plannedWords(count)}
           </li>
         ))}
       </ul>
@@ -108,7 +104,7 @@ function One({ item: { workspace, pigeonholeId, list, key, revision, now } }: { 
         {now.kind === 'send' ? (
           <StateWord tone="good">would be sent</StateWord>
         ) : now.kind === 'withhold' ? (
-          <StateWord tone="quiet">{`withheld: ${now.reason}`}</StateWord>
+          <StateWord tone="quiet">{`withheld: ${reasonWords(now.reason)}`}</StateWord>
         ) : (
           <StateWord tone="bad">{`fails: ${now.cause}`}</StateWord>
         )}{' '}

@@ -5,6 +5,7 @@ import { carryOut, askPerson } from '../asking/act.js';
 import { post } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { ListChoice, type ListName } from './inputs.js';
+import { withheldWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
@@ -90,8 +91,7 @@ function Counts({ counts }: { readonly counts: readonly ReplayCount[] }) {
     <ul class="counts">
       {counts.map(({ list, items, withheld }) => (
         <li key={list}>
-          <b>{list}</b>: {grouped(items)}
-          {Object.entries(withheld).map(([reason, n]) => `, ${grouped(n)} withheld (${reason})`)}
+          <b>{list}</b>: {[grouped(items), ...withheldWords(withheld)].join(', ')}
         </li>
       ))}
     </ul>

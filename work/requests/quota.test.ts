@@ -81,7 +81,9 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
           permit(await spend((await readQuota(ledger, key)).limit)),
           read,
         );
-        expect(await noteRefusal(ledger, key, permit(await spend(limit)), read, 0)).toMatchObject({ refusals: 1 });
+        expect(await noteRefusal(ledger, key, permit(await spend(limit)), { ...read, waitMs: 0 })).toMatchObject({
+          refusals: 1,
+        });
         await ledger.db.query('update quotas set refusals = 0, wait_until = null, remaining = request_limit');
       }
     },

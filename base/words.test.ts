@@ -1,5 +1,4 @@
-import { formatSpan } from '../base/words.js';
-import { inWords } from './format-values.js';
+import { counted, formatDistance, formatSpan, grouped } from './words.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -22,12 +21,18 @@ describe('a formatted instant', () => {
     [7200, 'in 2 h'],
     [30 * 86_400, 'in 30 d'],
   ])('that is %d seconds away is "%s"', (seconds, words) => {
-    expect(inWords(secondsFromNow(seconds), now)).toBe(words);
+    expect(formatDistance(secondsFromNow(seconds), now)).toBe(words);
   });
 });
 
 describe('a formatted span', () => {
   it('has whole units', () => {
     expect([0, 59.4, 200, 10_000, 500_000].map(formatSpan)).toEqual(['0 s', '59 s', '3 min', '3 h', '6 d']);
+  });
+});
+
+describe('a formatted number', () => {
+  it('has groups of thousands, and a noun in the plural', () => {
+    expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
   });
 });

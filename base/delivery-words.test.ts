@@ -1,0 +1,28 @@
+import { mappingReasons } from '../delivering/decide-delivery.js';
+import { causedByWords, plannedWords, reasonText, reasonWords, sentByPlan } from './delivery-words.js';
+
+describe('the words of deliveries', () => {
+  it.each(mappingReasons)('exist for the reason %s of a mapping, short and as a sentence', (reason) => {
+    expect([reasonWords(reason), reasonText(reason)]).toEqual([expect.stringMatching(/ /), expect.stringMatching(/ /)]);
+  });
+
+  it('show the code of a reason that a sink outside this repository has', () => {
+    expect([reasonWords('no-badge'), reasonText('no-badge')]).toEqual(['no-badge', 'no-badge']);
+  });
+
+  it('count what a sink would do', () => {
+    const count = { items: 2, withheld: { 'no-match': 2140, condition: 0 }, failed: 3, estimated: true };
+    expect(plannedWords(count)).toBe(
+      'about 2 to send, 2,140 withheld: no value to match by, 3 for which the mapping fails',
+    );
+    expect(plannedWords({ items: 1, withheld: {} })).toBe('1 to send');
+  });
+
+  it('count what a new configuration sends, without what a sink only observes', () => {
+    const caused = { cause: 'released', reason: 'consent-refused', changes: 1200, observed: false } as const;
+    const observed = { ...caused, changes: 5, observed: true, estimated: false };
+    expect(sentByPlan([{ ...caused, estimated: true }, observed])).toBe('about 1,200 changes');
+    expect(sentByPlan([observed])).toBeNull();
+    expect(causedByWords(caused)).toBe('withheld until now: consent refused');
+  });
+});
