@@ -1,7 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { longestRehearsalSeconds } from './rehearsal.js';
 import { printable } from '../base/printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
+
+/**
+ * A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status and the session times,
+ * until an instant that is stored in the ledger. It therefore survives restarts, and the reader and everything that shows
+ * freshness see the same end. The quota lengthens the interval as it does for live lists.
+ */
+const longestRehearsalSeconds = 24 * 3600;
 
 /** An operator's action on running work. */
 export const actionSchema = z

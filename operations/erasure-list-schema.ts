@@ -21,5 +21,3 @@ export const erasureListSchema = z
       .readonly(),
   })
   .openapi('ErasureList') satisfies z.ZodType<ErasureList>;
-
-export type ErasureListView = z.infer<typeof erasureListSchema>;

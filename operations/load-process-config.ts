@@ -6,6 +6,7 @@ import type { SinkSchemas } from '../config/parse-sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
 import { readFile } from 'node:fs/promises';
 import type { Candidate } from './configuration-plan.js';
+import { type Json, normalizedConfig } from '../config/normalized-config.js';
 
 /** The configuration of a process, checked with every sink type that this version has. @throws {ConfigError} */
 export async function loadProcessConfig(
@@ -75,4 +76,43 @@ export async function loadCandidate(
   if (isOwn) return await loadProcessConfig(own, environment);
   const running = await readFile(own, 'utf8').catch(() => ''); // then nothing may be referred to
   return await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment, running);
+}
+
+/** A configuration as a person may hand it on: defaults written out, and no secret, not even its fingerprint. */
+export function shownSettings(config: Config): Json {
+  const { store, temporal, server, network } = config;
+  return {
+    configuration: normalizedConfig(config, () => '[secret]'),
+    store: store.kind === 'embedded' ? `embedded:${store.folder}` : 'PostgreSQL',
+    ledgerKey: config.ledgerKey !== undefined,
+    temporal: {
+      address: temporal.address,
+      namespace: temporal.namespace,
+      taskQueue: temporal.taskQueue,
+      tls: temporal.tls !== undefined,
+    },
+    server: {
+      host: server.host,
+      port: server.port,
+      token: server.token !== undefined,
+      publicUrl: server.publicUrl ?? null,
+    },
+    network: { proxy: network.proxy !== undefined, ca: network.ca !== undefined },
+  };
+}
+
+/** Returns whether each variable is set that a file names or that has a default meaning. Never returns a value. */
+export async function namedVariables(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<Record<string, 'set' | 'empty' | 'not set'>> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const withoutComments = text.replaceAll(/(^|\s)#.*$/gm, '$1');
+  const named = [...withoutComments.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name!);
+  const names = [
+    ...new Set([...named, 'DATABASE_URL', 'LEDGER_KEY', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'PIGEONPOST_LOG']),
+  ];
+  const stateOf = (value: string | undefined): 'set' | 'empty' | 'not set' =>
+    value === undefined ? 'not set' : value === '' ? 'empty' : 'set';
+  return Object.fromEntries(names.toSorted().map((name) => [name, stateOf(environment[name])]));
 }

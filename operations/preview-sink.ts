@@ -172,7 +172,9 @@ async function preview(
       { sinkId, ref, lists, key: asked.key },
       before === undefined ? room : 1000,
     );
-    items.push(...(await planItems(current, { asked, lane, sinkId, ref }, found, now!, before)).slice(0, room));
+    items.push(
+      ...(await planItems(current, { asked, lane, sinkId, ref }, found, { now: now!, before })).slice(0, room),
+    );
   }
   const summed = sumUp(counts);
   const { syncs, sinks } = now!.config;
@@ -250,8 +252,7 @@ async function planItems(
   current: Current,
   place: PreviewedLane,
   found: readonly Candidate[],
-  now: Variant,
-  before: Variant | undefined,
+  { now, before }: { readonly now: Variant; readonly before: Variant | undefined },
 ): Promise<PreviewedItem[]> {
   const nowPlanned = await planUnder(current, place, found, now);
   const beforePlanned = before === undefined ? undefined : await planUnder(current, place, found, before);

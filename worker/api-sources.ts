@@ -12,8 +12,7 @@ import { packageRoot } from '../base/package-root.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
-import { shareAnswers } from '../operations/ready/share-answers.js';
-import { checkReady, type PigeonholeKey } from '../operations/ready/check-ready.js';
+import { checkReady, type PigeonholeKey, shareAnswers } from '../operations/ready/check-ready.js';
 import { testSink } from '../operations/test-sink.js';
 import { startReplay } from '../operations/start-replay.js';
 

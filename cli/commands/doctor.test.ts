@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { namedVariables } from '../../operations/shown-settings.js';
+import { namedVariables } from '../../operations/load-process-config.js';
 import { type DoctorReport, formatDoctor, latestTroublesOfLog } from './doctor.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'));

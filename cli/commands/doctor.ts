@@ -36,7 +36,7 @@ export async function doctor(
   { config: file, out }: Context,
   { log, json }: { log?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
-  const { namedVariables, shownSettings } = await import('../../operations/shown-settings.js');
+  const { namedVariables, shownSettings } = await import('../../operations/load-process-config.js');
   const { redactor } = await import('../../worker/redactor.js');
   const { installedVersions } = await import('../../base/package-root.js');
   const lines = log === undefined ? [] : await latestTroublesOfLog(log);

@@ -23,11 +23,15 @@ import { alertText, testText } from './alert-text.js';
 import { type RecoveryDelays, defaultRecoveryDelays } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';
 import { type RateLimit, defaultRateLimit } from './pace-messages.js';
-import { type OpenReceiver, receiverKey, receiverTimes } from './receivers/receiver.js';
+import {
+  type OpenReceiver,
+  receiverKey,
+  receiverTimes,
+  openSlackReceiver,
+  openWebhookReceiver,
+  openSmtpReceiver,
+} from './receivers.js';
 import { networkSettings } from '../../work/open-sinks.js';
-import { openSlackReceiver } from './receivers/slack-receiver.js';
-import { openSmtpReceiver } from './receivers/smtp-receiver.js';
-import { openWebhookReceiver } from './receivers/webhook-receiver.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 
@@ -325,7 +329,7 @@ export function openReceivers(config: Config, now: () => number = Date.now): Ope
   const open = (receiver: AlertReceiver): OpenReceiver => {
     switch (receiver.type) {
       case 'slack':
-        return openSlackReceiver(receiver, network);
+        return openSlackReceiver(receiver, network, now);
       case 'webhook':
         return openWebhookReceiver(receiver, network, now);
       case 'smtp':

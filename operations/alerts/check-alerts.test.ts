@@ -1,6 +1,5 @@
 import type { AlertRow } from './alert-store.js';
-import type { Condition } from './find-conditions.js';
-import { judgeStates } from './check-alerts.js';
+import { judgeStates, type Condition } from './check-alerts.js';
 
 const at = new Date('2026-11-21T10:00:00Z');
 const calm = { firstMs: 10, longestMs: 60, forgetMs: 100 };

@@ -1,6 +1,6 @@
 import type { AlertsConfig } from '../../config/config.js';
 import type { WorkSnapshot } from '../find-problems.js';
-import { findConditions } from './find-conditions.js';
+import { findConditions } from './check-alerts.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);

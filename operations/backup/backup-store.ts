@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, dirname, resolve } from 'node:path';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { BackupError } from './backup-error.js';
-import { packStore, withoutTar } from './pack-store.js';
-import { runTool } from './run-tool.js';
+import { packStore, withoutTar, runTool } from './pack-store.js';
 import { open, rename, rm } from 'node:fs/promises';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 

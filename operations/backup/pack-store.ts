@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
-import { runTool } from './run-tool.js';
 import { z } from 'zod';
 import { packageVersion } from '../../base/package-root.js';
 import { BackupError } from './backup-error.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 
 /** Prefix of folders that the next start of the store deletes if this process is killed; see embedded-folder.ts. */
 const clearedAtStart = 'postgres.new-';
@@ -75,7 +75,7 @@ export type BackupFacts = z.infer<typeof factsSchema>;
 export const factsFile = 'backup.json';
 
 /** @throws {BackupError} kind `missing` when nothing was ever stored */
-export async function backupFactsOf(db: Database): Promise<BackupFacts> {
+async function backupFactsOf(db: Database): Promise<BackupFacts> {
   const [migrated] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
   const [row] =
     migrated === undefined
@@ -104,7 +104,7 @@ export async function readBackupFacts(folder: string): Promise<BackupFacts> {
  * copied continues to work.
  * @param folder with the copy in `postgres/`
  */
-export async function cleanCopy(folder: string): Promise<void> {
+async function cleanCopy(folder: string): Promise<void> {
   const db = await openEmbedded({ folder });
   try {
     const tables = await db.query<{ name: string }>(
@@ -126,4 +126,50 @@ export async function cleanCopy(folder: string): Promise<void> {
     await db.close();
   }
   await rm(join(folder, 'lock'), { force: true });
+}
+
+/** A program of this machine that is being run. */
+interface RunningTool {
+  readonly child: ChildProcess;
+  /**
+   * Resolves when the tool has ended without an error.
+   * @throws {BackupError} kind `tool` if it is not installed; `failed` with its first error line
+   */
+  readonly done: Promise<void>;
+}
+
+interface Tool {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly stdio: StdioOptions;
+  /** Advice if the program is not installed. */
+  readonly otherwise: string;
+}
+
+export function runTool({ command, args, stdio, otherwise }: Tool): RunningTool {
+  const child = spawn(command, args, { stdio });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 4096) said += text;
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT';
+      const why = isMissing ? 'is not installed' : `cannot be started (${error.code})`;
+      reject(new BackupError(isMissing ? 'tool' : 'failed', `${command} ${why}: ${otherwise}`));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve();
+      const how = signal ?? `code ${code}`;
+      reject(new BackupError('failed', `${command} ended with ${how}${firstProblem(said)}`));
+    });
+  });
+  done.catch(() => undefined); // the caller handles it
+  return { child, done };
+}
+
+/** Only the first line of an error, because the next ones may quote a row. */
+function firstProblem(said: string): string {
+  const line = said.split('\n').find((each) => /error|fatal|cannot|ERROR|FATAL/.test(each));
+  return line === undefined ? '' : `: ${line.trim().slice(0, 300)}`;
 }

@@ -8,13 +8,12 @@ import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
-import { markRestored, type RestoredFrom } from './mark-restored.js';
+import { markRestored, type RestoredFrom } from './restore-store.js';
 import { type ErasureList, takeOverErasures, readErasureList } from '../../people/erasure-list.js';
 import { readStoredKey, removeStoredKey } from '../../ledger/adopt-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
-import { type BackupFacts, factsFile, readBackupFacts, withoutTar } from './pack-store.js';
-import { runTool } from './run-tool.js';
+import { type BackupFacts, factsFile, readBackupFacts, withoutTar, runTool } from './pack-store.js';
 import { writeBytes } from './backup-store.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 

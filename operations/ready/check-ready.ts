@@ -14,8 +14,7 @@ import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
-import { judgeConsent, judgeRegistrants } from './judge-people.js';
-import { judgeFields } from './judge-fields.js';
+import { judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
 import { judgeQuota, plannedPigeonholes } from './judge-quota.js';
 import { judgeService, judgeSessions } from './judge-event.js';
 import type { CheckLine } from '../../sinks/sink.js';
@@ -166,7 +165,7 @@ function textOf(item: Item | null, name: string): string | null {
 }
 
 /** Returns the sinks that receive these pigeonholes. Pure. */
-export function sinksOf(
+function sinksOf(
   { config, sinks }: Pick<Collaborators, 'config' | 'sinks'>,
   selected: readonly Pick<Selected, 'syncs'>[],
 ): OpenSink[] {
@@ -185,5 +184,33 @@ export function judgeSink(name: string, type: string, lines: readonly CheckLine[
     state: 'failed',
     says: says(wrong),
     todo: 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"',
+  };
+}
+
+/**
+ * Shares the result of an expensive request: callers during the request, and within `forMs` after it, receive the same
+ * result. A failure is passed to the waiting callers and not cached.
+ * @param now milliseconds by a clock that never jumps
+ */
+export function shareAnswers<Question, Answer>(
+  ask: (question: Question) => Promise<Answer>,
+  { nameOf, forMs, now }: { nameOf: (question: Question) => string; forMs: number; now: () => number },
+): (question: Question) => Promise<Answer> {
+  const answers = new Map<string, { readonly answer: Promise<Answer>; until: number }>();
+  return async (question) => {
+    for (const [name, { until }] of answers) if (until <= now()) answers.delete(name);
+    const name = nameOf(question);
+    const known = answers.get(name);
+    if (known !== undefined) return await known.answer;
+    const entry = { answer: ask(question), until: Number.POSITIVE_INFINITY };
+    answers.set(name, entry);
+    try {
+      const answer = await entry.answer;
+      entry.until = now() + forMs;
+      return answer;
+    } catch (error) {
+      answers.delete(name);
+      throw error;
+    }
   };
 }

@@ -2,12 +2,12 @@ import { readStatus } from '../../operations/read-status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../work/requests/service-gate.js';
-import { handleRequest } from '../../operations/handle-request.js';
+import { tryNow, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
 import { defaultRateLimit } from '../../operations/alerts/pace-messages.js';
-import { type HookServer, startHookServer } from '../../operations/alerts/receivers/hook-server.test-kit.js';
-import { type MailServer, startMailServer } from '../../operations/alerts/receivers/mail-server.test-kit.js';
+import { type HookServer, startHookServer } from '../../operations/alerts/hook-server.test-kit.js';
+import { type MailServer, startMailServer } from '../../operations/alerts/mail-server.test-kit.js';
 import { viewQuotas } from '../../operations/view-quotas.js';
 import {
   DEFAULT_CHANNEL,
@@ -23,7 +23,6 @@ import { attendee, session } from '../kit/items.js';
 import { JumpingClocks } from '../kit/jumping-clocks.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
-import { tryNow } from '../../operations/act.js';
 import { until } from '../until.js';
 
 const stages = useStages();

@@ -1,6 +1,5 @@
-import { handleRequest } from '../../operations/handle-request.js';
+import { tryNow, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
-import { tryNow } from '../../operations/act.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

@@ -1,5 +1,4 @@
-import { handleRequest } from '../../operations/handle-request.js';
-import { tryNow } from '../../operations/act.js';
+import { tryNow, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';

@@ -1,4 +1,4 @@
-import { handleRequest } from '../../operations/handle-request.js';
+import { act, handleRequest } from '../../operations/act.js';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -6,7 +6,6 @@ import { keepRetention } from '../../people/retention.js';
 import { reopenErasures } from '../../people/erasure-states.js';
 import { openErasures, readErasure, receiptsOf } from '../../people/erasures.js';
 import { requestReplay } from '../../delivering/replays.js';
-import { act } from '../../operations/act.js';
 import { deliverToSinkId, forgetAttendeeId } from '../../workflows/ids.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { readArchive } from '../kit/archive.js';

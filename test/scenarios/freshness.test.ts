@@ -2,7 +2,7 @@ import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import type { Status } from '../../operations/status-view.js';
-import { handleRequest } from '../../operations/handle-request.js';
+import { handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';

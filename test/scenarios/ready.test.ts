@@ -1,4 +1,4 @@
-import { handleRequest } from '../../operations/handle-request.js';
+import { handleRequest } from '../../operations/act.js';
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { Readiness } from '../../operations/ready/readiness.js';

@@ -1,7 +1,6 @@
-import { handleRequest } from '../../operations/handle-request.js';
+import { tryNow, act, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses, pause } from '../../ledger/pauses.js';
-import { tryNow, act } from '../../operations/act.js';
 import { attendee } from '../kit/items.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';
 

@@ -12,7 +12,7 @@ import { type Program, processesNaming, startProgram, untilOutput, writeYaml } f
 import { endAll } from '../kit/promises.js';
 import { namedMetrics } from '../kit/named-metrics.js';
 import { until } from '../until.js';
-import { type HookServer, startHookServer } from '../../operations/alerts/receivers/hook-server.test-kit.js';
+import { type HookServer, startHookServer } from '../../operations/alerts/hook-server.test-kit.js';
 
 /** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-operations-'));

@@ -1,4 +1,4 @@
-import { shareAnswers } from './share-answers.js';
+import { shareAnswers } from './check-ready.js';
 
 function asking() {
   const asked: string[] = [];

@@ -1,13 +1,10 @@
 import { runInThisContext } from 'node:vm';
-import { Secret } from '../../../config/secret.js';
-import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
+import { Secret } from '../../config/secret.js';
+import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { startHookServer } from './hook-server.test-kit.js';
-import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
+import { localhostCertificate, localhostKey } from '../../sinks/network/localhost-certificate.test-kit.js';
 import { startMailServer } from './mail-server.test-kit.js';
-import type { OutgoingAlert } from './receiver.js';
-import { openSlackReceiver } from './slack-receiver.js';
-import { openSmtpReceiver } from './smtp-receiver.js';
-import { openWebhookReceiver } from './webhook-receiver.js';
+import { type OutgoingAlert, openSlackReceiver, openWebhookReceiver, openSmtpReceiver } from './receivers.js';
 
 /** The original object: Jest gives tests a copy, which Node's TLS ignores. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
@@ -42,7 +39,7 @@ describe('a channel of Slack', () => {
   const open = async (token = DEFAULT_TOKEN, channel = DEFAULT_CHANNEL) => {
     const slack = closing(await startSlackDouble({ channels: invited }));
     const settings = { type: 'slack', token: new Secret(token), channel, baseUrl: `${slack.url}/api` } as const;
-    return { slack, receiver: closing(openSlackReceiver(settings, network)) };
+    return { slack, receiver: closing(openSlackReceiver(settings, network, Date.now)) };
   };
 
   it('is posted an alert with its link, and with what Slack would take for marks escaped', async () => {

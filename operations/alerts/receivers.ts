@@ -1,0 +1,262 @@
+import type { AlertText } from './alert-text.js';
+import type { NewAlertMessage, Occasion } from './alert-store.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { AlertReceiver } from '../../config/config.js';
+import { RestClient } from '../../sinks/rest/rest-client.js';
+import { callSlack } from '../../sinks/slack/client.js';
+import type { NetworkSettings } from '../../sinks/sink.js';
+import { request } from 'undici';
+import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
+import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
+import { answeredAtMs, headerText, retryAfterMs } from '../../sinks/network/read-answer.js';
+import { withinDeadline } from '../../sinks/network/within-deadline.js';
+import { Signer } from '../../sinks/webhook/sign.js';
+import { AsyncResource } from 'node:async_hooks';
+import { connect, isIP, type Socket } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import { isLoopback } from '../../config/loopback.js';
+import { strictTls } from '../../sinks/network/guarded-connector.js';
+import { confirmHeld } from '../../sinks/while-held.js';
+
+/** An alert as it leaves. */
+export interface OutgoingAlert extends AlertText {
+  /** The same at every attempt, so that a receiver can ignore duplicates. */
+  readonly id: string;
+  /** Instant at which the condition was found. */
+  readonly at: Date;
+  readonly occasion: Occasion | 'test';
+  readonly kind: NewAlertMessage['kind'];
+  /** Several of a message that counts them; none of a test. */
+  readonly subjects: readonly string[];
+}
+
+type AlertOutcome =
+  | { readonly kind: 'delivered' }
+  /** `detail` is a sentence without secrets and without text from the receiver. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly afterMs?: number };
+
+/** A receiver of alerts. */
+export interface OpenReceiver {
+  readonly type: 'slack' | 'webhook' | 'smtp';
+  /** Name in logs and answers: `slack C0OPS000001`, `webhook alerts.example.com`. */
+  readonly name: string;
+  /** Address without credentials. It identifies the receiver when its credentials change. */
+  readonly place: readonly string[];
+  /** Never throws. Ends soon after the signal is aborted. */
+  send(alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome>;
+  close(): Promise<void>;
+}
+
+/** The name by which the ledger knows a receiver: another token makes no other receiver of it. */
+export function receiverKey(ledger: Ledger, { type, place }: OpenReceiver): string {
+  return ledger.hash.fingerprint(JSON.stringify(['alerts', type, ...place]));
+}
+
+/** Timeouts of a receiver; shorter than the lease by which one process sends to it. */
+export const receiverTimes = { connectTimeoutMs: 10_000, requestTimeoutMs: 20_000 } as const;
+
+/** Posts alerts to a channel by chat.postMessage. */
+export function openSlackReceiver(
+  { token, channel, baseUrl = 'https://slack.com/api' }: Extract<AlertReceiver, { type: 'slack' }>,
+  network: NetworkSettings,
+  now: () => number,
+): OpenReceiver {
+  const rest = new RestClient({
+    url: new URL(baseUrl),
+    network,
+    allowPrivateAddresses: true,
+    connections: 1,
+    requestTimeoutMs: receiverTimes.requestTimeoutMs,
+  });
+  const api = { baseUrl, token, rest, wallNow: now };
+  return {
+    type: 'slack',
+    name: `slack ${channel}`,
+    place: [baseUrl, channel],
+    async send(alert, signal) {
+      const message = { channel, text: slackText(alert), unfurl_links: false, unfurl_media: false };
+      const reply = await callSlack(api, 'chat.postMessage', message, signal);
+      if (reply.kind === 'no-answer') return { kind: 'failed', detail: reply.detail };
+      if (reply.body?.['ok'] === true) return { kind: 'delivered' };
+      return failed(reply.body?.['error'], reply.status, reply.retryAfterMs);
+    },
+    close: () => rest.close(),
+  };
+}
+
+function failed(error: unknown, status: number, afterMs: number | undefined): AlertOutcome {
+  const code = typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : `HTTP ${status}`;
+  const detail = `Slack does not take it (${code}): check token, channel and that the bot is in the channel`;
+  return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
+}
+
+/** Source: docs.slack.dev, "Formatting message text": the three characters that have to be escaped. */
+function slackText({ title, says, todo, link }: OutgoingAlert): string {
+  const escaped = (text: string): string =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const lines = [`*${escaped(title)}*`, escaped(says)];
+  if (todo !== null) lines.push(escaped(todo));
+  if (link !== null) lines.push(`<${escaped(link)}|Open it>`);
+  return lines.join('\n');
+}
+
+const maxAnswerBytes = 64 * 1024;
+
+/** Posts alerts as JSON, signed as Standard Webhooks says; redirects are not followed. */
+export function openWebhookReceiver(
+  { url: written, secret }: Extract<AlertReceiver, { type: 'webhook' }>,
+  network: NetworkSettings,
+  now: () => number,
+): OpenReceiver {
+  const url = new URL(written);
+  const signer = new Signer([secret]);
+  const { connectTimeoutMs, requestTimeoutMs: timeoutMs } = receiverTimes;
+  const dispatcher = createDispatcher(url, network, { allowPrivateAddresses: true, connectTimeoutMs, connections: 1 });
+  const post = async (alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome> => {
+    const body = JSON.stringify(alertBody(alert));
+    const message = { id: alert.id, timestampSeconds: Math.floor(now() / 1000), body };
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher,
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'pigeonpost',
+        ...signer.headers(message),
+      },
+      body,
+    });
+    await answer.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
+    const { statusCode: status } = answer;
+    if (status >= 200 && status < 300) return { kind: 'delivered' };
+    const afterMs = retryAfterMs(
+      headerText(answer.headers['retry-after']),
+      answeredAtMs(answer.headers.date, now),
+    );
+    const detail = `${url.host} does not take it (HTTP ${status}): check its url, its secret and the clocks of both sides`;
+    return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
+  };
+  return {
+    type: 'webhook',
+    name: `webhook ${url.host}`, // a path or a query may hold a token
+    place: [url.href],
+    async send(alert, signal) {
+      try {
+        return await withinDeadline(signal, timeoutMs, (own) => post(alert, own));
+      } catch (error) {
+        return { kind: 'failed', detail: noAnswerSentence(error, { host: url.host, name: 'the receiver', timeoutMs }) };
+      }
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Type, timestamp and data, as Standard Webhooks proposes for payloads. */
+function alertBody({ id, at, occasion, kind, subjects, title, says, todo, link }: OutgoingAlert): object {
+  return {
+    id,
+    type: occasion === 'test' ? 'alert.test' : `alert.${kind}`,
+    timestamp: at.toISOString(),
+    data: { occasion, subject: subjects.length === 1 ? subjects[0] : '', subjects, title, says, todo, link },
+  };
+}
+
+/** Submission over TLS from the first byte. Source: RFC 8314, 3.3. */
+const implicitTlsPort = 465;
+
+type SmtpSettings = Extract<AlertReceiver, { type: 'smtp' }>;
+
+/**
+ * Sends alerts by e-mail, one connection for each. Off loopback the server must offer TLS, unless the configuration says
+ * `allowPlainText`. On loopback TLS is used where the server offers it. Uses no proxy.
+ */
+export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSettings, 'ca'>): OpenReceiver {
+  const { host, port, to } = settings;
+  const { requestTimeoutMs: timeoutMs } = receiverTimes;
+  return {
+    type: 'smtp',
+    name: `smtp ${host}:${port}`,
+    place: [host, String(port), to],
+    async send(alert, signal) {
+      try {
+        await withinDeadline(signal, timeoutMs, (own) => mail(settings, network, alert, own));
+        return { kind: 'delivered' };
+      } catch (error) {
+        return { kind: 'failed', detail: smtpSentence(error, `${host}:${port}`) };
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function mail(
+  { host, port, allowPlainText = false, username, password, from, to }: SmtpSettings,
+  { ca }: Pick<NetworkSettings, 'ca'>,
+  alert: OutgoingAlert,
+  signal: AbortSignal,
+): Promise<void> {
+  // Hundreds of kilobytes of code, kept in memory for as long as the process runs: loaded where a mail goes out.
+  const { createTransport } = await import('nodemailer');
+  const sockets: Socket[] = [];
+  try {
+    await confirmHeld();
+    const transport = createTransport({
+      host,
+      port,
+      secure: port === implicitTlsPort,
+      requireTLS: !allowPlainText && !isLoopback(host),
+      ...(username === undefined ? {} : { auth: { user: username, pass: password?.reveal() ?? '' } }),
+      tls: {
+        ...strictTls,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+      },
+      // A socket of our own, since there is no other way to end one that hangs.
+      getSocket: (_options: unknown, callback: (error: Error | null, given?: { connection: Socket }) => void) => {
+        const socket = connect({ host, port, signal }); // aborted, it ends with an error, connected or not
+        sockets.push(socket);
+        socket.once('error', callback);
+        // Connecting may have taken long, and the conversation that follows sends the mail.
+        const confirmed = AsyncResource.bind(confirmHeld);
+        socket.once('connect', () => {
+          socket.off('error', callback);
+          Promise.resolve(confirmed()).then(() => callback(null, { connection: socket }), callback);
+        });
+      },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    await transport.sendMail({
+      from,
+      to,
+      subject: `[pigeonpost] ${alert.title}`,
+      text: [alert.says, alert.todo, alert.link].filter((line) => line !== null).join('\n\n'),
+      date: alert.at,
+      messageId: `<${alert.id}@pigeonpost.invalid>`, // the same at every attempt: mailboxes show such a mail once
+      headers: { 'Auto-Submitted': 'auto-generated' }, // RFC 3834: nobody's absence note answers it
+    });
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  EAUTH: 'refuses username and password',
+  ETLS: 'offers no TLS that can be trusted: use its TLS port, or name its certificate in "network.ca". On a network that you trust, "allowPlainText: true" sends without TLS',
+  EENVELOPE: 'refuses the sender or the receiver: check "from" and "to"',
+  EMESSAGE: 'refuses the message',
+  ECONNECTION: 'ended the connection in the middle',
+  ECONNREFUSED: 'refuses the connection: check host and port',
+  ENOTFOUND: 'was not found by name: check its address',
+};
+
+/** Builds the sentence from codes only, because a mail server's text may name mailboxes. */
+function smtpSentence(error: unknown, server: string): string {
+  const { code: given, message, responseCode } = error as { code?: unknown; message?: unknown; responseCode?: unknown };
+  // nodemailer reports every socket failure as ESOCKET, including an untrusted certificate
+  const code = given === 'ESOCKET' && /certificate/i.test(String(message)) ? 'ETLS' : given;
+  const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : '';
+  const status = typeof responseCode === 'number' ? ` (SMTP ${responseCode})` : '';
+  const otherwise = named === '' ? 'did not accept the message in time' : `could not be used (${named})`;
+  return `mail server ${server} ${sentences[named] ?? otherwise}${status}`;
+}
