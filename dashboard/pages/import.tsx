@@ -15,13 +15,12 @@ import {
   secondsLeft,
   withProgress,
 } from '../import-state.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
+import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
-import { Table } from '../parts/table.js';
 
 /** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {

@@ -1,12 +1,11 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { useMay } from '../asking/connection.js';
 import { useParts } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead } from '../parts/panel.js';
+import { AwaitAnswer, PageHead, Table } from '../parts/panel.js';
 import { ImportProgress, ImportState } from '../parts/import-progress.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { Table } from '../parts/table.js';
 
 const atOnce = 50;
 

@@ -4,13 +4,12 @@ import { followChanges } from '../asking/follow-changes.js';
 import { useRemembered } from '../asking/store.js';
 import { CommittedInput, PersonalCheck, ListChoice } from '../parts/inputs.js';
 import { Button } from '../parts/button.js';
-import { PageHead, Written } from '../parts/panel.js';
+import { PageHead, Written, Table } from '../parts/panel.js';
 import { StateWord } from '../parts/state-word.js';
 import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
 import { grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
-import { Table } from '../parts/table.js';
 
 /** Maximum number of rows: more than a person reads, few enough to draw in one frame. */
 const maxKept = 300;

@@ -1,7 +1,7 @@
 import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer, Panel } from '../parts/panel.js';
+import { AwaitAnswer, Panel, Table } from '../parts/panel.js';
 import { ReadAge } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
@@ -11,7 +11,6 @@ import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { troubleHeading } from '../words.js';
 import { counted, grouped } from '../../base/words.js';
-import { Table } from '../parts/table.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {

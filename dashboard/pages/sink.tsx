@@ -3,18 +3,19 @@ import type { SinkDetails } from '../../api/sinks.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
+import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
 import { Button, PauseButton } from '../parts/button.js';
 import { DeadLetters } from '../parts/dead-letters.js';
 import { Lanes } from '../parts/lanes.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
-import { Outcomes } from '../parts/outcomes.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
-import { SinkState } from '../parts/state-word.js';
+import { SinkState, StateWord } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
-import { grouped } from '../../base/words.js';
+import { grouped, counted } from '../../base/words.js';
+import type { AnswerAt } from '../../api/routes.js';
+import type { Tone } from '../words.js';
 
 /** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
@@ -131,4 +132,50 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0);
+}
+
+type Outcome = AnswerAt<'get', '/api/sinks/{name}/outcomes'>['outcomes'][number];
+
+/** Changes that were not sent, or not yet, with the reason. */
+function Outcomes({ sink }: { readonly sink: string }) {
+  const asked = useAsked('/api/sinks/{name}/outcomes', { params: { name: sink } }, 4000);
+  const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];
+  const all = withheld.reduce((sum, { changes }) => sum + changes, 0);
+  return (
+    <Panel
+      title="Not sent, or not yet"
+      id="outcomes"
+      aside={asked.data === undefined ? undefined : `${counted(all, 'change')} withheld`}
+    >
+      <AwaitAnswer asked={asked} lines={3}>
+        {({ outcomes }) => <Rows outcomes={outcomes} />}
+      </AwaitAnswer>
+    </Panel>
+  );
+}
+
+const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
+  waiting: ['busy', 'queued'],
+  sending: ['busy', 'being sent'],
+  retry: ['warning', 'will be retried'],
+  withheld: ['quiet', 'withheld'],
+  dead: ['bad', 'dead letter'],
+};
+
+function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
+  if (outcomes.length === 0) return <p class="empty">All changes have been sent.</p>;
+  return (
+    <Table columns={{ List: '', State: '', Changes: 'number' }}>
+      {outcomes.map(({ list, state, reason, words, changes }) => (
+        <tr key={`${list} ${state} ${reason}`}>
+          <th scope="row">{list}</th>
+          <td>
+            <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
+            {reason === null ? null : <small class="why">{words ?? reason}</small>}
+          </td>
+          <td class="number">{grouped(changes)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
 }

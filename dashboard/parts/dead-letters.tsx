@@ -7,12 +7,11 @@ import { useAsked, useAsking } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
-import { AwaitAnswer, Panel } from './panel.js';
+import { AwaitAnswer, Panel, Table } from './panel.js';
 import { Button } from './button.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
 import { StateWord } from './state-word.js';
-import { Table } from './table.js';
 
 /** Maximum page size of the API. */
 const maxShown = 1000;

@@ -1,7 +1,7 @@
 import type { FreshnessSummary, FreshnessView } from '../../operations/freshness-view.js';
 import { counted } from '../../base/words.js';
 import { Ago, Until } from './time.js';
-import { Table } from './table.js';
+import { Table } from './panel.js';
 
 /** "3 s ago" above "next in 2 s", or above the number of late lists. */
 export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {

@@ -1,9 +1,8 @@
 import type { ImportCheck, ImportTarget, SendingEstimate } from '../../importing/desk/import-views.js';
 import { counted, grouped } from '../../base/words.js';
 import { rowsInWords } from '../words.js';
-import { Fact, Facts, Panel } from './panel.js';
+import { Fact, Facts, Panel, Table } from './panel.js';
 import { Ago, Clock } from './time.js';
-import { Table } from './table.js';
 
 /** The target of the import, as the service describes it. */
 export function Target({ target }: { readonly target: ImportTarget }) {

@@ -2,10 +2,9 @@ import type { LaneView } from '../../api/sinks.js';
 import { useAllParts } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer, Panel } from './panel.js';
+import { AwaitAnswer, Panel, Table } from './panel.js';
 import { StateWord } from './state-word.js';
 import { Ago } from './time.js';
-import { Table } from './table.js';
 
 /** The progress of a sink in each pigeonhole. */
 export function Lanes({ sink }: { readonly sink: string }) {

@@ -4,12 +4,11 @@ import { useRemembered } from '../asking/store.js';
 import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer, Panel } from './panel.js';
+import { AwaitAnswer, Panel, Table } from './panel.js';
 import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';
 import { ReadingState } from './state-word.js';
 import { Choice } from './inputs.js';
-import { Table } from './table.js';
 
 /** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
