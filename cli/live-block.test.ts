@@ -1,4 +1,4 @@
-import { LiveBlock } from './live-block.js';
+import { LiveBlock } from './output.js';
 
 /** A minimal terminal: a grid of lines, a cursor, and the state after each write. */
 class Terminal {

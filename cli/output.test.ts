@@ -1,7 +1,6 @@
 import { itemLine } from './commands/items.js';
 import { changeLine } from './commands/live.js';
-import { type Output, outputTo, printLabelled, printLine } from './output.js';
-import { LiveBlock } from './live-block.js';
+import { type Output, outputTo, printLabelled, printLine, LiveBlock } from './output.js';
 import { paint } from './text-line.js';
 
 /**

@@ -32,10 +32,9 @@ export class ConfigError extends Error {
     readonly kind: ConfigErrorKind,
     readonly file: string,
     readonly problems: readonly Problem[],
-    message: string = formatProblems(file, problems),
-    options?: ErrorOptions,
+    { message = formatProblems(file, problems), cause }: { readonly message?: string; readonly cause?: unknown } = {},
   ) {
-    super(message, options);
+    super(message, { cause });
   }
 }
 

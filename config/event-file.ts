@@ -69,7 +69,7 @@ export function readEventFile(text: string, file: string): EventFile {
     id,
     workspace: workspace ?? null,
     subscription: subscription ?? null,
-    pigeonhole: toObject(noting, 'pigeonhole', ['pigeonhole'], rest, pigeonholeFileSchema),
+    pigeonhole: toObject(noting, { key: 'pigeonhole', at: ['pigeonhole'] }, rest, pigeonholeFileSchema),
     sessions: sessions.map((session, n) => toSession(noting, session, ['sessions', n], pigeonhole)),
     warnings: inOrder(warnings).map((warning) => formatProblem(file, warning)),
     told: (key, message) => formatProblem(file, problemAt(document, [key], message)),
@@ -130,13 +130,12 @@ function toSession(
   const times = Object.fromEntries(
     instants.map(([field, ms]) => [field, new Date(ms).toISOString().replace('.000Z', 'Z')]),
   );
-  return toObject(noting, id, at, { ...rest, ...times }, sessionFileSchema);
+  return toObject(noting, { key: id, at }, { ...rest, ...times }, sessionFileSchema);
 }
 
 function toObject<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
   { file, document, problems }: Noting,
-  key: string,
-  at: KeyPath,
+  { key, at }: { readonly key: string; readonly at: KeyPath },
   fields: Fields,
   schema: z.ZodObject,
 ): EventObject<Omit<Fields, 'more'>> {
@@ -189,5 +188,5 @@ export function workspaceOfEvent(event: EventFile, file: string, configured: rea
   if (event.workspace !== null && configured.includes(event.workspace)) return event.workspace;
   const found = event.workspace === null ? 'is missing' : `found "${event.workspace}"`;
   const line = event.told('workspace', `${found}, allowed: one of ${configured.join(', ')} of pigeonpost.yaml`);
-  throw new ConfigError('invalid', file, [], line);
+  throw new ConfigError('invalid', file, [], { message: line });
 }

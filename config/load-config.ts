@@ -118,7 +118,10 @@ export async function readConfigFile(absoluteFile: string, shownFile: string): P
 
 /** Returns an error about the file as a whole, without a line. */
 function fileError(kind: ConfigErrorKind, file: string, message: string, cause: unknown): ConfigError {
-  return new ConfigError(kind, file, [{ line: 1, column: 1, key: '', message }], `${file}: ${message}`, { cause });
+  return new ConfigError(kind, file, [{ line: 1, column: 1, key: '', message }], {
+    message: `${file}: ${message}`,
+    cause,
+  });
 }
 
 /** Reports a problem of the environment's proxy only if the file names no proxy. */

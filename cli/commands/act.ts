@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { exampleText, reasonHelp, type Run, type Context } from '../command.js';
+import { exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
 import type { Action } from '../../operations/action.js';
 import { type ApiClient, instanceOf } from '../api-client.js';
-import { operatorName } from '../operator.js';
 import { formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';

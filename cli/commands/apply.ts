@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, collect, type Run, type Context } from '../command.js';
+import { exampleText, collect, type Run, type Context, confirm, operatorName } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import type { EventRequest, EventView, EventObjectView } from '../../operations/provision-event.js';
 import { type ApiClient, clientOf } from '../api-client.js';
-import { confirm, operatorName } from '../operator.js';
 import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { formatEvent, questionOf } from './format-event.js';
@@ -63,16 +62,15 @@ export async function apply(context: Context, options: ApplyOptions): Promise<Ex
   const { out } = context;
   const text = await readEvent(options.file);
   const client = await clientOf(context);
-  return await applyText(client, out, text, options);
+  return await applyText(client, text, options, { out });
 }
 
 /** Applies the text of an event file. @param wait for tests */
 export async function applyText(
   client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'>,
-  out: Output,
   text: string,
   { file, dryRun, yes, json, use, create }: ApplyOptions,
-  wait?: Wait,
+  { out, wait }: { readonly out: Output; readonly wait?: Wait },
 ): Promise<ExitCode> {
   const asked: EventRequest = { file, text, use, create: [...create], skip: [], by: operatorName() };
   const plan = await untilAnswered(() => client.lookAtEvent(asked), out, wait);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { exampleText, type Run, type Context, confirm } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type {
@@ -10,7 +10,6 @@ import type {
   KeptItems,
   SelectionChange,
 } from '../../operations/configuration-plan.js';
-import { confirm } from '../operator.js';
 import { ExitCode } from '../exit-code.js';
 import { grouped } from '../../base/words.js';
 import { causedByWords, reasonWords, sentByPlan, withheldWords } from '../../base/delivery-words.js';

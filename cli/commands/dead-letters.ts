@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { exampleText, type Run, type Context, confirm } from '../command.js';
 import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
-import { confirm } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { exampleText, type Run, type Context, confirm } from '../command.js';
 import type { HeldDeletions } from '../../api/deletions.js';
-import { confirm } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
 import { counted, grouped } from '../../base/words.js';

@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/words.js';
 import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,16 +26,16 @@ export function addDemo(program: Command, run: Run): void {
       'run without live traffic: wait until everything is delivered, compare the sinks with the source, and exit',
       false,
     )
-    .option('--attendees <n>', 'size of the conference', '500')
-    .option('--rate <n>', 'live events a second', '2')
-    .option('--seed <n>', 'seed of everything random in the conference', '1')
+    .option('--attendees <n>', 'size of the conference', wholeNumber(1_000_000), 500)
+    .option('--rate <n>', 'live events a second', wholeNumber(1000), 2)
+    .option('--seed <n>', 'seed of everything random in the conference', wholeNumber(2 ** 31 - 1, 0), 1)
     .option(
       '--folder <path>',
       'folder of the demo; each run first deletes the files of the previous run',
       './demo-data',
     )
     .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
-    .action((options: DemoArguments) =>
+    .action((options: DemoOptions) =>
       run((context) => demo(context, options), { offline: 'demo', holdsSignals: true }),
     );
 }
@@ -48,8 +48,7 @@ const showEveryMs = 1000;
  * when everything is settled: 0 if the number of items in the source equals delivered plus withheld for each list and
  * sink, else 1. It also exits with 1 and a message if one of its processes stops unexpectedly.
  */
-export async function demo({ out }: Context, given: DemoArguments): Promise<ExitCode> {
-  const options = readDemoOptions(given);
+async function demo({ out }: Context, options: DemoOptions): Promise<ExitCode> {
   if (!existsSync(join(packageRoot(), 'dist/ledger/new-store'))) {
     throw new CommandError(
       ExitCode.WrongUse,
@@ -123,7 +122,7 @@ function interrupted(): never {
   throw new CommandError(ExitCode.Failed, 'stopped before everything was settled, so nothing was compared');
 }
 
-/** Validated options of `demo`. */
+/** Options of `demo`. */
 export interface DemoOptions {
   readonly once: boolean;
   readonly folder: string;
@@ -131,32 +130,6 @@ export interface DemoOptions {
   /** Live events a second. */
   readonly rate: number;
   readonly seed: number;
-}
-
-/** Options as typed. */
-export interface DemoArguments {
-  readonly once: boolean;
-  readonly folder: string;
-  readonly attendees: string;
-  readonly rate: string;
-  readonly seed: string;
-}
-
-/** @throws {CommandError} exit code 2 for the first number out of range */
-export function readDemoOptions(given: DemoArguments): DemoOptions {
-  return {
-    once: given.once,
-    folder: given.folder,
-    attendees: wholeNumber('--attendees', given.attendees, 1, 1_000_000),
-    rate: wholeNumber('--rate', given.rate, 1, 1000),
-    seed: wholeNumber('--seed', given.seed, 0, 2 ** 31 - 1),
-  };
-}
-
-function wholeNumber(option: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new CommandError(ExitCode.WrongUse, `${option} is "${text}": give a whole number from ${least} to ${most}`);
 }
 
 const lookEveryMs = 1000;

@@ -1,10 +1,9 @@
 import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
+import { exampleText, wholeNumber, type Run, type Context, confirm, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { WholeErasureView, ErasurePlanView } from '../../api/erasures.js';
 import { type ApiClient, clientOf, firstOfList, thereIsMore } from '../api-client.js';
-import { confirm, operatorName } from '../operator.js';
 import type { Output } from '../output.js';
 import { ExitCode } from '../exit-code.js';
 import { writePrivateFile } from '../files.js';

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, collect, type Run, type Context } from '../command.js';
+import { exampleText, wholeNumber, collect, type Run, type Context, confirm, operatorName } from '../command.js';
 import { addImportCommands } from './imports.js';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../importing/desk/import-views.js';
-import { confirm, operatorName } from '../operator.js';
 import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { instanceOf } from '../api-client.js';

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
+import { exampleText, wholeNumber, type Run, type Context, operatorName, confirm } from '../command.js';
 import type { ImportAction } from '../../importing/desk/import-request.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { operatorName, confirm } from '../operator.js';
 import { ExitCode } from '../exit-code.js';
 import { instanceOf, firstOfList, thereIsMore } from '../api-client.js';
 import { endDocument, exitCodeOf, tellEnd, formatReport } from '../imports/report-end.js';
-import { followImport, createProgressDisplay } from '../imports/follow-import.js';
-import { progressInWords, standingInWords } from '../imports/format-progress.js';
+import { followImport, createProgressDisplay, progressInWords, standingInWords } from '../imports/follow-import.js';
 import { shownInLine, shownText } from '../text-line.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../files.js';

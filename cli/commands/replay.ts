@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { exampleText, reasonHelp, type Run, type Context } from '../command.js';
+import { exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
-import { operatorName } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
 import { withheldWords } from '../../base/delivery-words.js';

@@ -1,11 +1,10 @@
 import { counted } from '../../base/words.js';
 import type { Command } from 'commander';
-import type { Run, Context } from '../command.js';
+import { type Run, type Context, confirm, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LedgerKey } from '../../worker/key-place-of.js';
-import { confirm, operatorName } from '../operator.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 
 const restoreHelp = `

@@ -1,6 +1,5 @@
 import type { ApiClient } from '../api-client.js';
-import type { Output } from '../output.js';
-import { LiveBlock } from '../live-block.js';
+import { type Output, LiveBlock } from '../output.js';
 import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
 import { liveScreen } from '../status/live-screen.js';
 import { formatSpan } from '../../base/words.js';

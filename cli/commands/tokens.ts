@@ -1,8 +1,7 @@
 import { formatDistance } from '../../base/words.js';
 import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { exampleText, type Run, type Context, confirm } from '../command.js';
 import type { TokenView } from '../../api/tokens.js';
-import { confirm } from '../operator.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 

@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 const lookEveryMs = 100;
 
-interface DemoChildOptions {
+export interface DemoChildOptions {
   /** Name in messages, e.g. `the sandbox`. */
   readonly name: string;
   /** Path in the build output, e.g. `sandbox/main`. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, isFree } from '../../worker/embedded-temporal/free-port.js';
-import { type DemoChild, startDemoChild } from './demo-child.js';
+import { type DemoChild, type DemoChildOptions, startDemoChild } from './demo-child.js';
 import { demoConfig, demoVariables } from './demo-config.js';
 import type { DemoFolder } from './demo-folder.js';
 import type { DemoOptions } from '../commands/demo.js';
@@ -109,34 +109,33 @@ export class DemoProcesses {
     const numbers = { seed, attendees, rate };
     const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
     // A team workspace has subscriptions, so that no list is empty. The key only opens this sandbox.
-    const child = this.#startChild('the sandbox', 'sandbox/main', 'sandbox', [
-      ...args,
-      '--workspace-kind',
-      'team',
-      '--api-key',
-      apiKey,
-      ...(once ? ['--frozen'] : []),
-    ]);
+    const child = this.#startChild({
+      name: 'the sandbox',
+      program: 'sandbox/main',
+      log: 'sandbox',
+      args: [...args, '--workspace-kind', 'team', '--api-key', apiKey, ...(once ? ['--frozen'] : [])],
+    });
     return (await child.lineLike(/^sandbox ready on (\S+) /))[1]!;
   }
 
   async #startReceiver(secret: string): Promise<string> {
-    const child = this.#startChild('the webhook receiver', 'sandbox/webhook-receiver/main', 'receiver', [
-      '--secret',
-      secret,
-      '--log',
-      this.#folder.receipts,
-    ]);
+    const child = this.#startChild({
+      name: 'the webhook receiver',
+      program: 'sandbox/webhook-receiver/main',
+      log: 'receiver',
+      args: ['--secret', secret, '--log', this.#folder.receipts],
+    });
     return (await child.lineLike(/^webhook receiver ready at (\S+)/))[1]!;
   }
 
   /** Starts a vendor's stand-in, the one that the sink's tests use, as a process. */
   async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
-    const child = this.#startChild(`the stand-in for ${vendor}`, `sandbox/${folder}/main`, folder, [
-      '--token',
-      token,
-      ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : []),
-    ]);
+    const child = this.#startChild({
+      name: `the stand-in for ${vendor}`,
+      program: `sandbox/${folder}/main`,
+      log: folder,
+      args: ['--token', token, ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : [])],
+    });
     return (await child.lineLike(new RegExp(`^${vendor} double ready at (\\S+)$`)))[1]!;
   }
 
@@ -145,24 +144,24 @@ export class DemoProcesses {
     const apiPort = once || !(await isFree(usualApiPort)) ? await freePort() : usualApiPort;
     const per10s = once ? per10sOfOnce : null;
     await writeFile(this.#folder.config, demoConfig({ ...surroundings, apiPort, per10s }));
-    const child = this.#startChild('pigeonpost', 'cli/main', 'pigeonpost', ['--config', this.#folder.config, 'start'], {
-      [demoVariables.apiKey]: secrets.apiKey,
-      [demoVariables.webhookSecret]: secrets.webhookSecret,
-      [demoVariables.hubSpotToken]: secrets.hubSpotToken,
-      [demoVariables.slackToken]: secrets.slackToken,
+    const child = this.#startChild({
+      name: 'pigeonpost',
+      program: 'cli/main',
+      log: 'pigeonpost',
+      args: ['--config', this.#folder.config, 'start'],
+      variables: {
+        [demoVariables.apiKey]: secrets.apiKey,
+        [demoVariables.webhookSecret]: secrets.webhookSecret,
+        [demoVariables.hubSpotToken]: secrets.hubSpotToken,
+        [demoVariables.slackToken]: secrets.slackToken,
+      },
     });
     this.#pigeonpost = child;
     return (await child.lineLike(/^page: (\S+)\/\?code=/))[1]!;
   }
 
-  #startChild(
-    name: string,
-    program: string,
-    log: string,
-    args: readonly string[],
-    variables?: Readonly<Record<string, string>>,
-  ): DemoChild {
-    const child = startDemoChild({ name, program, args, variables, logFile: join(this.#folder.logs, `${log}.log`) });
+  #startChild({ log, ...options }: Omit<DemoChildOptions, 'logFile'> & { readonly log: string }): DemoChild {
+    const child = startDemoChild({ ...options, logFile: join(this.#folder.logs, `${log}.log`) });
     child.failed.catch((error: unknown) => this.#fail(error as Error));
     this.#children.push(child);
     return child;

@@ -3,8 +3,7 @@ import { formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js'
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
 import { renderLine, span, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
-import type { Output } from '../output.js';
-import { LiveBlock } from '../live-block.js';
+import { type Output, LiveBlock } from '../output.js';
 
 export interface Screen {
   readonly columns: number;

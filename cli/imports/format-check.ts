@@ -10,7 +10,7 @@ import type {
 } from '../../importing/desk/import-views.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { renderLine, span, shownInLine } from '../text-line.js';
-import { clockTime } from './format-progress.js';
+import { clockTime } from './follow-import.js';
 
 /** Maximum number of problems listed; the others are counted. */
 const maxGroups = 20;

@@ -1,4 +1,4 @@
-import { formatProgress, progressInWords, standingInWords } from './format-progress.js';
+import { formatProgress, progressInWords, standingInWords } from './follow-import.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
 const now = new Date('2026-11-21T18:00:00Z');

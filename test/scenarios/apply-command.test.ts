@@ -48,7 +48,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
         note: (line: string) => void notes.push(line),
       } as Output;
       const all = { file: 'event.yaml', dryRun: false, yes: true, json: false, use: {}, create: [], ...options };
-      const code = await applyText(client, out, text, all, (ms) => passTime(stage.db, ms));
+      const code = await applyText(client, text, all, { out, wait: (ms) => passTime(stage.db, ms) });
       return { code, lines, notes };
     },
   };
