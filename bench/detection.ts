@@ -19,12 +19,8 @@ export const detection: Bench = {
   async run(options, report) {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
-      const folder = stage.nextFolder();
-      const store = await stage.freshStore(options.store ?? 'postgres', folder);
-      const product = await Product.start({
-        folder,
-        sandboxUrl: stage.sandbox.baseUrl,
-        databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+      const product = await Product.start(stage, {
+        store: options.store ?? 'postgres',
         sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms }`, 'sinks: [votes]'],
         // Attendees are read for the consent of those who vote, and delivered to nobody.
         sinks: ['votes: { type: file, folder: ./archive, lists: [poll-mcq-votes] }'],

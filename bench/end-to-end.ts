@@ -113,16 +113,14 @@ async function compare(stage: Stage, options: Compared, report: BenchReport): Pr
   });
 }
 
+/** Name of the file in the product's folder that it notes long pauses in. */
+const watchFile = 'watched.ndjson';
+
 async function load(stage: Stage, { items, store: kind, target, profileFolder }: Compared): Promise<Loaded> {
-  const folder = stage.nextFolder();
-  const store = await stage.freshStore(kind, folder);
   const receiver = target.sinks.includes('hooks') ? await Receiver.start(stage) : undefined;
-  const watchFile = join(folder, 'watched.ndjson');
   await stage.sandbox.forgetRequests();
-  const product = await Product.start({
-    folder,
-    sandboxUrl: stage.sandbox.baseUrl,
-    databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+  const product = await Product.start(stage, {
+    store: kind,
     sync: [
       'pigeonholes: [101]',
       'every: { live: 1h, sweep: 1h, lists: { pigeonholes: 1h } }',
@@ -146,7 +144,7 @@ async function load(stage: Stage, { items, store: kind, target, profileFolder }:
     const requests = (await stage.sandbox.requests()).filter(forAttendees);
     const beganMs = requests[0]!.arrivedAtMs;
     await pause(1000); // what was noted last is on its way to the file
-    const noted = readNoted(watchFile).filter(
+    const noted = readNoted(join(product.folder, watchFile)).filter(
       ({ atMs }) => atMs >= beganMs && atMs <= Math.min(endedMs, beganMs + firstMs),
     );
     return {

@@ -4,7 +4,6 @@ import type { Bench } from './bench.js';
 import { Product } from './processes/product.js';
 import type { SeenRequest } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
-import { waitUntil } from './processes/program.js';
 
 const pollIntervalMs = 2000;
 const watchedMs = 30_000;
@@ -18,18 +17,14 @@ export const idle: Bench = {
   about: 'requests and Temporal events of a live pigeonhole in which nothing happens, on PostgreSQL',
   async run(options, report) {
     await withStage(['--attendees', '500', '--pigeonholes', '1'], async (stage) => {
-      const folder = stage.nextFolder();
-      const store = await stage.freshStore('postgres', folder);
-      const product = await Product.start({
-        folder,
-        sandboxUrl: stage.sandbox.baseUrl,
-        databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+      const product = await Product.start(stage, {
+        store: 'postgres',
         sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms, quiet: 5m, sweep: 1h }`, 'sinks: [archive]'],
         sinks: ['archive: { type: file, folder: ./archive }'],
         profileFolder: options.profileFolder,
       });
       try {
-        await waitUntil('everything is settled', async () => ((await product.isSettled()) ? true : undefined), 120_000);
+        await product.untilSettled(120_000);
         await pause(3 * pollIntervalMs); // the first cycles after a walk may still be out of step
         const fromMs = Date.now();
         const cpuBefore = product.cpuSeconds();

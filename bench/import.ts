@@ -1,6 +1,6 @@
 import { firstChunkSize } from '../importing/staging.js';
 import type { Bench, BenchOptions } from './bench.js';
-import type { ImportMeasurement, ImportTask } from './imports/import-task.js';
+import type { ImportMeasurement, ImportTask } from './imports/main.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';

@@ -20,19 +20,15 @@ export const latency: Bench = {
   async run(options, report) {
     await withStage(['--attendees', '200', '--pigeonholes', '1'], async (stage) => {
       const receiver = await Receiver.start(stage);
-      const folder = stage.nextFolder();
-      const store = await stage.freshStore('postgres', folder);
-      const product = await Product.start({
-        folder,
-        sandboxUrl: stage.sandbox.baseUrl,
-        databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+      const product = await Product.start(stage, {
+        store: 'postgres',
         sync: ['pigeonholes: [101]', 'every: { live: 1s, sweep: 1m }', 'sinks: [hooks]'],
         sinks: [receiver.sinkLine('hooks', ['qna-questions'])],
         env: receiver.env,
         profileFolder: options.profileFolder,
       });
       try {
-        await waitUntil('everything is settled', async () => ((await product.isSettled()) ? true : undefined), 60_000);
+        await product.untilSettled(60_000);
         const samples = await sample(stage, receiver, options.items ?? 100);
         const beyond = samples.flatMap(({ shownToReceivedMs }) => shownToReceivedMs ?? []);
         const whole = samples.map(({ askedToReceivedMs }) => askedToReceivedMs);

@@ -38,23 +38,15 @@ export const moderation: Bench = {
       Object.entries(conference).flatMap(([name, value]) => [`--${name}`, String(value)]),
       async (stage) => {
         const receiver = await Receiver.start(stage);
-        const folder = stage.nextFolder();
-        const store = await stage.freshStore(options.store ?? 'postgres', folder);
-        const product = await Product.start({
-          folder,
-          sandboxUrl: stage.sandbox.baseUrl,
-          databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+        const product = await Product.start(stage, {
+          store: options.store ?? 'postgres',
           sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms }`, 'sinks: [hooks]'],
           sinks: [receiver.sinkLine('hooks', lists)],
           env: receiver.env,
           profileFolder: options.profileFolder,
         });
         try {
-          await waitUntil(
-            'everything is settled',
-            async () => ((await product.isSettled()) ? true : undefined),
-            60_000,
-          );
+          await product.untilSettled(60_000);
           // Of what has only just appeared a second walk is waited for; most of a session's questions stand longer.
           await pause(untilSettledMs);
           await stage.sandbox.forgetRequests();

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchOptions, BenchReport } from './bench.js';
 import { Product } from './processes/product.js';
 import { type Stage, withStage } from './processes/stage.js';
-import { waitUntil } from './processes/program.js';
 
 const windowSeconds = 60;
 const pigeonholes = [101, 102, 103, 104] as const;
@@ -106,12 +105,8 @@ async function start(
     const item = { status: 'live', startDate: '2020-01-01', endDate: '2099-01-01' };
     await stage.sandbox.control('POST', 'mutations', { op: 'patch', list: 'pigeonholes', id, item });
   }
-  const folder = stage.nextFolder();
-  const store = await stage.freshStore(kind, folder);
-  const product = await Product.start({
-    folder,
-    sandboxUrl: stage.sandbox.baseUrl,
-    databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+  const product = await Product.start(stage, {
+    store: kind,
     sync: [
       `pigeonholes: [${pigeonholes.join(', ')}]`,
       `lists: [${read.join(', ')}]`,
@@ -120,6 +115,6 @@ async function start(
     ],
     sinks: ['archive: { type: file, folder: ./archive }'],
   });
-  await waitUntil('everything is read', async () => ((await product.isSettled()) ? true : undefined), patienceMs);
+  await product.untilSettled(patienceMs);
   return product;
 }

@@ -22,8 +22,8 @@ export const unchanged: Bench = {
       const loaded = await loadAttendees(stage, { ...options, store: 'postgres', items });
       try {
         report.run({ ...loaded.run, contender: 'pigeonpost, first read' });
-        if (loaded.store.kind !== 'postgres') throw new Error('this bench counts rows on PostgreSQL');
-        await withClient(loaded.store.url, async (client) => {
+        if (loaded.product.store.kind !== 'postgres') throw new Error('this bench counts rows on PostgreSQL');
+        await withClient(loaded.product.store.url, async (client) => {
           await measureSweeps({ stage, loaded, client, items, pairs: options.pairs }, report);
         });
       } finally {
@@ -155,7 +155,11 @@ async function countChanges(client: Client): Promise<number> {
 }
 
 /** Over the whole life of the product, whose connections have ended and have told the server what they did. */
-async function countStreamRows({ store }: LoadedProduct, stage: Stage, report: BenchReport): Promise<void> {
+async function countStreamRows(
+  { product: { store } }: LoadedProduct,
+  stage: Stage,
+  report: BenchReport,
+): Promise<void> {
   if (store.kind !== 'postgres') return;
   const server = await stage.postgres();
   report.note(`PostgreSQL used ${server.cpuSeconds().toFixed(1)} CPU s in all`);

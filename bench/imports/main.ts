@@ -1,7 +1,3 @@
-/**
- * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.
- * Usage: node dist/bench/imports/main.js '<ImportTask as JSON>'
- */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +19,11 @@ import { readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openClients } from '../../work/open-clients.js';
-import type { ImportMeasurement, ImportTask } from './import-task.js';
+
+/**
+ * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.
+ * Usage: node dist/bench/imports/main.js '<ImportTask as JSON>'
+ */
 
 /** The same people for both contenders: about 190 bytes each. */
 function person(index: number): { attendeeCode: string; [field: string]: string } {
@@ -150,3 +150,27 @@ run(JSON.parse(process.argv[2] ?? '') as ImportTask).then(
     process.exitCode = 1;
   },
 );
+
+/** Command-line settings of a contender. */
+export interface ImportTask {
+  readonly contender: 'bare' | 'product';
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly pigeonholeId: number;
+  readonly rows: number;
+  readonly chunkSize: number;
+  /** Store of the product's ledger. */
+  readonly databaseUrl: string;
+  /** For the product's configuration. */
+  readonly folder: string;
+}
+
+/** Result, printed after the word `measured`. */
+export interface ImportMeasurement {
+  readonly seconds: number;
+  /** Part of that time until all rows were staged and checked against earlier imports; 0 for the bare loop. */
+  readonly stagingSeconds: number;
+  readonly cpuSeconds: number;
+  readonly peakRssMb: number;
+  readonly requests: number;
+}

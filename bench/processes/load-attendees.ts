@@ -2,7 +2,7 @@ import type { StoreKind } from '../bench.js';
 import type { Run } from '../report.js';
 import { Product } from './product.js';
 import type { SeenRequest } from './sandbox.js';
-import type { FreshStore, Stage } from './stage.js';
+import type { Stage } from './stage.js';
 
 /**
  * Reads attendees and delivers none: its sink takes multiple-choice votes, which need attendees for consent, and a
@@ -19,7 +19,6 @@ export function onlyAttendees(items: number, latencyMs: number): string[] {
 
 export interface LoadedProduct {
   readonly product: Product;
-  readonly store: FreshStore;
   readonly run: Run;
   /** Epoch ms of each page's commit, in order. */
   readonly committedAtMs: readonly number[];
@@ -33,13 +32,9 @@ export async function loadAttendees(
   stage: Stage,
   { store: kind, items, profileFolder }: { store: StoreKind; items: number; profileFolder: string | undefined },
 ): Promise<LoadedProduct> {
-  const folder = stage.nextFolder();
-  const store = await stage.freshStore(kind, folder);
   await stage.sandbox.forgetRequests();
-  const product = await Product.start({
-    folder,
-    sandboxUrl: stage.sandbox.baseUrl,
-    databaseUrl: store.kind === 'postgres' ? store.url : undefined,
+  const product = await Product.start(stage, {
+    store: kind,
     sync,
     sinks,
     profileFolder,
@@ -58,7 +53,7 @@ export async function loadAttendees(
       peakRssMb: product.peakRssMb(),
       requests: requests.length,
     };
-    return { product, store, run, committedAtMs };
+    return { product, run, committedAtMs };
   } catch (error) {
     await product.stop();
     throw error;

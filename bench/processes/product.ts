@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, processEnvironment } from '../../config/environment.js';
 import { Secret } from '../../config/secret.js';
@@ -6,16 +6,15 @@ import { binarySources } from '../../worker/embedded-temporal/binary-sources.js'
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { localTokenFile } from '../../worker/local-token.js';
-import { cpuSecondsOf, peakRssMbOf, Program } from './program.js';
+import type { StoreKind } from '../bench.js';
+import { cpuSecondsOf, peakRssMbOf, Program, waitUntil } from './program.js';
 import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
+import type { FreshStore, Stage } from './stage.js';
 
-export interface ProductOptions {
-  /** Folder for this product only; kept afterwards because it holds the log. */
-  readonly folder: string;
-  readonly sandboxUrl: string;
-  /** URL of a database; undefined: the embedded store, in the folder. */
-  readonly databaseUrl: string | undefined;
+interface ProductOptions {
+  /** Kind of the new store. */
+  readonly store: StoreKind;
   /** YAML of the sync, less its workspace. */
   readonly sync: readonly string[];
   /** YAML of the sinks, a line each. */
@@ -23,8 +22,15 @@ export interface ProductOptions {
   /** Values of what the YAML names as `${NAME}`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly profileFolder?: string | undefined;
-  /** Gets what takes long within the process (watch-process.ts). */
-  readonly watchFile?: string | undefined;
+  /** Name of a file in the product's folder for what takes long within the process (watch-process.ts). */
+  readonly watchFile?: string;
+}
+
+interface StartedProgram {
+  readonly program: Program;
+  readonly temporal: EmbeddedTemporal | undefined;
+  readonly apiUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A line `page stored` of the product's log: written when its transaction had committed. */
@@ -41,17 +47,23 @@ export class Product {
   #cpuSecondsAtReady = 0;
 
   private constructor(
-    private readonly program: Program,
-    private readonly temporal: EmbeddedTemporal | undefined,
-    private readonly apiUrl: string,
-    private readonly headers: Readonly<Record<string, string>>,
+    /** Folder for this product only. */
+    readonly folder: string,
+    readonly store: FreshStore,
+    private readonly started: StartedProgram,
   ) {}
 
-  static async start(options: ProductOptions): Promise<Product> {
-    mkdirSync(options.folder, { recursive: true });
+  /** Starts it on a new store and on the sandbox of the stage. */
+  static async start(stage: Stage, options: ProductOptions): Promise<Product> {
+    const folder = stage.nextFolder();
+    const store = await stage.freshStore(options.store, folder);
     // An embedded Temporal keeps its data in the embedded store; beside PostgreSQL the product is given a server.
-    const temporal = options.databaseUrl === undefined ? undefined : await startTemporal(options.folder);
-    writeFileSync(join(options.folder, 'pigeonpost.yaml'), configuration(options, temporal?.address));
+    const temporal = store.kind === 'embedded' ? undefined : await startTemporal(folder);
+    const storeSetting = store.kind === 'embedded' ? 'embedded:./data' : store.url;
+    writeFileSync(
+      join(folder, 'pigeonpost.yaml'),
+      configuration(options, { sandboxUrl: stage.sandbox.baseUrl, store: storeSetting, temporal: temporal?.address }),
+    );
     const program = new Program({
       program: 'cli/main',
       args: ['start'],
@@ -63,14 +75,15 @@ export class Product {
         ...defined(processEnvironment()),
         ...options.env,
         BENCH_API_KEY: sandboxKey,
-        ...(options.watchFile !== undefined && { BENCH_WATCH_FILE: options.watchFile }),
+        ...(options.watchFile !== undefined && { BENCH_WATCH_FILE: join(folder, options.watchFile) }),
       },
-      cwd: options.folder,
-      logFile: join(options.folder, 'pigeonpost.log'),
+      cwd: folder,
+      logFile: join(folder, 'pigeonpost.log'),
     });
     try {
       const status = await program.lineLike(/^page: (\S+)\/\?code=/);
-      const product = new Product(program, temporal, status[1]!, headersFor(options));
+      const headers = headersFor(folder, store);
+      const product = new Product(folder, store, { program, temporal, apiUrl: status[1]!, headers });
       await program.lineLike(/^ready/);
       product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
       return product;
@@ -83,16 +96,17 @@ export class Product {
 
   /** Address of the Temporal server. */
   get temporalAddress(): string {
-    if (this.temporal === undefined) throw new Error('an embedded store brings a Temporal server of its own');
-    return this.temporal.address;
+    const { temporal } = this.started;
+    if (temporal === undefined) throw new Error('an embedded store brings a Temporal server of its own');
+    return temporal.address;
   }
 
   cpuSeconds(): number {
-    return cpuSecondsOf(this.program.pid) - this.#cpuSecondsAtReady;
+    return cpuSecondsOf(this.started.program.pid) - this.#cpuSecondsAtReady;
   }
 
   peakRssMb(): number {
-    return peakRssMbOf(this.program.pid);
+    return peakRssMbOf(this.started.program.pid);
   }
 
   /** Waits until the pages of a list hold that many items that were new, and gives all of the list's pages. */
@@ -100,7 +114,7 @@ export class Product {
     const pages: StoredPage[] = [];
     let looked = 0;
     let created = 0;
-    return await this.program.until(
+    return await this.started.program.until(
       `has stored ${items} items of ${list}`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
@@ -123,7 +137,7 @@ export class Product {
   /** As `untilUpdated`, of new or of edited items. */
   async untilStored(list: string, what: 'created' | 'updated', fromMs: number, timeoutMs: number): Promise<number> {
     let looked = 0;
-    return await this.program.until(
+    return await this.started.program.until(
       `has stored an item of ${list} (${what})`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
@@ -140,7 +154,7 @@ export class Product {
   async untilAllStored(list: string, items: number, fromMs: number, timeoutMs: number): Promise<number> {
     let looked = 0;
     let created = 0;
-    return await this.program.until(
+    return await this.started.program.until(
       `has stored ${items} new items of ${list}`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
@@ -160,7 +174,7 @@ export class Product {
     const delivered = new Map(sinks.map((sink) => [sink, 0]));
     let looked = 0;
     let lastMs = 0;
-    return await this.program.until(
+    return await this.started.program.until(
       `has delivered ${changes} changes to ${sinks.join(' and ')}`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
@@ -186,9 +200,9 @@ export class Product {
 
   /** Makes every stream of the pigeonhole due at once. */
   async pollNow(pigeonholeId: number): Promise<void> {
-    const answer = await fetch(`${this.apiUrl}/api/actions`, {
+    const answer = await fetch(`${this.started.apiUrl}/api/actions`, {
       method: 'POST',
-      headers: this.headers,
+      headers: this.started.headers,
       body: JSON.stringify({ do: 'poll-now', kind: 'pigeonhole', name: `acme/${pigeonholeId}` }),
     });
     if (!answer.ok) throw new Error(`pigeonpost refuses to poll with HTTP ${answer.status}: ${await answer.text()}`);
@@ -196,22 +210,23 @@ export class Product {
 
   /** Everything was read and every change is settled at every sink. */
   async isSettled(): Promise<boolean> {
-    const answer = await fetch(`${this.apiUrl}/api/status`, { headers: this.headers });
+    const answer = await fetch(`${this.started.apiUrl}/api/status`, { headers: this.started.headers });
     return ((await answer.json()) as { settled: boolean }).settled;
   }
 
+  async untilSettled(timeoutMs: number): Promise<void> {
+    await waitUntil('everything is settled', async () => ((await this.isSettled()) ? true : undefined), timeoutMs);
+  }
+
   async stop(): Promise<void> {
-    await this.program.stop();
-    await this.temporal?.stop();
+    await this.started.program.stop();
+    await this.started.temporal?.stop();
   }
 }
 
 /** The token that the product has made for itself by the time that it prints where it is. */
-function headersFor({ folder, databaseUrl }: ProductOptions): Record<string, string> {
-  const store =
-    databaseUrl === undefined
-      ? ({ kind: 'embedded', folder: join(folder, 'data') } as const)
-      : ({ kind: 'postgres', url: new Secret(databaseUrl) } as const);
+function headersFor(folder: string, fresh: FreshStore): Record<string, string> {
+  const store = fresh.kind === 'embedded' ? fresh : ({ kind: 'postgres', url: new Secret(fresh.url) } as const);
   const token = readFileSync(localTokenFile({ store, folder, file: join(folder, 'pigeonpost.yaml') }), 'utf8').trim();
   return { 'content-type': 'application/json', authorization: `Bearer ${token}` };
 }
@@ -221,16 +236,19 @@ async function startTemporal(folder: string): Promise<EmbeddedTemporal> {
   return await startEmbeddedTemporal({ folder: join(folder, 'temporal'), binary });
 }
 
-function configuration(options: ProductOptions, temporalAddress: string | undefined): string {
+function configuration(
+  options: ProductOptions,
+  at: { readonly sandboxUrl: string; readonly store: string; readonly temporal: string | undefined },
+): string {
   return [
-    `workspaces: { acme: { baseUrl: "${options.sandboxUrl}", apiKey: "\${BENCH_API_KEY}" } }`,
+    `workspaces: { acme: { baseUrl: "${at.sandboxUrl}", apiKey: "\${BENCH_API_KEY}" } }`,
     'syncs:',
     '  measured:',
     ...['workspace: acme', ...options.sync].map((line) => `    ${line}`),
     'sinks:',
     ...options.sinks.map((line) => `  ${line}`),
-    `store: "${options.databaseUrl ?? 'embedded:./data'}"`,
-    ...(temporalAddress === undefined ? [] : [`temporal: { address: "${temporalAddress}" }`]),
+    `store: "${at.store}"`,
+    ...(at.temporal === undefined ? [] : [`temporal: { address: "${at.temporal}" }`]),
     'server: { port: 0 }',
     'network: { proxy: none }',
     '',
