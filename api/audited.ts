@@ -4,7 +4,7 @@ import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 
 /** One request as the audit log records it. */
-export interface Audited {
+interface Audited {
   readonly action: string;
   readonly target: string | null;
   readonly detail?: AskedAction['detail'];

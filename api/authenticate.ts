@@ -20,7 +20,7 @@ export interface Caller {
 }
 
 /** Returns a request header by its name in lower case. */
-export type Header = (name: string) => string | undefined;
+type Header = (name: string) => string | undefined;
 
 /** Rights of the administrator's token. */
 const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), workspace: null };

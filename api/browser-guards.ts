@@ -14,7 +14,7 @@ import { Refused } from './problem.js';
  * cannot be rebound.
  * @param host value of the header, with or without a port
  */
-export function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: string): boolean {
+function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: string): boolean {
   const name = host.toLowerCase().replace(/:\d{1,5}$/, '');
   const bare = name.replace(/^\[|\]$/g, '');
   const own = ['127.0.0.1', 'localhost', '::1', listensOn.toLowerCase()];
@@ -28,7 +28,7 @@ export function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: st
  * Whether an origin is this server, including its port, because other programs may serve the same host. Behind
  * `publicUrl` a proxy may have changed the scheme or the host on the way.
  */
-export function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: string): boolean {
+function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: string): boolean {
   if (!URL.canParse(origin)) return false; // "null", of a page without one
   const found = new URL(origin);
   if (found.protocol !== 'http:' && found.protocol !== 'https:') return false;

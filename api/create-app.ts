@@ -222,7 +222,7 @@ its session as a cookie instead. What is sent is JSON and says so. Every answer 
 role has it.`;
 
 /** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
-export function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
+function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
   app.get('/openapi.json', (c) => {
@@ -240,7 +240,7 @@ function describe(app: ApiApp, version: string): object {
 }
 
 /** Returns the methods of an address; empty if no route has it. */
-export function allowedMethods(app: ApiApp, path: string): string[] {
+function allowedMethods(app: ApiApp, path: string): string[] {
   const own = methodsWrittenOut(app, path);
   return own.length > 0 ? own : methodsOf(app, (pattern) => matches(pattern, path));
 }
@@ -249,7 +249,7 @@ export function allowedMethods(app: ApiApp, path: string): string[] {
  * Returns the methods of an address that a route names literally, so that a pattern of another route does not take it;
  * empty if there is none.
  */
-export function methodsWrittenOut(app: ApiApp, path: string): string[] {
+function methodsWrittenOut(app: ApiApp, path: string): string[] {
   return methodsOf(app, (pattern) => pattern === path);
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 /** The text of a token: `pp_`, an ID of 16 hex digits that is not secret, and 256 random bits. */
 const tokenForm = /^pp_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
-export interface MadeToken {
+interface MadeToken {
   readonly id: string;
   /** Shown once, to the person who created it. */
   readonly text: string;
@@ -39,7 +39,7 @@ const lastsMs = 24 * 60 * 60_000;
 /** `pps_`, the holder, the second at which it ends, and a MAC of both. */
 const sessionForm = /^pps_(admin|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
 
-export interface MadeSession {
+interface MadeSession {
   readonly text: string;
   readonly lastsSeconds: number;
 }

@@ -10,7 +10,7 @@ export interface PartHealth {
 }
 
 /** The parts that are not ready. */
-export async function lacksOf({ health }: Pick<ApiSources, 'health'>): Promise<string[]> {
+async function lacksOf({ health }: Pick<ApiSources, 'health'>): Promise<string[]> {
   return (await health()).filter(({ ready }) => !ready).map(({ part }) => part);
 }
 
@@ -31,7 +31,7 @@ export function serveHealth(app: ApiApp, sources: Pick<ApiSources, 'health'>): v
  * `/healthz` and `/readyz` at a separate address, so that a client that uses all connections of the API cannot block
  * them.
  */
-export interface ProbeServer {
+interface ProbeServer {
   /** The address for clients on this machine. */
   readonly url: string;
   /** Called when the process is ready. Until then it is alive and not ready. */

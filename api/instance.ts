@@ -47,7 +47,7 @@ async function tokenHash(
 }
 
 /** Random text from the command. The proof is valid for this one request. */
-export const challengeForm = /^[A-Za-z0-9_-]{32,64}$/;
+const challengeForm = /^[A-Za-z0-9_-]{32,64}$/;
 
 /** The identity of a running pigeonpost. It contains nothing personal or secret. */
 export interface InstanceAnswer {

@@ -25,7 +25,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
  * Encodes where a part of a list ended, by the values that order the list. Unlike a number of rows to skip, it stays
  * right if rows before it are added or removed.
  */
-export function toCursor(values: readonly (string | number)[]): string {
+function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 

@@ -28,7 +28,7 @@ export class ListenError extends Error {
 }
 
 /** Maximum number of connections of a server, enough for hundreds of open pages. Further connections are closed. */
-export const maxConnections = 1000;
+const maxConnections = 1000;
 
 /**
  * Closes a connection immediately if its address has reached the limit. Otherwise one client that opens connections and

@@ -29,7 +29,7 @@ export async function readPresent(sources: StatusSources, workspace: string | nu
 }
 
 /** Length of a chart in minutes. */
-export const chartMinutes = 60;
+const chartMinutes = 60;
 
 const minuteMs = 60_000;
 

@@ -101,7 +101,7 @@ function isKnown(tag: string, known: string | undefined): boolean {
 }
 
 /** A file of the built page. */
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly zipped: Uint8Array<ArrayBuffer>;

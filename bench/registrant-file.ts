@@ -65,12 +65,12 @@ async function readOnce(folder: string, format: MadeFormat, rows: number): Promi
   };
 }
 
-export type MadeFormat = 'csv' | 'xlsx' | 'ndjson';
+type MadeFormat = 'csv' | 'xlsx' | 'ndjson';
 
 const header = ['Attendee code', 'Full name', 'E-mail', 'Company', 'Phone', 'Note'];
 
 /** Writes a list of made-up people to a file; every cell but the company differs from row to row. */
-export async function makeFile(path: string, format: MadeFormat, rows: number): Promise<void> {
+async function makeFile(path: string, format: MadeFormat, rows: number): Promise<void> {
   if (format === 'xlsx') {
     writeFileSync(path, writeXlsx({ sheets: [{ name: 'People', rows: table(rows) }] }));
     return;

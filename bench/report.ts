@@ -13,7 +13,7 @@ export interface Figure {
   readonly aim?: Limit;
 }
 
-export type Verdict = 'aim' | 'must' | 'missed' | 'no target';
+type Verdict = 'aim' | 'must' | 'missed' | 'no target';
 
 export function verdictOf({ value, must, aim }: Figure): Verdict {
   if (must === undefined && aim === undefined) return 'no target';

@@ -15,7 +15,7 @@ import type { Context } from './command.js';
 export type FindAddress = () => Promise<ApiAddress>;
 
 /** Returns the address of the process that `start` runs for this configuration, once it has proven its identity. */
-export function addressOf(config: InstanceConfig): FindAddress {
+function addressOf(config: InstanceConfig): FindAddress {
   let found: Promise<ApiAddress> | undefined;
   return () => (found ??= findInstance(config));
 }
@@ -200,7 +200,7 @@ function unreadable(file: string, error: unknown): never {
 }
 
 /** The running pigeonpost that a command contacts. */
-export interface Instance {
+interface Instance {
   /** Configuration at `--config`; undefined with `--url`, where there may be no file. */
   readonly config: ClientConfig | undefined;
   readonly address: FindAddress;

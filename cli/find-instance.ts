@@ -15,7 +15,7 @@ export interface ApiAddress {
 export type InstanceConfig = Pick<ClientConfig, 'file' | 'folder' | 'store' | 'server'>;
 
 /** An address given with `--url`, instead of the configuration's. */
-export interface GivenAddress {
+interface GivenAddress {
   readonly url: string;
   readonly token: string;
 }
@@ -55,7 +55,7 @@ export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddre
 }
 
 /** Returns the address at which the process of a configuration listens, as seen from this machine. */
-export function configuredUrl({ server: { host, port } }: Pick<InstanceConfig, 'server'>): string {
+function configuredUrl({ server: { host, port } }: Pick<InstanceConfig, 'server'>): string {
   if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
   if (host === '::') return `http://[::1]:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -12,7 +12,7 @@ import { ledgerKeySchema, storeSchema, type StoreSetting } from './schema/store.
 import { Secret } from './secret.js';
 
 /** A store whose URL is in a variable that is not set for this command. */
-export interface UnknownStore {
+interface UnknownStore {
   readonly kind: 'unknown';
 }
 

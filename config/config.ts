@@ -49,17 +49,15 @@ export interface Config {
   readonly warnings: readonly Problem[];
 }
 
-export type WorkspaceConfig = Frozen<ParsedConfig['workspaces'][string]>;
+type WorkspaceConfig = Frozen<ParsedConfig['workspaces'][string]>;
 export type SyncConfig = Frozen<ParsedConfig['syncs'][string]>;
 /** Pigeonholes by id, or all that match every filter given. */
 export type PigeonholeChoice = SyncConfig['pigeonholes'];
-export type PigeonholeFilters = Exclude<PigeonholeChoice, { readonly ids: readonly number[] }>;
-export type PigeonholeStatus = NonNullable<PigeonholeFilters['status']>[number];
 export type Intervals = SyncConfig['everyMs'];
 export type ImportFolder = Frozen<NonNullable<ParsedConfig['imports']>[number]>;
 export type AlertsConfig = Frozen<NonNullable<ParsedConfig['alerts']>>;
 export type AlertReceiver = AlertsConfig['to'][number];
-export type TemporalConfig = Frozen<ParsedConfig['temporal']>;
+type TemporalConfig = Frozen<ParsedConfig['temporal']>;
 export type ServerConfig = Frozen<ParsedConfig['server']>;
 
 export type SinkConfig = Frozen<z.output<z.ZodObject<typeof commonSinkShape>>> & {
@@ -67,7 +65,7 @@ export type SinkConfig = Frozen<z.output<z.ZodObject<typeof commonSinkShape>>> &
   readonly settings: unknown;
 };
 
-export type NetworkConfig = Frozen<Omit<ParsedConfig['network'], 'proxy'>> & {
+type NetworkConfig = Frozen<Omit<ParsedConfig['network'], 'proxy'>> & {
   /** A URL; a Secret, because it may contain a password. */
   readonly proxy?: Secret;
 };
@@ -83,7 +81,7 @@ export interface Retention {
 /** Earlier revisions are always removed at some time: after this long unless `retention.changes` says otherwise. */
 export const defaultChangesMs = 30 * 24 * 60 * 60_000;
 
-export interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'warnings'> {
+interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'warnings'> {
   readonly parsed: ParsedConfig;
   /** The sinks' own keys, by name of the sink. */
   readonly settings: Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import { configSchema } from './schema/config-schema.js';
 import { toConfig } from './config.js';
 import { Secret } from './secret.js';
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Schemas of the sinks' own keys, by type. */
   readonly sinkSchemas: SinkSchemas;
   /**
@@ -148,7 +148,7 @@ const pemKeys = {
  * Reads the certificate files, so that a wrong path is reported with its line and not by the first request. A value
  * that is a PEM text (`${file:…}`) is used as it is.
  */
-export async function readPemFiles(
+async function readPemFiles(
   document: ConfigDocument,
   folder: string,
   within?: RunningReferences,

@@ -9,7 +9,7 @@ import { Secret } from './secret.js';
 /** Schemas of the sinks' own keys, by the sink types of this version. */
 export type SinkSchemas = Readonly<Record<string, z.ZodType>>;
 
-export interface ParsedSinks {
+interface ParsedSinks {
   /** The sinks' own keys by name of the sink, as the type's schema returns them. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
@@ -87,7 +87,7 @@ export interface SettingPlace {
 }
 
 /** A setting that needs its position in pigeonpost.yaml for later messages: an expression of a mapping. */
-export interface PlacedSetting {
+interface PlacedSetting {
   /** As written. */
   readonly text: string;
   standsAt(place: SettingPlace): void;

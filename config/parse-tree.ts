@@ -5,7 +5,7 @@ import { inputSchemaOf, knownKeys, schemasBelow, variants, type JsonSchema } fro
 import { nearestWord } from './nearest-word.js';
 import { Secret } from './secret.js';
 
-export type ParsedTree<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
+type ParsedTree<Value> = { readonly value: Value } | { readonly problems: readonly Problem[] };
 
 /**
  * Checks a part of the document against a schema and returns all problems, each with its position.
@@ -97,7 +97,7 @@ export function valueAt(tree: unknown, path: KeyPath): unknown {
 }
 
 /** An issue of a schema without zod's nesting. */
-export interface FlatIssue {
+interface FlatIssue {
   readonly path: readonly (string | number)[];
   readonly message: string;
   /** Keys at `path` that the schema does not know. */
@@ -110,7 +110,7 @@ type Issue = z.core.$ZodIssue;
  * Flattens an issue into those that a person can act on. Of a union, it reports the issues of the alternative that was
  * probably meant: the one whose type the value has.
  */
-export function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
+function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
   const path = [...parent, ...issue.path].map((step) => (typeof step === 'number' ? step : String(step)));
   if (issue.code === 'unrecognized_keys') {
     return [{ path, message: '', unknownKeys: issue.keys }];
@@ -130,7 +130,7 @@ const isAboutWhole = (issue: Issue) => issue.path.length === 0 && issue.code !==
 /**
  * Returns the message of an issue whose schema has none: `allowed: …`, which the loader completes with the value found.
  */
-export function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
+function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return `allowed: ${typeNames[issue.expected] ?? issue.expected}`;

@@ -24,12 +24,12 @@ export interface ConfigDocument {
 }
 
 /** The sources of references. */
-export interface DocumentSources extends ReferenceSources {
+interface DocumentSources extends ReferenceSources {
   /** Given for a text sent to the API: the references it may contain. Any other is a problem and is not resolved. */
   readonly within?: RunningReferences | undefined;
 }
 
-export interface Position {
+interface Position {
   /** From 1. */
   readonly line: number;
   /** From 1. */
@@ -245,9 +245,4 @@ export function formatKey(path: KeyPath): string {
 /** Returns a unique text for a path, as a Map key; `formatKey` may return the same text for two paths. */
 export function pathId(path: KeyPath): string {
   return JSON.stringify(path);
-}
-
-/** Whether `path` is `parent` or below it. */
-export function isWithin(path: KeyPath, parent: KeyPath): boolean {
-  return parent.every((step, position) => path[position] === step);
 }

@@ -33,7 +33,7 @@ export function capitalized(sentence: string): string {
  * colours.
  */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
-export type ToneAndWord = readonly [Tone, string];
+type ToneAndWord = readonly [Tone, string];
 
 type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
 

@@ -40,7 +40,7 @@ export interface ImportProgress {
   readonly chunkSize: number;
 }
 
-export interface ImportPause {
+interface ImportPause {
   readonly scope: 'workspace' | 'import';
   readonly pausedBy: 'person' | 'cause';
   readonly cause: string;
@@ -77,7 +77,7 @@ export async function readImportStatus(ledger: Ledger, id: string): Promise<Impo
   return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
 }
 
-export interface ImportsWanted {
+interface ImportsWanted {
   /** Null: of all workspaces. */
   readonly workspace: string | null;
   /** Number of the last import of the previous page; null: start with the newest. */

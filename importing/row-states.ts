@@ -83,7 +83,7 @@ function rowParameters(rows: readonly HashedRow[]): [number[], Uint8Array[], Uin
 }
 
 /** The import that claims codes, and the round in which it sends them. */
-export interface Claimer {
+interface Claimer {
   readonly ref: number;
   readonly number: number;
   readonly round: number;

@@ -8,7 +8,7 @@ import type { BareDelivery } from './run-bare-loop.js';
 /** Concurrent requests, the same number as the product's webhook sink. */
 const atOnce = 16;
 
-export interface OpenDelivery {
+interface OpenDelivery {
   deliver(rows: readonly BareRow[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -26,7 +26,7 @@ const page = z.looseObject({
   meta: z.looseObject({ hasMore: z.boolean(), nextCursor: z.string().nullable() }),
 });
 
-export interface BareReadOptions {
+interface BareReadOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly pigeonholeId: number;

@@ -39,7 +39,7 @@ run(JSON.parse(process.argv[2] ?? '') as BareTask).then(
   },
 );
 
-export interface BareStore {
+interface BareStore {
   keep(rows: readonly BareRow[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ const upsert = `insert into bare (key, hash, payload)
   on conflict (key) do update set hash = excluded.hash, payload = excluded.payload`;
 
 /** A table in the given store; where it is a server, through `pg` alone. */
-export async function openBareStore(store: { url: string } | { folder: string }): Promise<BareStore> {
+async function openBareStore(store: { url: string } | { folder: string }): Promise<BareStore> {
   if ('url' in store) {
     const client = new Client({ connectionString: store.url });
     await client.connect();

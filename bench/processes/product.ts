@@ -34,7 +34,7 @@ interface StartedProgram {
 }
 
 /** A line `page stored` of the product's log: written when its transaction had committed. */
-export interface StoredPage {
+interface StoredPage {
   readonly atMs: number;
   readonly list: string;
   readonly created: number;

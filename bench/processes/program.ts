@@ -4,7 +4,7 @@ import { type GuardedChild, startGuardedChild } from '../../worker/guarded-child
 import { builtProgram } from '../../base/package-root.js';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Path in the build without `dist` and suffix, such as `cli/main`; with a `command`, any file. */
   readonly program: string;
   /** Program that runs the file; Node.js by default. */

@@ -6,7 +6,7 @@ import type { Stage } from './stage.js';
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
 /** A change as the receiver noted it. */
-export interface Received {
+interface Received {
   readonly list: string;
   readonly key: string;
   /** `<list>.created`, `.updated` or `.deleted`. */

@@ -8,7 +8,7 @@ export type WrittenCell =
   | { readonly number: string; readonly style: number }
   | { readonly xml: string };
 
-export interface WrittenSheet {
+interface WrittenSheet {
   readonly name: string;
   readonly rows: Iterable<readonly WrittenCell[]>;
   readonly state?: 'hidden' | 'veryHidden';

@@ -124,7 +124,7 @@ function addAction(
     .action((what: string, options: ActionOptions) => run((context) => act(context, { verb, what, ...options })));
 }
 
-export interface ActOptions {
+interface ActOptions {
   readonly verb: Action['do'];
   readonly what: string;
   readonly json: boolean;

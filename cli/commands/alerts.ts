@@ -22,7 +22,7 @@ export function addAlerts(program: Command, run: Run): void {
 }
 
 /** `pigeonpost alerts list`: open alerts, and whether each receiver accepts them. Exit 0, also if there are none. */
-export async function listAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function listAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const view = await (await clientOf(context)).alerts();
   if (json) {
@@ -44,7 +44,7 @@ export async function listAlerts(context: Context, { json }: { json: boolean }):
  * `pigeonpost alerts test`: sends every receiver a test alert, from the running pigeonpost or, before the first start,
  * from this process. Exit 0, 1 if a receiver rejects it, 2 if no receiver is configured.
  */
-export async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function testAlerts(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
   const { testAlerts: testFromHere } = await import('../../operations/alerts/alert-desk.js');
   const { out } = context;

@@ -58,7 +58,7 @@ const largestFileBytes = 1_000_000;
  * must decide or do something first, 2 for an unusable file, 3 when the service cannot be reached, 5 when it refuses an
  * object.
  */
-export async function apply(context: Context, options: ApplyOptions): Promise<ExitCode> {
+async function apply(context: Context, options: ApplyOptions): Promise<ExitCode> {
   const { out } = context;
   const text = await readEvent(options.file);
   const client = await clientOf(context);
@@ -138,7 +138,7 @@ async function readEvent(file: string): Promise<string> {
   }
 }
 
-export type Wait = (ms: number) => Promise<unknown>;
+type Wait = (ms: number) => Promise<unknown>;
 
 /** The command gives up after this number of consecutive failures to reach the service. */
 const maxFailures = 5;

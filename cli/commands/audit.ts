@@ -19,7 +19,7 @@ export function addAudit(program: Command, run: Run): void {
     .action((options: AuditArguments) => run((context) => audit(context, options)));
 }
 
-export interface AuditArguments {
+interface AuditArguments {
   readonly who?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
@@ -28,7 +28,7 @@ export interface AuditArguments {
 }
 
 /** `pigeonpost audit`: lists audited requests, newest first. Exit 0, also if there are none. */
-export async function audit(context: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
+async function audit(context: Context, { json, limit, ...choice }: AuditArguments): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
   const { items, more } = await firstOfList(limit, (part) => client.audit({ ...choice, ...part }));

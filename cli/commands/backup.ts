@@ -34,7 +34,7 @@ export function addBackup(program: Command, run: Run): void {
  * @param asked.file `-` writes to standard output
  * @param asked.encryptTo age recipients; if empty, the backup is not encrypted
  */
-export async function backup(
+async function backup(
   context: Context,
   { file, encryptTo }: { file: string; encryptTo: readonly string[] },
 ): Promise<ExitCode> {

@@ -38,7 +38,7 @@ export function addConfig(program: Command, run: Run): void {
  * `pigeonpost config plan`: shows how the file differs from the running configuration, and the deliveries that applying
  * it would cause. Changes nothing. Exit 0, 2 for an invalid file.
  */
-export async function planConfig(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function planConfig(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const candidate = await candidateAt(context.config);
   const client = await clientOf(context);
@@ -48,7 +48,7 @@ export async function planConfig(context: Context, { json }: { json: boolean }):
   return ExitCode.Done;
 }
 
-export interface ApplyConfigOptions {
+interface ApplyConfigOptions {
   readonly json: boolean;
   readonly yes: boolean;
 }
@@ -59,7 +59,7 @@ export interface ApplyConfigOptions {
  * nothing differs; 1 if the operator declines; 2 for an invalid file or without a terminal. Exit codes 1 and 2 mean
  * that nothing has changed.
  */
-export async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
+async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
   const { out } = context;
   const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // the other machine has its own file
   const client = await clientOf(context);

@@ -31,7 +31,7 @@ export function addDeadLetters(program: Command, run: Run): void {
     );
 }
 
-export interface DeadLetterArguments {
+interface DeadLetterArguments {
   readonly sink?: string | undefined;
   readonly cause?: string | undefined;
   /** `list:key` of one item. */
@@ -40,7 +40,7 @@ export interface DeadLetterArguments {
 }
 
 /** `pigeonpost dead-letters list`: counts dead letters by sink and cause. Exit 0 if there are none, 5 if there are. */
-export async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
   const { groups } = await (await clientOf(context)).deadLetters(await choiceOf(asked));
   if (asked.json) out.line(JSON.stringify({ groups }));
@@ -50,7 +50,7 @@ export async function listDeadLetters(context: Context, asked: DeadLetterArgumen
 }
 
 /** `pigeonpost dead-letters show`: lists dead letters, oldest first. Exit codes as for `list`. */
-export async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
   const { out } = context;
   const found = await (await clientOf(context)).deadLetterItems(await choiceOf(asked));
   if (asked.json) out.line(JSON.stringify(found));
@@ -69,7 +69,7 @@ export async function showDeadLetters(context: Context, asked: DeadLetterArgumen
  * `pigeonpost dead-letters redrive`: sends dead letters of a sink again, after a confirmation or with `--yes`. Exit 0,
  * 1 if the operator declines, 4 if there are none.
  */
-export async function redriveDeadLetters(
+async function redriveDeadLetters(
   context: Context,
   { yes, ...asked }: DeadLetterArguments & { readonly yes: boolean },
 ): Promise<ExitCode> {

@@ -43,7 +43,7 @@ export function addDeletions(program: Command, run: Run): void {
 const maxKeysShown = 20;
 
 /** `pigeonpost deletions list`: lists held deletions. Exit 0, also if there are none. */
-export async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const { held } = await (await clientOf(context)).deletions();
   if (json) out.line(JSON.stringify({ held }));
@@ -57,7 +57,7 @@ export async function listDeletions(context: Context, { json }: { json: boolean 
  * unless `--yes` is given. Exit 0, 1 if the set has changed or the operator declines, 4 if there is no held deletion
  * with this ID.
  */
-export async function decideDeletions(
+async function decideDeletions(
   context: Context,
   { id, decision, yes, json }: { id: string; decision: 'confirmed' | 'rejected'; yes: boolean; json: boolean },
 ): Promise<ExitCode> {
@@ -84,7 +84,7 @@ export async function decideDeletions(
 }
 
 /** `pigeonpost deletions show <id>`: lists the exact items. */
-export async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const hold = await (await clientOf(context)).heldDeletions(numberOf(id));
   if (json) out.line(JSON.stringify(hold));

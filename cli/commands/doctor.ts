@@ -32,7 +32,7 @@ const maxEntries = 50;
  * of the running pigeonpost, and recent errors. Works even with an invalid configuration. Exit 0; 2 for a log that
  * cannot be read.
  */
-export async function doctor(
+async function doctor(
   { config: file, out }: Context,
   { log, json }: { log?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
@@ -148,7 +148,7 @@ export interface DoctorReport {
   readonly log: readonly LogLine[];
 }
 
-export interface RunningReport {
+interface RunningReport {
   readonly answers: true;
   readonly configuration: number;
   readonly settled: boolean;
@@ -228,7 +228,7 @@ const maxBytes = 1024 * 1024;
 const maxLines = 50;
 const warning = 40; // pino's number
 
-export interface LogLine {
+interface LogLine {
   readonly time: string;
   readonly level: 'warn' | 'error';
   readonly event: string;

@@ -19,7 +19,7 @@ export function addFields(program: Command, run: Run): void {
     );
 }
 
-export interface FieldsOptions {
+interface FieldsOptions {
   readonly list: string;
   readonly pigeonhole?: string | undefined;
   readonly json: boolean;

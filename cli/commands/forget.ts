@@ -51,7 +51,7 @@ export function addErasures(program: Command, run: Run): void {
     .action((id: string, options: { json: boolean }) => run((context) => liftErasure(context, { id, ...options })));
 }
 
-export interface ForgetOptions {
+interface ForgetOptions {
   /** An id, a code or an e-mail address. */
   readonly attendee: string;
   readonly yes: boolean;
@@ -69,7 +69,7 @@ const lookEveryMs = 500;
  * when every place has responded, or after a minute: the erasure then continues in the background. Exit 0, 1 if the
  * operator declines, 4 if the person is unknown.
  */
-export async function forget(context: Context, options: ForgetOptions): Promise<ExitCode> {
+async function forget(context: Context, options: ForgetOptions): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
   if (options.dryRun || !options.yes) {
@@ -108,7 +108,7 @@ function show(out: Output, json: boolean, value: object, lines: readonly string[
 }
 
 /** `pigeonpost erasures list`: requests to forget a person, newest first. Exit 0, also when there are none. */
-export async function listErasures(
+async function listErasures(
   context: Context,
   { limit, json }: { readonly limit: number; readonly json: boolean },
 ): Promise<ExitCode> {
@@ -126,7 +126,7 @@ export async function listErasures(
 }
 
 /** `pigeonpost erasures show <id>`: shows the result of an erasure at each place. Exit 0, 4 if the ID is unknown. */
-export async function showErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+async function showErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const erasure = await (await clientOf(context)).erasure(id);
   show(out, json, erasure, erasureLines(erasure));
@@ -137,7 +137,7 @@ export async function showErasure(context: Context, { id, json }: { id: string; 
  * `pigeonpost erasures export <file>`: writes the keyed hashes of forgotten people for `restore --erasures`. Never
  * overwrites a file. Exit 0, 1 if the file cannot be written.
  */
-export async function exportErasures(context: Context, { file }: { file: string }): Promise<ExitCode> {
+async function exportErasures(context: Context, { file }: { file: string }): Promise<ExitCode> {
   const { out } = context;
   const list = await (await clientOf(context)).forgotten();
   const text = JSON.stringify(list);
@@ -155,7 +155,7 @@ export async function exportErasures(context: Context, { file }: { file: string 
  * `pigeonpost erasures lift <id>`: accepts items of the person again. Exit 0, 1 if it cannot be lifted, 4 if the ID is
  * unknown.
  */
-export async function liftErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
+async function liftErasure(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
   const { out } = context;
   await (await clientOf(context)).liftErasure(id);
   out.line(json ? JSON.stringify({ done: true, id }) : 'erasure lifted: new items of this person are stored again');

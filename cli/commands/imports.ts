@@ -105,7 +105,7 @@ function importLines(imports: readonly ImportView[], now: Date): string[] {
  * `pigeonpost import status <id>`: shows the state of an import. Exit 0; 5 if it has ended and rows need correction; 4
  * if it is not known.
  */
-export async function importStatus(
+async function importStatus(
   context: Context,
   { id, json }: { readonly id: string; readonly json: boolean },
 ): Promise<ExitCode> {
@@ -120,14 +120,14 @@ export async function importStatus(
   return view.state === 'done' ? exitCodeOf(view) : ExitCode.Done;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly id: string;
   readonly report?: string | undefined;
   readonly json: boolean;
 }
 
 /** `pigeonpost import follow <id>`: its progress until it has ended, then the report. Exit as `import`, 4 unknown. */
-export async function followOne(context: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
+async function followOne(context: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
   const { out } = context;
   await requireWritable('--report', report);
   const client = await clientFor(context);
@@ -154,7 +154,7 @@ export async function importReport(
   return ExitCode.Done;
 }
 
-export interface ActOnImportOptions {
+interface ActOnImportOptions {
   readonly verb: ImportAction['do'];
   readonly id: string;
   readonly reason?: string | undefined;

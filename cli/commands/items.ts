@@ -23,7 +23,7 @@ export function addItems(program: Command, run: Run): void {
     );
 }
 
-export interface ItemsOptions {
+interface ItemsOptions {
   readonly list: string;
   readonly pigeonhole: string;
   readonly session?: string | undefined;
@@ -34,7 +34,7 @@ export interface ItemsOptions {
 }
 
 /** `pigeonpost items <list>`: lists the stored items of one list in a pigeonhole, by key. Exit 0, 4 if there are none. */
-export async function items(
+async function items(
   context: Context,
   { list, pigeonhole, session, limit, after, personal, json }: ItemsOptions,
 ): Promise<ExitCode> {

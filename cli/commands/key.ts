@@ -28,7 +28,7 @@ export function addKey(program: Command, run: Run): void {
  * the backups. Needs no running process. Exit 0, 1 if there is no key or the file exists.
  * @param file `-` writes to standard output, but never to a terminal
  */
-export async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
+async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
   const { loadOfflineConfig } = await import('../../operations/command-config.js');
   const { findLedgerKey } = await import('../../worker/key-place-of.js');
   if (file === '-' && process.stdout.isTTY) {

@@ -21,7 +21,7 @@ export function addLive(program: Command, run: Run): void {
     .action((options: LiveOptions) => run((context) => live(context, options)));
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly list?: string | undefined;
   readonly pigeonhole?: string | undefined;
   readonly recent: number;
@@ -30,10 +30,7 @@ export interface LiveOptions {
 }
 
 /** `pigeonpost live`: prints changes as they are found, until Ctrl-C. With `json`, one document per line. */
-export async function live(
-  context: Context,
-  { list, pigeonhole, recent, personal, json }: LiveOptions,
-): Promise<ExitCode> {
+async function live(context: Context, { list, pigeonhole, recent, personal, json }: LiveOptions): Promise<ExitCode> {
   const { out } = context;
   const { client, workspaces } = await instanceOf(context);
   const place = pigeonhole === undefined ? undefined : await parseFullPigeonhole(pigeonhole, workspaces);

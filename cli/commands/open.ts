@@ -14,7 +14,7 @@ export function addOpen(program: Command, run: Run): void {
 }
 
 /** `pigeonpost open`: prints a link that signs one browser in to the page. Exit 0, 3 when no pigeonpost answers. */
-export async function open(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function open(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const { address, client, config } = await instanceOf(context);
   const made = await client.createPageCode();

@@ -17,7 +17,7 @@ export function addPerson(program: Command, run: Run): void {
     );
 }
 
-export interface PersonOptions {
+interface PersonOptions {
   /** An id, a code or an e-mail address. */
   readonly attendee: string;
   /** A file; `true`: standard output; undefined: not requested. */
@@ -28,7 +28,7 @@ export interface PersonOptions {
  * `pigeonpost person <id> --export [FILE]`: writes everything stored about a person, and where it was sent, as JSON.
  * Only the owner can read the file; an existing file is never overwritten. Exit 0, 4 if the person is unknown.
  */
-export async function person(context: Context, options: PersonOptions): Promise<ExitCode> {
+async function person(context: Context, options: PersonOptions): Promise<ExitCode> {
   const { out } = context;
   const target = options.export;
   if (target === undefined) {

@@ -20,7 +20,7 @@ export function addReady(program: Command, run: Run): void {
     );
 }
 
-export interface ReadyOptions {
+interface ReadyOptions {
   readonly pigeonhole: string;
   readonly json: boolean;
 }
@@ -29,7 +29,7 @@ export interface ReadyOptions {
  * `pigeonpost ready <pigeonhole>`: checks whether pigeonpost is ready for an event. Exit 0 if every check passed, 1 if
  * one failed or could not be made, 3 if no pigeonpost runs, 4 for an unknown pigeonhole.
  */
-export async function ready(context: Context, { pigeonhole, json }: ReadyOptions): Promise<ExitCode> {
+async function ready(context: Context, { pigeonhole, json }: ReadyOptions): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
   const found = await client.ready(await parsePigeonhole(pigeonhole));

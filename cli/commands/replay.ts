@@ -26,7 +26,7 @@ export function addReplay(program: Command, run: Run): void {
     );
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** A sink's name, with or without `sink:`. */
   readonly sink?: string | undefined;
   readonly all: boolean;
@@ -42,7 +42,7 @@ export interface ReplayOptions {
  * `pigeonpost replay <sink>` or `--all`: starts sending stored items again, marked as a replay; `status` shows the
  * progress. Exit 0, 4 if the sink or the pigeonhole is unknown.
  */
-export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
+async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
   const { out } = context;
   const wanted = await requestOf(options);
   const result = await (await clientOf(context)).replay(wanted);

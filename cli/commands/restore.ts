@@ -37,7 +37,7 @@ export function addRestore(program: Command, run: Run): void {
     );
 }
 
-export interface RestoreArguments {
+interface RestoreArguments {
   /** Undefined only with `markOnly`. */
   readonly file: string | undefined;
   /** The store was restored by other means and is only marked as restored. */
@@ -59,7 +59,7 @@ export interface RestoreArguments {
  * resumes them; people who were forgotten since are forgotten again, if a list of them is known. No process may run.
  * Exit 0, 1 when it is not done, 2 without an answer.
  */
-export async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
+async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
   const { loadOfflineConfig } = await import('../../operations/command-config.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
   const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');

@@ -16,7 +16,7 @@ export function addSandbox(program: Command, run: Run): void {
 }
 
 /** `pigeonpost sandbox …`: runs the sandbox as a child process, with its own options and output. */
-export async function sandbox(options: readonly string[]): Promise<ExitCode> {
+async function sandbox(options: readonly string[]): Promise<ExitCode> {
   const child = spawn(process.execPath, [join(__dirname, '../../sandbox/main.js'), ...options], { stdio: 'inherit' });
   // The terminal sends Ctrl-C to the child as well, but a SIGTERM reaches only this process.
   process.on('SIGINT', () => undefined);

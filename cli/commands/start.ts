@@ -65,7 +65,7 @@ export function addApi(program: Command, run: Run): void {
     );
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly acceptConfig: boolean;
   readonly adopt: boolean;
   /**
@@ -85,7 +85,7 @@ export interface StartOptions {
  * output has the address of the page and a line with "ready": after the first page from the service, or for `api`, once
  * it serves.
  */
-export async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
+async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
   const { startProcess } = await import('../../worker/start-process.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
   const { installRuntime } = await import('../../worker/install-runtime.js');

@@ -23,7 +23,7 @@ export function addStatus(program: Command, run: Run): void {
 
 const watchEveryMs = 2000;
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly counts: boolean;
   readonly json: boolean;
   readonly watch: boolean;
@@ -34,7 +34,7 @@ export interface StatusOptions {
  * place on a terminal, one JSON document per line with `--json`. Exit 0, 3 if no pigeonpost answers or it is still
  * starting.
  */
-export async function status(context: Context, options: StatusOptions): Promise<ExitCode> {
+async function status(context: Context, options: StatusOptions): Promise<ExitCode> {
   const { out } = context;
   const { config, address, client: api } = await instanceOf(context);
   const page = `${(config?.server.publicUrl ?? (await address()).url).replace(/\/$/, '')}/`;

@@ -53,7 +53,7 @@ function addRole(role: string, before: string[] = []): string[] {
   throw new InvalidArgumentError(`give one of ${roles.join(', ')}`);
 }
 
-export interface NewTokenArguments {
+interface NewTokenArguments {
   readonly name: string;
   readonly role: readonly string[];
   readonly workspace?: string | undefined;
@@ -66,7 +66,7 @@ export interface NewTokenArguments {
  * `pigeonpost token create <name>`: prints only the token on standard output, to pipe it into a secret store. It cannot
  * be shown again. Exit 0, 1 if a token with this name exists.
  */
-export async function createToken(context: Context, asked: NewTokenArguments): Promise<ExitCode> {
+async function createToken(context: Context, asked: NewTokenArguments): Promise<ExitCode> {
   const { out } = context;
   const expiresInDays = daysOf(asked.expires);
   const client = await clientOf(context);
@@ -90,7 +90,7 @@ export async function createToken(context: Context, asked: NewTokenArguments): P
 type TokenRole = Parameters<ApiClient['createToken']>[0]['roles'][number];
 
 /** `pigeonpost token list`: lists tokens that are not revoked. Exit 0, also if there are none. */
-export async function listTokens(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
+async function listTokens(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
   const { out } = context;
   const { tokens } = await (await clientOf(context)).tokens();
   if (json) out.line(JSON.stringify({ tokens }));
@@ -103,7 +103,7 @@ export async function listTokens(context: Context, { json }: { json: boolean }):
  * `pigeonpost token revoke <name>`: the API refuses the token from now on. Exit 0, 1 if declined, 4 if there is no such
  * token.
  */
-export async function revokeToken(
+async function revokeToken(
   context: Context,
   { name, yes, json }: { name: string; yes: boolean; json: boolean },
 ): Promise<ExitCode> {

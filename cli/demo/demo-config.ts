@@ -16,9 +16,9 @@ export const demoVariables = {
 } as const;
 
 /** The only channel of the stand-in for Slack. */
-export const demoChannel = 'C0123456789';
+const demoChannel = 'C0123456789';
 
-export interface DemoPlaces {
+interface DemoPlaces {
   readonly sandboxUrl: string;
   readonly receiverUrl: string;
   readonly hubSpotUrl: string;

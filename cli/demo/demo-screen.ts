@@ -146,7 +146,7 @@ interface ListLine {
 }
 
 /** Returns the number of items by list in the ledger and in the source, in the order of the service's lists. Pure. */
-export function listLines(source: ReadonlyMap<string, number>, status: Status | null): ListLine[] {
+function listLines(source: ReadonlyMap<string, number>, status: Status | null): ListLine[] {
   const ledger = new Map<string, number>();
   for (const { list, items } of status?.counts?.items ?? []) ledger.set(list, (ledger.get(list) ?? 0) + items);
   const lists = [...new Set([...source.keys(), ...ledger.keys()])];
@@ -154,7 +154,7 @@ export function listLines(source: ReadonlyMap<string, number>, status: Status | 
 }
 
 /** Returns the oldest time at which a live list was last read; null if none is live or none was read. */
-export function liveFreshness(status: Status): Date | null {
+function liveFreshness(status: Status): Date | null {
   const read = status.workspaces
     .flatMap(({ pigeonholes }) => pigeonholes)
     .flatMap(({ freshness }) => (freshness.liveLists === 0 || freshness.readAt === null ? [] : [freshness.readAt]));

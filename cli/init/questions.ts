@@ -12,7 +12,7 @@ export interface InitAnswers {
   readonly sink: SinkAnswer;
 }
 
-export const statuses = ['new', 'upcoming', 'live', 'ended'] as const;
+const statuses = ['new', 'upcoming', 'live', 'ended'] as const;
 
 export type PigeonholeAnswer =
   | 'all'

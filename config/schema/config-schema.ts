@@ -7,7 +7,7 @@ import { syncsSchema } from './syncs.js';
 import { headerSecret, identifier, name, nonEmptyText, percent, serviceUrl } from '../values.js';
 
 /** `workspaces`: one per API key of the service. */
-export const workspacesSchema = z
+const workspacesSchema = z
   .record(
     name(),
     z

@@ -14,7 +14,7 @@ export const serviceLists = [
 ] as const;
 
 /** Lists that are made from others: registrants with their sign-in, and counts per attendee. */
-export const derivedLists = ['registrants', 'engagement'] as const;
+const derivedLists = ['registrants', 'engagement'] as const;
 
 export const listNames = [...serviceLists, ...derivedLists] as const;
 

@@ -9,7 +9,7 @@ import { baseUrl, filePath, headerSecret, listOf, nonEmptyText, secret, text, wh
  */
 
 /** Minimum length of a token chosen by an administrator. */
-export const minTokenLength = 24;
+const minTokenLength = 24;
 const minDifferent = 8;
 
 /**
@@ -120,7 +120,7 @@ export const serverSchema = z
   .describe('The HTTP API of this process, which commands and the page use.');
 
 /** A Secret, because a proxy's URL may contain a password; `none` ignores the environment's proxy. */
-export const proxySchema = z
+const proxySchema = z
   .union([z.instanceof(Secret), z.string()], {
     error: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
   })

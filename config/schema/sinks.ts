@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { duration, listOf, name, nonEmptyText, oneOf, wholeNumber } from '../values.js';
 import { listNames } from './list-names.js';
 
-export const consentStates = ['obtained', 'not-asked', 'not-known', 'refused'] as const;
-
-export type ConsentState = (typeof consentStates)[number];
+const consentStates = ['obtained', 'not-asked', 'not-known', 'refused'] as const;
 
 /** Keys that every sink accepts. The schema of the sink's type checks the other keys. */
 export const commonSinkShape = {

@@ -63,7 +63,7 @@ export async function act(action: Action): Promise<void> {
 }
 
 /** A confirmation before an action. */
-export interface Question {
+interface Question {
   readonly title: string;
   readonly body: ComponentChildren;
   /** Label of the button that confirms. */
@@ -75,7 +75,7 @@ export interface Question {
 }
 
 /** @internal for the dialog, which shows the question and answers it */
-export interface OpenQuestion extends Question {
+interface OpenQuestion extends Question {
   readonly answer: (given: string | null) => void;
 }
 
@@ -96,7 +96,7 @@ export async function askPerson(question: Question): Promise<string | null> {
 }
 
 /** Results of actions, shown at the edge of the page for some seconds. */
-export interface Notice {
+interface Notice {
   readonly id: number;
   readonly kind: 'done' | 'failed';
   readonly text: string;

@@ -26,7 +26,7 @@ export class Problem extends Error {
 /** Without a limit, a dead connection is noticed only after minutes. */
 const patienceMs = 30_000;
 
-export interface Request {
+interface Request {
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent unchanged. */

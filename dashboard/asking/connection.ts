@@ -7,7 +7,7 @@ import type { CallerView } from '../../api/tokens.js';
  * - `lost`: no request has been answered since `sinceMs`; the page keeps retrying
  * - `token`: the server requires a token; `refused` if the one it received is not valid
  */
-export type Connection =
+type Connection =
   | { readonly state: 'reached' }
   | { readonly state: 'lost'; readonly sinceMs: number; readonly why: string }
   | { readonly state: 'token'; readonly refused: boolean };
@@ -66,7 +66,7 @@ export function serverNow(): number {
 /** The caller as the server knows it; null until the server has responded. */
 export const caller = new Store<CallerView | null>(null);
 
-export type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
+type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
 
 /** Whether the caller has this right. Hides buttons that the server would refuse. */
 export function useMay(right: Right): boolean {

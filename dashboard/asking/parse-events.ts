@@ -1,5 +1,5 @@
 /** A server-sent event. */
-export interface ServerEvent {
+interface ServerEvent {
   readonly event: string;
   readonly data: string;
   /** Null if the event has no position to resume from. */

@@ -90,7 +90,7 @@ function isRefusal({ status }: Problem): boolean {
   return status !== 0 && status !== 401 && status < 500;
 }
 
-export interface Part<Item> {
+interface Part<Item> {
   readonly items: readonly Item[];
   /** Null after the last page. */
   readonly next: string | null;

@@ -236,7 +236,7 @@ interface Props {
 }
 
 /** Input for a file, chosen or dropped. */
-export function DropZone({ file, onFile }: Props) {
+function DropZone({ file, onFile }: Props) {
   const [over, setOver] = useState(false);
   const take = (files: FileList | null | undefined): void => {
     const first = files?.[0];

@@ -127,7 +127,7 @@ interface Props {
 }
 
 /** Starts a rehearsal, in which every list is read at the live interval, or ends the current one. */
-export function RehearsalButton({ name, rehearsal }: Props) {
+function RehearsalButton({ name, rehearsal }: Props) {
   if (!useMay('operate')) return null;
   return rehearsal === null ? (
     <Button onPress={() => start(name)}>Rehearse…</Button>

@@ -51,7 +51,7 @@ function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readine
 const order: readonly ReadyCheck['state'][] = ['failed', 'warning', 'unknown', 'ok'];
 
 /** A list of checks, failed ones first. */
-export function CheckList({ checks }: { readonly checks: readonly ReadyCheck[] }) {
+function CheckList({ checks }: { readonly checks: readonly ReadyCheck[] }) {
   return (
     <ul class="checks">
       {checks

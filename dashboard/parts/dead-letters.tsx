@@ -173,7 +173,7 @@ function Single({ group }: { readonly group: DeadLetterGroupView }) {
 }
 
 /** Dead letters that were redriven from this page. */
-export interface Redriven {
+interface Redriven {
   readonly at: number;
   readonly sink: string;
   readonly list: string;
@@ -184,7 +184,7 @@ export interface Redriven {
 }
 
 /** Outcomes of a redrive so far. */
-export function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
+function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
   const { at, sink, list, cause, changes } = redriven;
   const { data } = useAsking(`redriven ${at}`, (signal) => readOutcome(redriven, signal), 2000);
   return (

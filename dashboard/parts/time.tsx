@@ -9,7 +9,7 @@ const second = new Store(serverNow());
 let watched = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-export function useNow(): number {
+function useNow(): number {
   useEffect(() => {
     watched += 1;
     timer ??= setInterval(() => second.set(serverNow()), 1000);

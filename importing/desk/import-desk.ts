@@ -23,7 +23,7 @@ import { openRegistrants } from './open-registrants.js';
 import { startImport } from './start-import.js';
 import { pause, resume } from '../../ledger/pauses.js';
 
-export interface ImportsWanted {
+interface ImportsWanted {
   /** Null: all workspaces. */
   readonly workspace: string | null;
   readonly before: number | null;
@@ -220,7 +220,7 @@ async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>[
  * Records a person's request about an import in the ledger; wake the workflow afterwards.
  * @throws {ImportRefusal} if it has ended
  */
-export async function actOnImport(
+async function actOnImport(
   ledger: Ledger,
   { id, number, state }: Pick<ImportProgress, 'id' | 'number' | 'state'>,
   { do: verb, by, reason }: ImportAction,

@@ -5,7 +5,7 @@ import { printable } from '../../base/printable.js';
 export const pigeonholeNamePattern = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[1-9]\d{0,14}$/;
 
 /** The name of a saved mapping, usable on a command line. */
-export const mappingNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const mappingNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** A URL may need three times as many bytes; see `largestHeadBytes` of the server. */
 const longestMapping = 16 * 1024;

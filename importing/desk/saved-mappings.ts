@@ -3,7 +3,7 @@ import { ImportRefusal } from './import-request.js';
 import { type MappingWishes, parseMapping } from '../files/column-mapping.js';
 
 /** A named mapping of columns to fields, for the next event. */
-export interface StoredMapping {
+interface StoredMapping {
   /** Empty: saved before mappings had a workspace. */
   readonly workspace: string;
   readonly name: string;

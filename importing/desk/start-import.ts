@@ -13,7 +13,7 @@ import {
   type ReadingTerms,
 } from './open-registrants.js';
 
-export interface StartTerms extends ReadingTerms {
+interface StartTerms extends ReadingTerms {
   /** UUID. */
   readonly id: string;
   readonly target: ImportTarget;

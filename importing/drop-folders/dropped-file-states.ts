@@ -6,7 +6,7 @@ export interface DroppedFile {
   readonly contentHash: Uint8Array;
 }
 
-export type DroppedState =
+type DroppedState =
   /** This process imports it under this id; an earlier attempt may have started. */
   | { readonly state: 'claimed'; readonly importId: string }
   /** Another process imports it. */

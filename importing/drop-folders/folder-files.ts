@@ -73,8 +73,8 @@ async function entriesOf(folder: string, onMissing: (folder: string, code: strin
 }
 
 /** Suffixes of the files written beside an imported or unusable file. */
-export const reportEnding = '.report.csv';
-export const errorEnding = '.error.txt';
+const reportEnding = '.report.csv';
+const errorEnding = '.error.txt';
 
 /** Temporary and hidden files. Excel's lock starts with `~$`, LibreOffice's with `.~lock`. */
 const unfinished = /^(?:\.|~)|~$|\.(?:tmp|part|partial|crdownload|filepart|download|swp|bak)$/i;

@@ -8,7 +8,7 @@ export interface Profile {
 }
 
 /** A problem of a cell, because of which the row is not sent. */
-export type ProblemCode =
+type ProblemCode =
   | 'missing-code'
   | 'duplicate-code'
   | 'duplicate-row' // of a file whose codes are generated
@@ -26,7 +26,7 @@ export type ProblemCode =
   | 'late-field';
 
 /** A note about a value that is sent. */
-export type NoteCode = 'trimmed' | 'apostrophe-removed' | 'similar-code' | 'code-generated';
+type NoteCode = 'trimmed' | 'apostrophe-removed' | 'similar-code' | 'code-generated';
 
 /** A problem or note about a row. The message is one sentence and never contains the cell's text. */
 export interface Problem {
@@ -46,7 +46,7 @@ export interface SendableRow {
 }
 
 /** A row that is not sent. */
-export interface InvalidRow {
+interface InvalidRow {
   readonly row: number;
   /**
    * The cells by field for the report. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are
@@ -64,7 +64,7 @@ export function isSendable(row: CheckedRow): row is SendableRow {
 }
 
 /** Codes that refer to one row only. */
-export type PlainCode = Exclude<ProblemCode | NoteCode, 'duplicate-code' | 'duplicate-row' | 'similar-code'>;
+type PlainCode = Exclude<ProblemCode | NoteCode, 'duplicate-code' | 'duplicate-row' | 'similar-code'>;
 
 /** Messages without the cell's text. `RowCheck` words those that refer to an earlier row. */
 const problemWords: Readonly<Record<PlainCode, string>> = {

@@ -2,7 +2,7 @@ import { fieldWords, foldWord, nameField, codeProperty } from './field-words.js'
 import { isUnnamed } from './table.js';
 import { RegistrantFileError } from './registrant-file.js';
 
-export interface MappedColumn {
+interface MappedColumn {
   /** The name in the file's header. */
   readonly column: string;
   /** The profile field of the column; null: not sent. */
@@ -180,6 +180,6 @@ export const reportColumns = [
   'Import request id',
 ] as const;
 
-export function isReportColumn(column: string): boolean {
+function isReportColumn(column: string): boolean {
   return (reportColumns as readonly string[]).includes(column);
 }

@@ -5,7 +5,7 @@ export const codeProperty = 'attendeeCode';
 export const nameField = 'Name';
 
 /** A kind of field with its usual names, folded by `foldWord`. */
-export interface FieldWords {
+interface FieldWords {
   /** The field for such a column if no known field is of this kind; undefined: its own header. */
   readonly property: string | undefined;
   readonly words: ReadonlySet<string>;

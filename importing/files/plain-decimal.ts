@@ -1,7 +1,7 @@
 /** Digits that spreadsheets and JSON readers preserve; longer numbers lose their last digits. */
 const digitsKept = 15;
 
-export interface PlainDecimal {
+interface PlainDecimal {
   readonly text: string;
   /** Whether the number is too long to be exact: a code or card number entered as a number. */
   readonly digitsLost: boolean;

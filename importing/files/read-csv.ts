@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse';
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
 import { RowBatch } from './table.js';
 
-export interface CsvForm {
+interface CsvForm {
   readonly delimiter: string;
   /** Whether the first line is a hint for Excel and not a row. */
   readonly skipFirstLine: boolean;

@@ -121,7 +121,7 @@ export function isUnnamed(column: string): boolean {
 }
 
 /** Rows per batch: enough for an efficient statement, few enough for memory. */
-export const rowsPerBatch = 1_000;
+const rowsPerBatch = 1_000;
 
 /** Characters after which a batch of long rows is full. */
 const charactersPerBatch = 2 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { RegistrantFileError } from './registrant-file.js';
 
 /** A text converted to UTF-8. */
-export interface Utf8Text {
+interface Utf8Text {
   /** Well-formed UTF-8 without a byte order mark. Read it once. */
   readonly bytes: AsyncIterable<Buffer>;
   /**
@@ -131,7 +131,7 @@ const high =
  * Converts Windows-1252 to UTF-8. Not by TextDecoder, which reads these bytes as Latin-1 in some versions of Node 22
  * and 23 (nodejs/node 56542), so that a typographic apostrophe becomes a control character.
  */
-export function windows1252ToUtf8(bytes: Buffer): Buffer {
+function windows1252ToUtf8(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => high[character.charCodeAt(0) - 0x80]!);
   return Buffer.from(text);
 }

@@ -11,7 +11,7 @@ import { isTwin, type ObjectState } from './object-states.js';
 import { looksOf, type Shown } from './matching.js';
 import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
 
-export interface ApplyOptions extends PlanOptions {
+interface ApplyOptions extends PlanOptions {
   /** The person who asks; recorded in the ledger. */
   readonly by: string | null;
   /** Objects, by name in the file, that are not sent because the service has refused them before. */

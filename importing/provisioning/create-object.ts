@@ -22,7 +22,7 @@ export type Creation =
   | { readonly kind: 'hindered'; readonly hindrance: Hindrance }
   | { readonly kind: 'overtaken' };
 
-export interface Wanted {
+interface Wanted {
   /** The pigeonhole that a session is to be in; 0: it is a pigeonhole. */
   readonly parentId: number;
   /** Attempt in the ledger when this was decided; 0: none. */

@@ -11,7 +11,7 @@ export interface ProvisionedName {
 }
 
 /** `none`: no request has brought it about; `sending`: how its request ended is not known; `made`: it exists. */
-export type ProvisionedState = 'none' | 'sending' | 'made';
+type ProvisionedState = 'none' | 'sending' | 'made';
 
 /** The ledger's record of an object that was sent or adopted. */
 export interface Provisioned {
@@ -129,7 +129,7 @@ export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt:
   );
 }
 
-export interface Claim {
+interface Claim {
   readonly parentId: number;
   readonly remoteId: number;
   /** Attempt in the ledger when this was decided; 0: none. */

@@ -117,7 +117,7 @@ export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promis
   );
 }
 
-export interface OpenRow {
+interface OpenRow {
   row_number: number;
   profile: string;
 }

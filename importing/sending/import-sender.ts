@@ -13,9 +13,9 @@ import { LeaseWatch } from '../../base/lease-watch.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 
 /** The reason why sending stopped. */
-export type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
+type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
 
-export interface SenderFacts {
+interface SenderFacts {
   /** Consecutive failures of the import when the cycle started. */
   readonly failures: number;
   /** Consecutive waits of the workspace and their reason when the cycle started. */

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../pigeonhole/api-error.js';
 
 /** The meaning of a complaint about a registrant. */
-export type Meaning =
+type Meaning =
   /** The code is taken. */
   | 'duplicate'
   /** The value itself is refused. */

@@ -7,7 +7,7 @@ export type NumberForm =
   /** Whole numbers are shown with a picture, such as 00000 or 000-00-0000. */
   | { readonly kind: 'picture'; readonly picture: readonly PictureToken[] };
 
-export type PictureToken = { readonly digit: '0' | '#' } | { readonly literal: string };
+type PictureToken = { readonly digit: '0' | '#' } | { readonly literal: string };
 
 const plain: NumberForm = { kind: 'plain' };
 

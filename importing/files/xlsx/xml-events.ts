@@ -1,7 +1,7 @@
 import { parser as saxParser } from 'sax';
 import { RegistrantFileError, readLimits } from '../registrant-file.js';
 
-export interface XmlHandler {
+interface XmlHandler {
   /** @param name without its prefix: writers differ in how they name the same namespace */
   readonly open: (name: string, attribute: (name: string) => string | undefined) => void;
   /** Receives a part of a text; long texts arrive in several parts. */
