@@ -38,11 +38,7 @@ export interface ClientConfig {
  * @throws {ConfigError} if the file cannot be read, is not YAML, or `server` or `store` is invalid
  */
 export async function loadClientConfig(file: string, environment: Environment): Promise<ClientConfig> {
-  const shownFile = normalize(file);
-  const absoluteFile = resolve(file);
-  const folder = dirname(absoluteFile);
-  const text = await readConfigFile(absoluteFile, shownFile);
-  const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
+  const { shownFile, absoluteFile, folder, document } = await openDocument(file, environment);
   const server = parseTree(serverSchema, valueAt(document.tree, ['server']), document, ['server']);
   const ownProblems = document.problems.filter(({ key }) => key === 'server' || key.startsWith('server.'));
   const store = document.isBroken(['store'])
@@ -60,7 +56,7 @@ export async function loadClientConfig(file: string, environment: Environment): 
   return {
     file: absoluteFile,
     folder,
-    store: found.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, found.folder) } : found,
+    store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
     server: server.value,
     workspaces: namesAt(document.tree, 'workspaces'),
     sinks: namesAt(document.tree, 'sinks'),
@@ -80,11 +76,7 @@ export type StoreConfig = Pick<Config, 'file' | 'folder' | 'store' | 'ledgerKey'
  * @throws {ConfigError} if the file cannot be read, is not YAML, or one of these two keys is invalid
  */
 export async function loadStoreConfig(file: string, environment: Environment): Promise<StoreConfig> {
-  const shownFile = normalize(file);
-  const absoluteFile = resolve(file);
-  const folder = dirname(absoluteFile);
-  const text = await readConfigFile(absoluteFile, shownFile);
-  const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
+  const { shownFile, absoluteFile, folder, document } = await openDocument(file, environment);
   const ownProblems = document.problems.filter(({ key }) => key === 'store' || key === 'ledgerKey');
   const store = parseTree(storeSchema, valueAt(document.tree, ['store']), document, ['store']);
   const key = parseTree(ledgerKeySchema, valueAt(document.tree, ['ledgerKey']), document, ['ledgerKey']);
@@ -95,10 +87,19 @@ export async function loadStoreConfig(file: string, environment: Environment): P
   return {
     file: absoluteFile,
     folder,
-    store: found.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, found.folder) } : found,
+    store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
     ...(key.value === undefined ? {} : { ledgerKey: key.value }),
     sinks: namesAt(document.tree, 'sinks'),
   };
+}
+
+async function openDocument(file: string, environment: Environment) {
+  const shownFile = normalize(file);
+  const absoluteFile = resolve(file);
+  const folder = dirname(absoluteFile);
+  const text = await readConfigFile(absoluteFile, shownFile);
+  const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
+  return { shownFile, absoluteFile, folder, document };
 }
 
 function namesAt(tree: unknown, key: string): string[] {

@@ -102,8 +102,7 @@ async function sendRest(
     if (waiting > 0) return { ...done, nextDueInMs: otherImportMs, state: 'waiting', reason: 'otherImport' };
     await reviewExisting(deps.ledger, lease);
     await endImport(deps.ledger, lease);
-    deps.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import finished');
-    await startReader(deps, lease);
+    await announceEnd(deps, lease, 'import finished');
     return { ...done, nextDueInMs: 0, state: 'finished' };
   }
 }
@@ -111,8 +110,7 @@ async function sendRest(
 /** Ends a cancelled import. Rows that an earlier attempt was sending get the outcome `unknown`. */
 async function cancel(deps: Collaborators, lease: ImportLease): Promise<ImportResult> {
   await endCancelledImport(deps.ledger, lease);
-  deps.log.info({ import: lease.id, workspace: lease.workspace, pigeonhole: lease.pigeonholeId }, 'import cancelled');
-  await startReader(deps, lease);
+  await announceEnd(deps, lease, 'import cancelled');
   return { ...idle, nextDueInMs: 0, state: 'finished' };
 }
 
@@ -122,13 +120,15 @@ async function answersAgain(deps: Collaborators, workspace: string): Promise<voi
 }
 
 /**
- * Starts the pigeonhole's reading cycle after an import, if a sink accepts registrants. If the start is lost, the next
+ * Logs the end, and starts the pigeonhole's reading cycle if a sink accepts registrants. If the start is lost, the next
  * scheduled cycle does the same at most 10 minutes later.
  */
-async function startReader(
+async function announceEnd(
   deps: Collaborators,
-  { ref, workspace, pigeonholeId }: { readonly ref: number; readonly workspace: string; readonly pigeonholeId: number },
+  { id, ref, workspace, pigeonholeId }: ImportLease,
+  message: string,
 ): Promise<void> {
+  deps.log.info({ import: id, workspace, pigeonhole: pigeonholeId }, message);
   const selected = await selectedPigeonholes(deps.ledger, syncsOf(deps.config, workspace));
   const syncs = selected.find((row) => row.ref === ref)?.syncs ?? [];
   if (!syncs.some((sync) => sinksWanting(deps.config, sync, registrantsList).length > 0)) return;

@@ -1,3 +1,4 @@
+import type { InvalidRow, SendableRow } from './files/checked-row.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
@@ -14,19 +15,9 @@ import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import { abandonedAfterMs } from '../ledger/registrant-standing.js';
 
-/** A row that may be sent: texts by field. */
-export interface RowToSend {
-  /** Row of the file; 1 is its header. */
-  readonly row: number;
-  readonly profile: { readonly attendeeCode: string; readonly [field: string]: string };
-}
-
+export type RowToSend = Pick<SendableRow, 'row' | 'profile'>;
 /** A row with problems: stored for the report, never sent. */
-interface RowToReport {
-  readonly row: number;
-  readonly values: Readonly<Record<string, string>>;
-  readonly problems: readonly object[];
-}
+type RowToReport = Pick<InvalidRow, 'row' | 'values'> & { readonly problems: readonly object[] };
 
 /** A row as it is staged in the ledger. */
 export type StagedRow = RowToSend | RowToReport;

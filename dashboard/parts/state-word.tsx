@@ -1,7 +1,11 @@
 import type { SinkDetails } from '../../api/sinks.js';
-import type { WorkState } from '../../operations/status-view.js';
+import type { PauseView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
+import { Ago } from './time.js';
 import { readingState, sinkState, type Tone } from '../words.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
+import { needsAPerson, rowsDone } from '../import-state.js';
+import { grouped } from '../../base/words.js';
 
 interface StateWordProps {
   readonly tone: Tone;
@@ -35,4 +39,43 @@ export function ReadingState({ state, gone = false, troubles = [] }: ReadingProp
 export function SinkState({ sink }: { readonly sink: SinkDetails }) {
   const [tone, word] = sinkState(sink);
   return <StateWord tone={tone}>{word}</StateWord>;
+}
+
+/** Shows who paused something, when and why; follows its state. */
+export function Paused({ pause: { since, actor, reason } }: { readonly pause: PauseView }) {
+  return (
+    <>
+      {' '}
+      · paused <Ago at={since} />
+      {actor === null ? '' : ` by ${actor}`}: {reason}
+    </>
+  );
+}
+
+const states: Readonly<Record<ImportView['state'], readonly [Tone, string]>> = {
+  staging: ['busy', 'reading the file'],
+  running: ['busy', 'running'],
+  waiting: ['warning', 'waiting'],
+  paused: ['warning', 'paused'],
+  done: ['good', 'done'],
+  cancelled: ['quiet', 'cancelled'],
+};
+
+export function ImportState({ view }: { readonly view: ImportView }) {
+  const bad = needsAPerson(view.counts);
+  if (view.state === 'done' && bad > 0)
+    return <StateWord tone="bad" long>{`done, ${grouped(bad)} to check`}</StateWord>;
+  const [tone, word] = states[view.state];
+  return <StateWord tone={tone}>{word}</StateWord>;
+}
+
+export function ImportProgress({ view }: { readonly view: ImportView }) {
+  const done = rowsDone(view);
+  return (
+    <progress
+      max={Math.max(1, view.rows)}
+      value={view.state === 'done' ? Math.max(1, view.rows) : done}
+      aria-label={`${grouped(done)} of ${grouped(view.rows)} rows`}
+    />
+  );
 }

@@ -46,7 +46,7 @@ export interface SendableRow {
 }
 
 /** A row that is not sent. */
-interface InvalidRow {
+export interface InvalidRow {
   readonly row: number;
   /**
    * The cells by field for the report. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are

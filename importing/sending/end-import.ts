@@ -1,3 +1,4 @@
+import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
   cancelWaitingRows,
@@ -78,17 +79,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
  * @throws {LedgerError} kind `stale`
  */
 export async function endImport(ledger: Ledger, lease: ImportLease): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    const held = await tx.query(
-      `update imports set state = 'done', ended_at = now(), failure = null, retry_at = null
-       where number = $1 and epoch = $2 and state = 'running' returning number`,
-      [lease.number, lease.epoch],
-    );
-    if (held.length === 0) throw staleImport(lease.number);
-    await confirmRefusedRows(tx, lease.number);
-    await cancelWaitingRows(tx, lease.number);
-    await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
-  });
+  await end(ledger, lease, 'done', (tx) => confirmRefusedRows(tx, lease.number));
 }
 
 /**
@@ -97,15 +88,26 @@ export async function endImport(ledger: Ledger, lease: ImportLease): Promise<voi
  * @throws {LedgerError} kind `stale`
  */
 export async function endCancelledImport(ledger: Ledger, lease: ImportLease): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    const held = await tx.query(
-      `update imports set state = 'cancelled', ended_at = now(), failure = null, retry_at = null
-       where number = $1 and epoch = $2 and state = 'running' returning number`,
-      [lease.number, lease.epoch],
-    );
-    if (held.length === 0) throw staleImport(lease.number);
+  await end(ledger, lease, 'cancelled', async (tx) => {
     await markUnansweredUnknown(tx, lease.number);
     await tx.query(`delete from import_chunks where import = $1 and state <> 'created'`, [lease.number]);
+  });
+}
+
+async function end(
+  ledger: Ledger,
+  lease: ImportLease,
+  state: 'done' | 'cancelled',
+  settleRest: (tx: Queryable) => Promise<void>,
+): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    const held = await tx.query(
+      `update imports set state = $3, ended_at = now(), failure = null, retry_at = null
+       where number = $1 and epoch = $2 and state = 'running' returning number`,
+      [lease.number, lease.epoch, state],
+    );
+    if (held.length === 0) throw staleImport(lease.number);
+    await settleRest(tx);
     await cancelWaitingRows(tx, lease.number);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);
   });
