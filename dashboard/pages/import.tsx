@@ -17,7 +17,7 @@ import {
 } from '../import-state.js';
 import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
-import { ImportProgress, ImportState } from '../parts/import-progress.js';
+import { ImportProgress, ImportState } from '../parts/state-word.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';

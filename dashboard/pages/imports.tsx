@@ -2,7 +2,7 @@ import type { ImportView } from '../../importing/desk/import-views.js';
 import { useMay } from '../asking/connection.js';
 import { useParts } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Table } from '../parts/panel.js';
-import { ImportProgress, ImportState } from '../parts/import-progress.js';
+import { ImportProgress, ImportState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';

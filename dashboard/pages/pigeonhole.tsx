@@ -5,7 +5,7 @@ import { Cadences } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { PauseButton, ReadButtons, Button } from '../parts/button.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
-import { ReadingState } from '../parts/state-word.js';
+import { Paused, ReadingState } from '../parts/state-word.js';
 import { StreamTable } from '../parts/stream-table.js';
 import { Ago, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
@@ -67,13 +67,7 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
       {status === null ? null : ` · ${status} in the service`} · workspace{' '}
       <a href={address.workspace(workspace)}>{workspace}</a>
       {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync'}`}
-      {pause === null ? null : (
-        <>
-          {' '}
-          · paused <Ago at={pause.since} />
-          {pause.actor === null ? '' : ` by ${pause.actor}`}: {pause.reason}
-        </>
-      )}
+      {pause === null ? null : <Paused pause={pause} />}
     </>
   );
 }

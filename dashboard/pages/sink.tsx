@@ -10,7 +10,7 @@ import { Lanes } from '../parts/lanes.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
-import { SinkState, StateWord } from '../parts/state-word.js';
+import { Paused, SinkState, StateWord } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { grouped, counted } from '../../base/words.js';
@@ -64,17 +64,7 @@ function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
     <>
       <SinkState sink={sink} /> · receives changes from{' '}
       {sink.syncs.length === 0 ? 'no sync' : `sync ${sink.syncs.join(' and ')}`}
-      {pause === null ? (
-        reason === null ? null : (
-          ` · ${reason}`
-        )
-      ) : (
-        <>
-          {' '}
-          · paused <Ago at={pause.since} />
-          {pause.actor === null ? '' : ` by ${pause.actor}`}: {pause.reason}
-        </>
-      )}
+      {pause === null ? reason === null ? null : ` · ${reason}` : <Paused pause={pause} />}
     </>
   );
 }
