@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
-import { runBareLoop } from './bare/run-bare-loop.js';
+import { runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { type FreshStore, type Stage, withStage } from './processes/stage.js';
 import { type Limit, median, itemsPerSecond, type Run } from './report.js';
 
@@ -21,12 +21,7 @@ export const coldLoad: Bench = {
   async run(options, report) {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
-      // The sandbox makes its pages at their first request and keeps them: nobody's figure should hold that.
-      await runBareLoop(
-        'warming up',
-        { folder: stage.folder, items },
-        { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' },
-      );
+      await warmUp(stage, items);
       for (const store of options.store === undefined ? storeKinds : [options.store]) {
         await compare(stage, { ...options, items, store }, report);
       }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
-import { type BareDelivery, runBareLoop } from './bare/run-bare-loop.js';
+import { type BareDelivery, runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { forAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Product } from './processes/product.js';
 import { Receiver } from './processes/receiver.js';
@@ -41,11 +41,7 @@ export const endToEnd: Bench = {
     const chosen = targets.filter(({ name }) => options.into === undefined || options.into === name);
     if (chosen.length === 0) throw new Error(`--into is ${options.into}; give file, webhook or file+webhook`);
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
-      await runBareLoop(
-        'warming up',
-        { folder: stage.folder, items },
-        { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' },
-      );
+      await warmUp(stage, items);
       for (const store of options.store === undefined ? storeKinds : [options.store]) {
         for (const target of chosen) await compare(stage, { ...options, items, store, target }, report);
       }

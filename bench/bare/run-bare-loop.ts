@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Run } from '../report.js';
 import { Program } from '../processes/program.js';
 import { sandboxKey } from '../processes/sandbox.js';
+import type { Stage } from '../processes/stage.js';
 
 /** Command-line settings of the bare loop. */
 export interface BareTask {
@@ -51,4 +52,9 @@ export async function runBareLoop(
     throw new Error(`the bare loop read ${measured.items} items where the sandbox has ${items}: see its request log`);
   }
   return { contender, ...measured, items };
+}
+
+/** Reads the sandbox once before anything is measured: it makes its pages at their first request and keeps them. */
+export async function warmUp(stage: Stage, items: number): Promise<void> {
+  await runBareLoop('warming up', { folder: stage.folder, items }, { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' });
 }
