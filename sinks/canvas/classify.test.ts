@@ -31,6 +31,8 @@ describe("Canvas' answer", () => {
     ['429 with a wait', answer(429, { retryAfter: '7' }), { kind: 'throttled', afterMs: 7_000 }],
     ['400', answer(400), { kind: 'refused' }],
     ['422', answer(422), { kind: 'refused' }],
+    ['413 as a page', answer(413, { body: undefined }), { kind: 'refused' }],
+    ['405 as a page', answer(405, { body: undefined }), { kind: 'failed', result: { kind: 'retry' } }],
     ['500', answer(500), { kind: 'failed', processed: 'maybe', result: { kind: 'retry' } }],
     ['503 as a page', answer(503, { body: undefined }), { kind: 'failed', result: { kind: 'retry' } }],
     ['a page with 200', answer(200, { body: undefined }), { kind: 'failed', result: { kind: 'retry' } }],

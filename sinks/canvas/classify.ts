@@ -1,5 +1,5 @@
 import { fieldsOf, type Result } from '../sink.js';
-import { retryAfterMs } from '../network/read-answer.js';
+import { refusesContent, retryAfterMs } from '../network/read-answer.js';
 
 export interface CanvasAnswer {
   readonly status: number;
@@ -55,6 +55,7 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
     const result = { kind: 'retry', detail: said(`Canvas answered HTTP ${status}`) } as const;
     return { kind: 'failed', processed: 'maybe', result: wait === undefined ? result : { ...result, afterMs: wait } };
   }
+  if (refusesContent(status)) return { kind: 'refused' };
   if (body === undefined || status < 400) {
     const detail = said(`the server that answers is not the API of Canvas (HTTP ${status}): correct "baseUrl"`);
     return { kind: 'failed', processed: 'maybe', result: { kind: 'retry', detail } };

@@ -33,6 +33,14 @@ export function parsedJson(text: string | undefined): unknown {
   }
 }
 
+/** 4xx about the address, the credentials, the connection or the moment. RFC 9110, 15.5; RFC 8470; RFC 6585. */
+const notAboutContent: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 408, 410, 421, 425, 426, 429]);
+
+/** Whether a status refuses the content of a request, so that a repeat would be refused again. */
+export function refusesContent(status: number): boolean {
+  return status >= 400 && status < 500 && !notAboutContent.has(status);
+}
+
 /** Longest accepted `Retry-After`: one day, so that a wrong clock or a typing error does not stop a sink for years. */
 export const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 /** "Retry-After: 0" or a date that has passed would otherwise make a loop without a pause. */

@@ -28,7 +28,7 @@ describe('an error of PostgreSQL', () => {
     expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'pause', cause } });
   });
 
-  it.each(['22001', '22P05', '23514', '54000', 'P0001'])('%s is about a row', (code) => {
+  it.each(['22001', '22P05', '23514', '54000', 'P0001', '27000', '38000', '44000'])('%s is about a row', (code) => {
     expect(fromServer(code)).toMatchObject({ about: 'row', cause: `postgres:${code}` });
   });
 

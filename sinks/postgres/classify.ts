@@ -56,11 +56,10 @@ function ofServer(code: string, server: string, schema: string, constraint: stri
   }
   // 08 connection, 40 rollback, 53 resources, 55P03 lock timeout, 57014 statement timeout, 57P0x shutdown or start
   if (/^(08|40|53|55|57)/.test(code)) return retry(`${server} could not run the statement now ${at}`);
-  // 22 data, 23 constraints (added by the owner: ours cannot fail), 54 limits, P0001 raised by a trigger
-  if (/^(22|23|54|P0)/.test(code)) {
-    return { about: 'row', cause: `postgres:${code}`, detail: `${server} refuses the row${constraint} ${at}` };
-  }
-  return retry(`${server} refused a statement ${at}: check its log`);
+  // 25 transaction state, 42 names and rights, 58 and XX failures of the server, F0 its configuration
+  if (/^(25|42|58|F0|XX)/.test(code)) return retry(`${server} refused a statement ${at}: check its log`);
+  // 22 data, 23 and 44 constraints (added by the owner: ours cannot fail), 54 limits, 27, 38, 39, 2F and P0 triggers
+  return { about: 'row', cause: `postgres:${code}`, detail: `${server} refuses the row${constraint} ${at}` };
 }
 
 function withoutAnswer(error: unknown, server: string): string {

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/read-answer.js';
+import { refusesContent, retryAfterMs } from '../network/read-answer.js';
 import type { FailedResult } from './operation.js';
 import type { Result } from '../sink.js';
 
@@ -80,7 +80,7 @@ export function classifyAnswer(
     // Following it would send the token and personal data to a host that nobody configured.
     return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
   }
-  if ((status === 400 && !passingCodes.has(code)) || status === 413 || status === 414) {
+  if (refusesContent(status) && !passingCodes.has(code)) {
     return { kind: 'refused', code: code === '' ? `HTTP_${status}` : code, fields: said?.fields ?? [] };
   }
   const afterMs = retryAfterMs(retryAfter, answeredAtMs) ?? (status === 503 ? UNAVAILABLE_WAIT_MS : undefined);

@@ -27,6 +27,7 @@ describe("Slack's answer", () => {
     ['HTTP 502 by something before it', answered({ status: 502 }), 'maybe'],
     ['HTTP 200 that cannot be read', answered({}), 'maybe'],
     ['HTTP 404 by something before it', answered({ status: 404 }), 'later'],
+    ['HTTP 413 by something before it', answered({ status: 413 }), 'refused'],
     ['HTTP 302', answered({ status: 302 }), 'later'],
     ['token_revoked', failed('token_revoked'), 'credential'],
     ['missing_scope', failed('missing_scope', { needed: 'chat:write' }), 'credential'],
@@ -44,6 +45,10 @@ describe("Slack's answer", () => {
     ['a connection that broke', { kind: 'no-answer', mayHaveArrived: true, detail: 'd' } as SlackReply, 'maybe'],
   ])('%s is %3$s', (_, reply, kind) => {
     expect(classifyReply(reply, 'chat.postMessage').kind).toBe(kind);
+  });
+
+  it('that a proxy refuses says nothing about a look-up', () => {
+    expect(classifyReply(answered({ status: 400 }), 'conversations.history').kind).toBe('later');
   });
 
   it('is reported with the method, the code, the missing scope and the request id, but without its own text', () => {

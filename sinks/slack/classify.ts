@@ -1,3 +1,4 @@
+import { refusesContent } from '../network/read-answer.js';
 import type { SlackReply } from './client.js';
 import type { Outcome } from '../sink.js';
 
@@ -94,6 +95,9 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
   }
   if (body === undefined) {
     const detail = `the server that answered ${method} with HTTP ${status} is not Slack's Web API${request}`;
+    // A proxy can refuse one message for its size or content. It says nothing about a look-up.
+    if (method.startsWith('chat.') && refusesContent(status))
+      return { kind: 'refused', code: `http_${status}`, detail };
     // An unreadable success, or a failure of the server, may have taken effect; a refusal had none.
     return { kind: status < 300 || status >= 500 ? 'maybe' : 'later', detail };
   }

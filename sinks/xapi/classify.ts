@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/read-answer.js';
+import { refusesContent, retryAfterMs } from '../network/read-answer.js';
 import type { Result } from '../sink.js';
 import type { LrsAnswer, LrsSilence } from './client.js';
 
@@ -11,7 +11,7 @@ import type { LrsAnswer, LrsSilence } from './client.js';
  */
 export type Verdict =
   | { readonly kind: 'stored'; readonly detail: string }
-  | { readonly kind: 'refused'; readonly status: 400 | 409 | 413; readonly detail: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly detail: string }
   | {
       readonly kind: 'failed';
       readonly result: Extract<Result, { kind: 'retry' | 'pause' }>;
@@ -22,7 +22,7 @@ export type Verdict =
 
 /**
  * Sources: xAPI 1.0.3, Communication, 2.1.2 "POST Statements" (200 with the ids, 400 and 409 for the whole batch), 3.2
- * "Error Codes" (400, 401, 403, 404, 409, 412, 413, 429, 500).
+ * "Error Codes" (400, 401, 403, 404, 409, 412, 413, 429, 500). Some LRSs answer 422 to a statement that they refuse.
  * @param ids of the statements that were sent, in their order
  */
 export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
@@ -38,10 +38,6 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
       if (isListOf(answer.body, ids)) return { kind: 'stored', detail: said };
       // probably a sign-in page or a portal, but the LRS behind it may have stored them
       return failed({ kind: 'retry', detail: `${said}, but not the answer of an LRS: check "endpoint"` }, true);
-    case 400:
-    case 409:
-    case 413:
-      return { kind: 'refused', status, detail: said };
     case 401:
       return failed({ kind: 'pause', cause: 'credential', detail: `the LRS refuses the credentials (${said})` }, false);
     case 403:
@@ -57,6 +53,7 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
       return { ...failed({ ...result, afterMs: waitMs }, status === 503), waitMs };
     }
     default:
+      if (refusesContent(status)) return { kind: 'refused', status, detail: said };
       if (status >= 300 && status < 400) {
         const detail = `the LRS redirects (${said}), which is not followed: put the final address into "endpoint"`;
         return failed({ kind: 'retry', detail }, false);

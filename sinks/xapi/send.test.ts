@@ -136,6 +136,18 @@ describe('a batch', () => {
     },
   );
 
+  it.each([412, 415, 422])('with one statement that is refused with %d parks that one', async (status) => {
+    const sink = sinkWith();
+    const sending = await operations(sink, 12);
+    refusing(status, (statements) => statements.some(({ id }) => id === sending[7]!.statements[0]!.id));
+    const { outcomes } = await sink.send(sending, lane, goingOn);
+    expect(tally(outcomes)).toEqual({ delivered: 11, rejected: 1 });
+    expect(outcomes[7]).toMatchObject({
+      cause: `http:${status}`,
+      detail: expect.stringMatching(`^the LRS refuses the statement of .* \\(HTTP ${status}\\)$`),
+    });
+  });
+
   it('is divided until the LRS takes its size, and only what is too large alone is parked', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 20);

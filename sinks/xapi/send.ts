@@ -83,14 +83,12 @@ class Sending {
   }
 
   async #settleRefused({ operation, place }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
-    switch (status) {
-      case 400:
-        return this.#settle(place, rejected('http:400', `the LRS refuses the statement of ${operation.item}`, detail));
-      case 413:
-        return this.#settle(place, rejected('http:413', `the statement of ${operation.item} is too large`, detail));
-      case 409:
-        return await this.#settleConflict({ operation, place }, detail);
-    }
+    if (status === 409) return await this.#settleConflict({ operation, place }, detail);
+    const sentence =
+      status === 413
+        ? `the statement of ${operation.item} is too large`
+        : `the LRS refuses the statement of ${operation.item}`;
+    this.#settle(place, rejected(`http:${status}`, sentence, detail));
   }
 
   /** The LRS holds one of the ids. It may be the same statement: not every LRS compares before it refuses. */

@@ -78,7 +78,7 @@ const refusal = (status: number): DoubleAnswer => ({ status, json: { message: 'r
 const exception: DoubleAnswer = { status: 200, json: { exception: 'x', errorcode: 'invalidparameter', message: 'no' } };
 
 const cases: readonly (readonly [string, () => Promise<Destination>, DoubleAnswer, string])[] = [
-  ...[400, 413].map((status) => [`an LRS with HTTP ${status}`, lrs, refusal(status), `http:${status}`] as const),
+  ...[400, 413, 422].map((status) => [`an LRS with HTTP ${status}`, lrs, refusal(status), `http:${status}`] as const),
   ...[400, 413, 422].map(
     (status) => [`an API with HTTP ${status}`, anyApi, refusal(status), `http:${status}`] as const,
   ),
