@@ -1,7 +1,6 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
-import type { MappingView } from '../mapping/mapping-view.js';
-import { emptyView, viewOfText } from '../mapping/probe-view.js';
+import { emptyWhen } from '../mapping/probe-view.js';
 import { isHeld, listOf } from './classify.js';
 import type { CallBudget } from '../rest/call-budget.js';
 import type { HubSpotClient, Reply } from './client.js';
@@ -162,7 +161,7 @@ async function emptyWarnings(
     const warnings: string[] = [];
     for (const name of objects.get(objectType)?.required ?? []) {
       const value = given[name];
-      const when = value === undefined ? undefined : await emptyWhen(value);
+      const when = value === undefined ? undefined : await emptyWhen(value, propertyValue);
       if (when === undefined) continue;
       warnings.push(
         `warning: ${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
@@ -178,19 +177,6 @@ async function emptyWarnings(
       ? await warned('contacts', keys.contactProperties ?? {}, 'contactProperties')
       : []),
   ];
-}
-
-/** Describes the items for which an expression returns nothing; undefined if there are none, or it cannot be known. */
-async function emptyWhen(value: Expression): Promise<string | undefined> {
-  const isEmpty = async (view: MappingView): Promise<boolean> => {
-    try {
-      return ((await value.evaluate(view, '', propertyValue)) ?? '') === '';
-    } catch {
-      return false; // a failing mapping is reported with each item
-    }
-  };
-  if (await isEmpty(viewOfText(value, 'Ada'))) return 'a field of one word, such as the name "Ada"';
-  return (await isEmpty(emptyView)) ? 'an item without a value' : undefined;
 }
 
 /** Says whether contacts are created for the records of an entry, rather than by an entry for contacts before. */

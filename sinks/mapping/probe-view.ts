@@ -24,8 +24,27 @@ export const emptyView: MappingView = {
   },
 };
 
+/**
+ * Describes the items for which an expression returns nothing; undefined if there are none, or it cannot be known.
+ * @param read the converter of the destination's values
+ */
+export async function emptyWhen(
+  value: Expression,
+  read: (found: unknown, key: string) => unknown,
+): Promise<string | undefined> {
+  const isEmpty = async (view: MappingView): Promise<boolean> => {
+    try {
+      return ((await value.evaluate(view, '', read)) ?? '') === '';
+    } catch {
+      return false; // a failing mapping is reported with each item
+    }
+  };
+  if (await isEmpty(viewOfText(value, 'Ada'))) return 'a field of one word, such as the name "Ada"';
+  return (await isEmpty(emptyView)) ? 'an item without a value' : undefined;
+}
+
 /** A view in which every field that an expression reads has the same text. */
-export function viewOfText(expression: Expression, text: string): MappingView {
+function viewOfText(expression: Expression, text: string): MappingView {
   const view = { ...emptyView, item: {}, attendee: {}, session: {}, pigeonhole: {}, previous: {} };
   for (const mention of mentionedFields(expression)) {
     if (mention.of === 'change') continue;

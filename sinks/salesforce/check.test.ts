@@ -54,16 +54,29 @@ describe('a check', () => {
     expect((await problems({ properties })).join('\n')).toContain(expected);
   });
 
-  it('warns where names of people who are found by e-mail would be replaced', async () => {
+  async function warnings(properties: object): Promise<string[]> {
     const sink = createSalesforceSink(
-      sampleConfig(org, { properties: { ...given, FirstName: { value: '"Ada"', write: 'if-empty' } } }),
+      sampleConfig(org, { properties: { ...given, ...properties } }),
       sampleEnvironment,
     );
     const lines = await sink.check(new AbortController().signal);
     await sink.close();
-    expect(lines.filter(({ text }) => text.startsWith('warning'))).toEqual([
-      { ok: true, text: expect.stringContaining(`${place}.properties.LastName: "always" replaces the name`) },
-    ]);
+    return lines.filter(({ ok, text }) => ok && text.startsWith('warning')).map(({ text }) => text);
+  }
+
+  it('warns where names of people who are found by e-mail would be replaced', async () => {
+    const found = await warnings({ LastName: '"Day"', FirstName: { value: '"Ada"', write: 'if-empty' } });
+    expect(found).toEqual([expect.stringContaining(`${place}.properties.LastName: "always" replaces the name`)]);
+  });
+
+  it.each([
+    ['$lastName(item.Name ? item.Name : "unknown")', undefined],
+    ['$lastName(item.Name)', 'an item without a value'],
+    ['$substringAfter(item.Name, "Ada")', 'a field of one word, such as the name "Ada"'],
+  ])('says for whom a required field has no value: %s', async (value, when) => {
+    const found = await warnings({ LastName: { value, write: 'if-empty' } });
+    const text = `warning: ${place}.properties.LastName: Salesforce requires LastName of a new Lead, but the mapping returns nothing for ${when}. `;
+    expect(found).toEqual(when === undefined ? [] : [expect.stringContaining(text)]);
   });
 
   it('names an external id field that is not one', async () => {

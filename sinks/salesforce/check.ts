@@ -5,6 +5,7 @@ import { isPersonType, type PersonType } from './config.js';
 import { conformValue, fieldValue, type FieldFacts, type ObjectFacts, type Org } from './object-fields.js';
 import { targetOf } from './linked-records.js';
 import type { Expression } from '../mapping/expression.js';
+import { emptyWhen } from '../mapping/probe-view.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { NamedRecord } from './plan.js';
 import { nameWarnings } from '../name-warnings.js';
@@ -82,6 +83,7 @@ async function checkRecord(
       problems.push(`${place}.properties: ${object} requires ${field}, which the mapping does not give`);
     }
   }
+  if (create) infos.push(...(await emptyWarnings(facts, keys, place)));
   const other: PersonType = object === 'Lead' ? 'Contact' : 'Lead';
   if (isPersonType(object) && keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
     const otherFacts = await org.objects.of(other, budget);
@@ -214,6 +216,24 @@ function missingFields({ fields }: ObjectFacts, given: readonly string[]): strin
     )
     .map(({ name }) => name)
     .filter((name) => !names.has(name.toLowerCase()));
+}
+
+/** Warns of required fields whose mapping can return nothing, so that Salesforce would refuse some new records. */
+async function emptyWarnings(
+  facts: ObjectFacts,
+  { object, properties }: NamedRecord['keys'],
+  place: string,
+): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const field of missingFields(facts, [])) {
+    const [name, given] = Object.entries(properties).find(([each]) => each.toLowerCase() === field.toLowerCase()) ?? [];
+    const when = given === undefined ? undefined : await emptyWhen(given.value, fieldValue);
+    if (when === undefined) continue;
+    warnings.push(
+      `warning: ${place}.properties.${name}: Salesforce requires ${field} of a new ${object}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: add a default, such as ?: "unknown"`,
+    );
+  }
+  return warnings;
 }
 
 async function checkCampaign(

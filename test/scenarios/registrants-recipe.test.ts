@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { HubSpotOptions } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { dropFoldersIn } from '../imports/desk.js';
 import { useStages } from '../kit/stage.js';
@@ -18,12 +19,13 @@ const recipe = parse(text!) as Recipe;
 
 const stages = useStages();
 let hubspot: HubSpotDouble;
-beforeEach(async () => {
-  hubspot = await startHubSpotDouble();
+/** Opens an account in which colleagues have entered two contacts. */
+async function openAccount(options: HubSpotOptions = {}): Promise<void> {
+  hubspot = await startHubSpotDouble(options);
   const { portal, contacts } = hubspot.account;
   portal.create(contacts, { email: 'ann@example.com', firstname: 'Annabel', lastname: 'Ray-Stone' });
   portal.create(contacts, { email: 'eve@example.com', firstname: 'Eve' });
-});
+}
 afterEach(() => hubspot.close());
 
 /** Contacts as `<e-mail> <first name> <last name>`. */
@@ -46,14 +48,11 @@ function attendance(): string[] {
     .toSorted();
 }
 
-it('the recipe for registrants imports the guest list and adds it to an event, beside contacts that exist', async () => {
+/** Opens a stage with the recipe. `drop` puts a file of guests into its folder and delivers what it changes. */
+async function openRecipe({ crm } = recipe.sinks) {
   const stage = await stages.open('embedded');
-  const sinks = Object.entries(recipe.sinks).map(([name, sink]) => [
-    name,
-    JSON.stringify({ ...sink, baseUrl: hubspot.url }),
-  ]);
   const scene = await stage.scene({
-    sinks: Object.fromEntries(sinks) as Record<string, string>,
+    sinks: { crm: JSON.stringify({ ...crm, baseUrl: hubspot.url }) },
     environment: { HUBSPOT_TOKEN: 'hubspot-token' },
   });
   await scene.settle();
@@ -72,6 +71,13 @@ it('the recipe for registrants imports the guest list and adds it to an event, b
     await stage.pollsAreDue();
     await scene.settle();
   };
+  const dead = async () => await stage.db.query(`select reason, detail from deliveries where state = 'dead'`);
+  return { stage, scene, drop, dead };
+}
+
+it('the recipe for registrants imports the guest list and adds it to an event, beside contacts that exist', async () => {
+  await openAccount();
+  const { stage, scene, drop, dead } = await openRecipe();
   await drop('guests.csv', '001,Ann Ray,ann@example.com', '002,Bob Moss,Bob@Example.com');
   const expected = ['ann@example.com Annabel Ray-Stone', 'bob@example.com Bob Moss', 'eve@example.com Eve -'];
   expect(people()).toEqual(expected);
@@ -89,5 +95,53 @@ it('the recipe for registrants imports the guest list and adds it to an event, b
   await scene.settle();
   expect(people()).toEqual([...expected.slice(0, 2), 'cy@example.com Cy Dale', expected[2]]);
   expect(attendance()).toEqual(['ann@example.com REGISTERED', 'bob@example.com ATTENDED', 'cy@example.com REGISTERED']);
-  expect(await stage.db.query(`select reason, detail from deliveries where state = 'dead'`)).toEqual([]);
+  expect(await dead()).toEqual([]);
+});
+
+/** The rows of the guide's table of names: required properties, and the expressions for both parts of a name. */
+const nameRows = [
+  ...readFileSync(join(__dirname, '../../docs/sinks/hubspot.md'), 'utf8').matchAll(
+    /^\| (nothing, or the first name|the last name|both) \| `(.*)` \| `(.*)` \|$/gm,
+  ),
+].map(([, , firstname, lastname]) => ({ firstname: firstname!, lastname: lastname! }));
+
+/** The recipe's sink with these expressions for names. */
+function sinkWith(names: Readonly<Record<string, string>>) {
+  const { records, ...rest } = recipe.sinks['crm'] as { readonly records: readonly object[] };
+  return { crm: { ...rest, records: records.map((record) => ({ ...record, contactProperties: names })) } };
+}
+
+const guests = ['001,Ann,ann@example.com', '002,Cher,cher@example.com', '003,Bob Moss,bob@example.com'];
+
+it.each([
+  ['the first name', ['firstname'], nameRows[0]!, 'Cher -'],
+  ['the last name', ['lastname'], nameRows[1]!, 'undefined Cher'],
+  ['both names', ['firstname', 'lastname'], nameRows[2]!, '- Cher'],
+] as const)('guests with a name of one word are registered in an account that requires %s', async (...row) => {
+  const [, requiredOfContacts, names, cher] = row;
+  await openAccount({ requiredOfContacts });
+  const { drop, dead } = await openRecipe(sinkWith(names));
+  await drop('guests.csv', ...guests);
+  expect(await dead()).toEqual([]);
+  expect(people()).toEqual([
+    'ann@example.com Annabel Ray-Stone',
+    'bob@example.com Bob Moss',
+    `cher@example.com ${cher}`,
+    'eve@example.com Eve -',
+  ]);
+  expect(attendance()).toEqual([
+    'ann@example.com REGISTERED',
+    'bob@example.com REGISTERED',
+    'cher@example.com REGISTERED',
+  ]);
+});
+
+it('the recipe as it is parks only such a guest where the last name is required, and says what is missing', async () => {
+  await openAccount({ requiredOfContacts: ['lastname'] });
+  const { drop, dead } = await openRecipe();
+  await drop('guests.csv', ...guests);
+  expect(await dead()).toEqual([
+    { reason: 'hubspot:MISSING_REQUIRED_PROPERTY:lastname', detail: expect.stringContaining('lastname') },
+  ]);
+  expect(attendance()).toEqual(['ann@example.com REGISTERED', 'bob@example.com REGISTERED']);
 });

@@ -168,14 +168,17 @@ describe('a HubSpot recipe', () => {
     });
   });
 
-  it('that init writes gets a warning where the account requires the last name', async () => {
+  it.each([
+    ['that init writes', recipes.at(-1)![1], 'properties'],
+    ['for registrants', recipes[1]![1], 'contactProperties'],
+  ])('%s gets a warning where the account requires the last name', async (_, records, properties) => {
     await openAccount({ requiredOfContacts: ['lastname'] });
-    const sink = openSink(recipes.at(-1)![1]);
+    const sink = openSink(records);
     const lines = await sink.check(new AbortController().signal);
     await sink.close();
     expect(lines).toContainEqual({
       ok: true,
-      text: 'warning: crm.records[0].properties.lastname: HubSpot requires lastname of new contacts, but the mapping returns nothing for a field of one word, such as the name "Ada". Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md',
+      text: `warning: crm.records[0].${properties}.lastname: HubSpot requires lastname of new contacts, but the mapping returns nothing for a field of one word, such as the name "Ada". Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
     });
   });
 });

@@ -35,8 +35,8 @@ const sinks: Sink[] = [];
 beforeEach(async () => {
   salesforce = await startSalesforceDouble({
     fields: {
-      Lead: [key('Engagement_Id__c'), field('Last_Event__c')],
-      Contact: [key('Engagement_Id__c')],
+      Lead: [key('Engagement_Id__c'), key('Engagement_Code__c'), field('Last_Event__c')],
+      Contact: [key('Engagement_Id__c'), key('Engagement_Code__c')],
       Account: [key('Domain__c')],
       Campaign: [key('Event_Id__c')],
       CampaignMember: [field('Questions__c', { type: 'double' }), field('Credit__c', { type: 'double' })],
@@ -186,6 +186,27 @@ describe('docs/sinks/salesforce.md', () => {
     ]);
     const campaign = all('Campaign')[0]!.Id;
     expect(all('Task')).toEqual([expect.objectContaining({ WhoId: all('Contact')[0]!.Id, WhatId: campaign })]);
+  });
+
+  it('has an external id for registrants, with which guests with a name of one word are leads and members', async () => {
+    const [, externalId] = /`from: registrants`[^`]*`(externalId: [^`]*)`/.exec(guide.replaceAll(/\s+/g, ' '))!;
+    const entry = example!
+      .replace('from: attendees', 'from: registrants')
+      .replace(/externalId: \{ Engagement_Id.*/, externalId!);
+    expect(entry).toContain('from: registrants');
+    add('Lead', { FirstName: 'Bob', LastName: 'Ray', Company: 'ACME', Email: 'bob@example.com', OwnerId: sales });
+    const sink = await sinkOf(entry);
+    const lines = await sink.check(new AbortController().signal);
+    expect(lines.filter(({ ok, text }) => !ok || text.startsWith('warning'))).toEqual([]);
+    const guests = ['Bob', 'Cher'].map((Name, at) => {
+      const data = { attendeeCode: `00${at}`, Name, Email: `${Name}@example.com`, signedInAt: null };
+      return subjectOf(sampleChange({ list: 'registrants', key: Name, id: Name, sessionId: null, data }), {
+        pigeonhole,
+      });
+    });
+    expect((await deliver(sink, guests)).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
+    expect(all('Lead').map(({ Name }) => Name)).toEqual(['Bob Ray', 'Cher']);
+    expect(all('CampaignMember').map(({ Status }) => Status)).toEqual(['Sent', 'Sent']);
   });
 
   it('has a lookup that gives a new contact an account', async () => {
