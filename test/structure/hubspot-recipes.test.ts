@@ -17,7 +17,7 @@ interface RecordEntry {
   readonly object: string;
 }
 
-const pages = ['docs/recipes.md', 'docs/sinks/hubspot.md'];
+const pages = ['docs/recipes.md', 'docs/sinks.md', 'docs/sinks/hubspot.md'];
 const documented = pages.flatMap((page) => {
   const text = readFileSync(join(__dirname, '../..', page), 'utf8');
   const blocks = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block]) => parse(block!) as unknown);
@@ -141,10 +141,11 @@ async function run(records: readonly RecordEntry[]): Promise<Record<string, stri
 }
 
 describe('a HubSpot recipe', () => {
-  it('is found in both pages and in what init writes', async () => {
+  it('is found in the pages and in what init writes', async () => {
     await openAccount();
     expect(recipes.map(([name]) => name.replace(/ \d+$/, ''))).toEqual([
       ...Array<string>(2).fill('docs/recipes.md, HubSpot recipe'),
+      'docs/sinks.md, HubSpot recipe',
       ...Array<string>(7).fill('docs/sinks/hubspot.md, HubSpot recipe'),
       'the configuration that init writes',
     ]);
