@@ -3,7 +3,7 @@ import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames } from '../config/schema/list-names.js';
 import { type SeenFields, fieldNames, seenFields } from '../ledger/seen-fields.js';
 import { expressionsIn, type PlacedExpression } from '../sinks/mapping/expression-schema.js';
-import { fieldKey } from '../sinks/mapping/find-field.js';
+import { fieldKey } from '../sinks/mapping/mapping-functions.js';
 import { mentionedFields, type Mention, type ViewPart } from '../sinks/mapping/mentioned-fields.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { existsSync } from 'node:fs';

@@ -1,8 +1,7 @@
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
-import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
-import { RestClient } from '../rest/rest-client.js';
+import { type CallBudget, RestClient, withCallBudget } from '../rest/rest-client.js';
 import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkCanvas } from './check.js';
 import { CanvasClient } from './client.js';

@@ -2,10 +2,10 @@ import { fieldsOf, type CheckLine } from '../sink.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { GradeKeys } from './config.js';
 import type { CanvasClient, Reply } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { pathPart, referenceValue } from './grade-rules.js';
-import { emptyView } from '../mapping/probe-view.js';
+import { emptyView } from '../mapping/probe.js';
 
 /**
  * Checks that Canvas accepts the token, and that the courses and assignments with constant names exist and can be graded.

@@ -1,8 +1,7 @@
 import type { Secret } from '../../config/secret.js';
 import { fieldsOf, type Result } from '../sink.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
-import type { CallBudget } from '../rest/call-budget.js';
-import type { RestAnswer, RestClient } from '../rest/rest-client.js';
+import type { CallBudget, RestAnswer, RestClient } from '../rest/rest-client.js';
 import { classifyAnswer, holdBackMs } from './classify.js';
 import { type Submission, pathPart } from './grade-rules.js';
 

@@ -1,6 +1,6 @@
 import { fieldsOf, type Fields, type Result } from '../sink.js';
 import type { CanvasClient, Reply } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';
 

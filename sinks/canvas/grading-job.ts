@@ -1,7 +1,7 @@
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Result, Fields } from '../sink.js';
 import type { CanvasClient } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 
 type JobState =
   | { readonly kind: 'running' }

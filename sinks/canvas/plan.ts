@@ -1,6 +1,6 @@
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
-import { mappingView, type MappingView } from '../mapping/mapping-view.js';
+import { mappingView, type MappingView } from '../mapping/expression.js';
 import type { GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
 import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';

@@ -1,7 +1,7 @@
 import { fieldsOf, type Lane, type Result } from '../sink.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import { type CanvasClient, type Reply, readSubmission } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { followJob, readJob, wait, type StartedJob, startedJob, jobKey, withoutUsers } from './grading-job.js';
 import { decideGrade, isSet, stateHash, type Submission } from './grade-rules.js';
 import { type Assignment, type Creations, findAssignment, findOrCreate } from './find-assignment.js';

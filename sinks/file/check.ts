@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckLine } from '../sink.js';
-import { classifyFailure, DestinationChanged } from './classify-failure.js';
-import { errorCode, FILE_MODE, type FileAccess } from './file-access.js';
+import { classifyFailure, DestinationChanged, errorCode, FILE_MODE, type FileAccess } from './file-access.js';
 import { MARKER_FILE, readMarker } from './marker.js';
 
 /** Less free space than this is reported: some 100,000 changes, enough for a day of a large event. */

@@ -1,41 +1,58 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DestinationChanged } from './classify-failure.js';
-import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
+import {
+  DestinationChanged,
+  errorCode,
+  FILE_MODE,
+  type FileAccess,
+  FOLDER_MODE,
+  NO_FOLLOW,
+  syncFolder,
+} from './file-access.js';
 
 const NEWLINE = 0x0a;
+
+/** A file, and its length when its lines were last committed. */
+interface DayFileOptions {
+  readonly root: string;
+  /** Below the root. */
+  readonly path: string;
+  /** In bytes. */
+  readonly committedLength: number;
+  readonly access: FileAccess;
+}
 
 /**
  * One open file of lines. The lane's memory says how long it was when its lines were last committed; what lies beyond
  * belongs to no committed delivery.
  */
 export class DayFile {
+  /** In bytes, including what this attempt wrote. */
+  length: number;
+
   private constructor(
-    private readonly root: string,
-    private readonly path: string,
+    private readonly place: DayFileOptions,
     private readonly handle: FileHandle,
-    private readonly access: FileAccess,
-    /** In bytes, as the lane remembers it. */
-    readonly committedLength: number,
-    /** In bytes, including what this attempt wrote. */
-    public length: number,
-  ) {}
+  ) {
+    this.length = place.committedLength;
+  }
+
+  /** In bytes, as the lane remembers it. */
+  get committedLength(): number {
+    return this.place.committedLength;
+  }
 
   /**
    * Opens a file for appending. Creates it and its folders if it has no committed line yet, and cuts off everything
    * beyond the committed length, which a failed write left.
    * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
-  static async openForAppending(
-    root: string,
-    path: string,
-    committedLength: number,
-    access: FileAccess,
-  ): Promise<DayFile> {
-    await reachFolders(root, path, committedLength === 0, access);
+  static async openForAppending(place: DayFileOptions): Promise<DayFile> {
+    const { root, path, committedLength } = place;
+    await reachFolders(place, committedLength === 0);
     const creation = committedLength === 0 ? constants.O_CREAT : 0;
-    const file = await DayFile.open(root, path, committedLength, access, constants.O_RDWR | creation);
+    const file = await DayFile.open(place, constants.O_RDWR | creation);
     if (file === undefined) {
       throw new DestinationChanged(
         `${join(root, path)} is missing though lines were written there: bring the file back`,
@@ -50,27 +67,16 @@ export class DayFile {
    * Opens a file to see what lies beyond the committed length; undefined when there is no such file.
    * @throws {DestinationChanged} as above, when the file is shorter or does not end a line there
    */
-  static async openForRecovery(
-    root: string,
-    path: string,
-    committedLength: number,
-    access: FileAccess,
-  ): Promise<DayFile | undefined> {
-    if (!(await reachFolders(root, path, false, access))) return undefined;
-    const file = await DayFile.open(root, path, committedLength, access, constants.O_RDWR);
+  static async openForRecovery(place: DayFileOptions): Promise<DayFile | undefined> {
+    if (!(await reachFolders(place, false))) return undefined;
+    const file = await DayFile.open(place, constants.O_RDWR);
     return file?.checkedAnd(async () => undefined);
   }
 
-  private static async open(
-    root: string,
-    path: string,
-    committedLength: number,
-    access: FileAccess,
-    flags: number,
-  ): Promise<DayFile | undefined> {
+  private static async open(place: DayFileOptions, flags: number): Promise<DayFile | undefined> {
     try {
-      const handle = await access.open(join(root, path), flags | NO_FOLLOW, FILE_MODE);
-      return new DayFile(root, path, handle, access, committedLength, committedLength);
+      const handle = await place.access.open(join(place.root, place.path), flags | NO_FOLLOW, FILE_MODE);
+      return new DayFile(place, handle);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
@@ -137,8 +143,9 @@ export class DayFile {
     await this.handle.sync();
     if (this.committedLength > 0) return;
     // All of them each time: an earlier attempt may have made a folder and died before syncing it.
-    for (let folder = dirname(this.path); ; folder = dirname(folder)) {
-      await syncFolder(join(this.root, folder), this.access);
+    const { root, path, access } = this.place;
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      await syncFolder(join(root, folder), access);
       if (folder === '.') return;
     }
   }
@@ -159,7 +166,7 @@ export class DayFile {
   }
 
   private async requireCommittedPart(): Promise<void> {
-    const where = join(this.root, this.path);
+    const where = join(this.place.root, this.place.path);
     const status = await this.handle.stat();
     if (!status.isFile()) throw new DestinationChanged(`${where} is not a file: remove what is in its place`);
     if (this.committedLength === 0) return;
@@ -180,7 +187,7 @@ export class DayFile {
  * Goes down the folders of a file, and refuses a link there, which could lead out of the root.
  * @returns false when one is missing and may not be made
  */
-async function reachFolders(root: string, path: string, mayMake: boolean, access: FileAccess): Promise<boolean> {
+async function reachFolders({ root, path, access }: DayFileOptions, mayMake: boolean): Promise<boolean> {
   let folder = root;
   for (const name of dirname(path).split('/')) {
     folder = join(folder, name);

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { EraseResult, ErasedItems, Lane } from '../sink.js';
 import { committedLength, DayFile } from './day-file.js';
-import { FILE_MODE, type FileAccess, NO_FOLLOW, syncFolder, errorCode } from './file-access.js';
+import { FILE_MODE, type FileAccess, type Folder, NO_FOLLOW, syncFolder, errorCode } from './file-access.js';
 import { rewriteLine } from '../rewrite-line.js';
 import { isSafePath } from './format.js';
 import { confirmHeld } from '../while-held.js';
@@ -16,11 +16,10 @@ const pieceBytes = 1024 * 1024;
  * memory. A file without erased data stays as it is. Lines that are not committed do not count.
  */
 export async function eraseFiles(
-  root: string,
+  { root, access }: Folder,
   erased: ErasedItems,
   lane: Lane,
   signal: AbortSignal,
-  access: FileAccess,
 ): Promise<EraseResult> {
   await finishErasing(root, lane, access);
   let count = 0;
@@ -57,7 +56,7 @@ async function eraseFile(
   lane: Lane,
   access: FileAccess,
 ): Promise<number | 'missing'> {
-  const file = await DayFile.openForRecovery(root, path, length, access);
+  const file = await DayFile.openForRecovery({ root, path, committedLength: length, access });
   if (file === undefined) return 'missing';
   const place = withEnding(join(root, path));
   let changed = 0;

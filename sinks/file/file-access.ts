@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
+import type { Outcome } from '../sink.js';
 
 /** The calls of node:fs/promises that the sink makes; a test gives others, to fail where a disk would. */
 export interface FileAccess {
@@ -13,6 +14,12 @@ export interface FileAccess {
   readonly rmdir: typeof rmdir;
   readonly stat: typeof stat;
   readonly statfs: typeof statfs;
+}
+
+/** The sink's folder. */
+export interface Folder {
+  readonly root: string;
+  readonly access: FileAccess;
 }
 
 export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs };
@@ -47,4 +54,38 @@ export async function syncFolder(folder: string, access: FileAccess): Promise<vo
   } catch (error) {
     if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? '')) throw error;
   }
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free space there',
+  EDQUOT: 'the disk quota is used up: free space there or raise the quota',
+  EACCES: 'the file system does not permit writing: give this user the right to write there',
+  EPERM: 'the file system does not permit writing: give this user the right to write there',
+  EROFS: 'the file system is read-only: mount it for writing',
+  EIO: 'the disk reports an error: check the system log',
+  EFBIG: 'the file has reached the largest size that is allowed there: raise the limit',
+  EMFILE: 'this process has too many files open: raise its limit',
+  ENFILE: 'the machine has too many files open: raise its limit',
+};
+
+/**
+ * Classifies a failed file-system call: `retry` for a condition that passes or that an operator fixes on the machine,
+ * `pause` if the folder or a file is not as this sink left it. Neither loses a change.
+ */
+export function classifyFailure(error: unknown, folder: string): Extract<Outcome, { kind: 'retry' | 'pause' }> {
+  if (error instanceof DestinationChanged) return { kind: 'pause', cause: 'destination', detail: error.message };
+  const code = errorCode(error) ?? 'no known cause';
+  if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EISDIR') {
+    const detail = `${folder} holds a link, a file or a folder where something else is expected (${code}): remove it`;
+    return { kind: 'pause', cause: 'destination', detail };
+  }
+  return { kind: 'retry', detail: `${folder} could not be written: ${SENTENCES[code] ?? code}` };
+}
+
+/**
+ * The folder or a file in it differs from what this sink left there, so that further writes could lose or mix data. The
+ * message is a sentence for people: what was found, where, and what to do.
+ */
+export class DestinationChanged extends Error {
+  override readonly name = 'DestinationChanged';
 }

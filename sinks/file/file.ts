@@ -1,14 +1,23 @@
 import { resolve } from 'node:path';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { appendBatch } from './append-batch.js';
+import { appendBatch, recoverBatch } from './send.js';
 import { checkFolder } from './check.js';
-import { classifyFailure, DestinationChanged } from './classify-failure.js';
-import { fileConfigSchema, type FileConfig } from './config.js';
+import { classifyFailure, DestinationChanged, errorCode, type FileAccess, nodeFileAccess } from './file-access.js';
 import { eraseFiles, finishErasing } from './erase-files.js';
-import { errorCode, nodeFileAccess, type FileAccess } from './file-access.js';
 import { toFileOperation, type FileOperation } from './format.js';
 import { claimFolder, inspectFolder } from './marker.js';
-import { recoverBatch } from './recover-batch.js';
+import { z } from 'zod';
+import { folder } from '../../config/values.js';
+
+/** `file` in pigeonpost.yaml, less the keys that all sinks share. */
+interface FileConfig {
+  /** The path as configured. A relative path starts at the folder of pigeonpost.yaml. */
+  readonly folder: string;
+}
+
+const fileConfigSchema: z.ZodType<FileConfig> = z.strictObject({
+  folder: folder().describe('The folder for the files. It is created if necessary, and belongs only to this sink.'),
+});
 
 const BATCH_SIZE = 1000;
 
@@ -39,7 +48,7 @@ export function createFileSink(
         if (!signal.aborted) await claimFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
         wasClaimed ||= !signal.aborted;
         if (!signal.aborted) await finishErasing(folder, lane, access);
-        return await appendBatch(folder, operations, lane, signal, access);
+        return await appendBatch({ root: folder, access }, operations, lane, signal);
       } catch (error) {
         const failure = classifyFailure(error, folder);
         return { outcomes: operations.map((_, position) => (position === 0 ? failure : { kind: 'unsent' })) };
@@ -53,7 +62,7 @@ export function createFileSink(
         const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
         if (state === 'fresh') return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
         await finishErasing(folder, lane, access);
-        return await recoverBatch(folder, operations, lane, access);
+        return await recoverBatch({ root: folder, access }, operations, lane);
       } catch (error) {
         const failure = classifyFailure(error, folder);
         // If the folder cannot be read now, recovery is repeated before anything is sent.
@@ -70,7 +79,7 @@ export function createFileSink(
         const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);
         return state === 'fresh'
           ? { kind: 'erased', count: 0, missing: 0 }
-          : await eraseFiles(folder, erased, lane, signal, access);
+          : await eraseFiles({ root: folder, access }, erased, lane, signal);
       } catch (error) {
         if (error instanceof DestinationChanged || errorCode(error) !== undefined)
           return classifyFailure(error, folder);

@@ -1,7 +1,14 @@
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DestinationChanged } from './classify-failure.js';
-import { errorCode, FILE_MODE, FOLDER_MODE, NO_FOLLOW, syncFolder, type FileAccess } from './file-access.js';
+import {
+  DestinationChanged,
+  errorCode,
+  FILE_MODE,
+  type FileAccess,
+  FOLDER_MODE,
+  NO_FOLLOW,
+  syncFolder,
+} from './file-access.js';
 
 /** A file in the sink's folder that names its owner. */
 export const MARKER_FILE = '.pigeonpost-ledger';

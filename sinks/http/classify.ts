@@ -1,6 +1,5 @@
 import { fieldsOf, type Result } from '../sink.js';
-import { booleanValue, type Expression } from '../mapping/expression.js';
-import type { MappingView } from '../mapping/mapping-view.js';
+import { booleanValue, type Expression, type MappingView } from '../mapping/expression.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { parsedJson } from '../network/read-answer.js';
 import type { Answer } from './client.js';

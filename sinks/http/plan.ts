@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
-import { mappingView } from '../mapping/mapping-view.js';
+import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MappingError } from '../mapping/mapping-error.js';
-import type { MappingView } from '../mapping/mapping-view.js';
+import type { MappingView } from '../mapping/expression.js';
 import type { SendResult, Outcome } from '../sink.js';
 import { classifyAnswer, isReadable, type Reading, type Verdict } from './classify.js';
 import { CONNECTIONS, type HttpClient } from './client.js';

@@ -1,6 +1,5 @@
 import { FailedMapping } from '../mapping/mapping-error.js';
-import type { Expression } from '../mapping/expression.js';
-import type { MappingView } from '../mapping/mapping-view.js';
+import type { Expression, MappingView } from '../mapping/expression.js';
 import { nodesOf, type SyntaxNode } from '../mapping/check-syntax.js';
 import type { RequestKeys } from './config.js';
 import { type Method, methods } from './keys.js';

@@ -1,6 +1,6 @@
 import { fieldsOf, type Result, type Fields, type Outcome } from '../sink.js';
 import { held, listOf, type Problem, problemOf, withCorrelationId, isHeld } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { HubSpotOperation, Step } from './operation.js';
 
@@ -72,26 +72,25 @@ async function runChunk(
   const bodies = inputs.map(({ body }, index) => (call.traced ? { ...body, objectWriteTraceId: String(index) } : body));
   const reply = await client.post(call.path, { ...call.fields, inputs: bodies }, budget);
   if (reply.kind === 'failed') return inputs.map(() => reply);
-  if (reply.kind === 'ok') return await settle(client, call, inputs, replyByInput(reply, inputs, call.silence), budget);
+  const inHalvesOf = (part: readonly BatchInput[]): Promise<RecordReply[]> => inHalves(client, call, part, budget);
+  if (reply.kind === 'ok') return await settle(replyByInput(reply, inputs, call.silence), inputs, inHalvesOf);
   const all = refusedForAll(reply, inputs);
-  if (all !== undefined) return await settle(client, call, inputs, all, budget);
+  if (all !== undefined) return await settle(all, inputs, inHalvesOf);
   if (reply.status === 404 && call.notFound !== 'one') {
     return inputs.map(() => (call.notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
   }
   if (inputs.length === 1) return [rejectedBy(reply)];
-  return await inHalves(client, call, inputs, budget);
+  return await inHalvesOf(inputs);
 }
 
 /** Repeats the call, in smaller parts, for records whose result is unclear. */
 async function settle(
-  client: HubSpotClient,
-  call: BatchCall,
-  inputs: readonly BatchInput[],
   replies: readonly (RecordReply | 'unmatched')[],
-  budget: CallBudget,
+  inputs: readonly BatchInput[],
+  repeat: (inputs: readonly BatchInput[]) => Promise<RecordReply[]>,
 ): Promise<RecordReply[]> {
   const unmatched = inputs.filter((_, index) => replies[index] === 'unmatched');
-  const asked = unmatched.length === 0 ? [] : await inHalves(client, call, unmatched, budget);
+  const asked = unmatched.length === 0 ? [] : await repeat(unmatched);
   let next = 0;
   return replies.map((reply) => (reply === 'unmatched' ? asked[next++]! : reply));
 }

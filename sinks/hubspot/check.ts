@@ -1,11 +1,10 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
-import { emptyWhen } from '../mapping/probe-view.js';
+import { emptyWhen, nameWarnings } from '../mapping/probe.js';
 import { isHeld, listOf } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { RecordKeys } from './config.js';
-import { nameWarnings } from '../name-warnings.js';
 import { propertyValue } from './property-value.js';
 
 type PropertyDefinition = Readonly<Record<string, unknown>>;

@@ -1,8 +1,7 @@
 import { mayReachPrivate } from '../network/address-policy.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { fieldsOf, type Result, type SinkEnvironment } from '../sink.js';
-import type { CallBudget } from '../rest/call-budget.js';
-import { type RestAnswer, RestClient } from '../rest/rest-client.js';
+import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
 import { classifyAnswer, isHeld, type Problem, withCorrelationId } from './classify.js';
 import type { HubSpotConfig } from './config.js';
 

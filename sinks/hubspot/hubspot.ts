@@ -1,6 +1,6 @@
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import { type CallBudget, withCallBudget } from '../rest/call-budget.js';
+import { type CallBudget, withCallBudget } from '../rest/rest-client.js';
 import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { carryOut, createsNote } from './send.js';
 import { checkAccount } from './check.js';

@@ -150,8 +150,7 @@ export type RemovalCause = 'withdrawn' | 'anonymous' | 'consent';
  * @param made the entry's part of the item's object
  */
 export function removalOf(
-  record: string,
-  made: unknown,
+  { record, made }: { readonly record: string; readonly made: unknown },
   cause: RemovalCause,
   { change }: Pick<Subject, 'change'>,
   onForget: NonNullable<SinkEnvironment['onForget']>,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fieldsOf, type Fields, type Planned, type SinkEnvironment, type Subject, forgetsPerson } from '../sink.js';
 import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
-import { mappingView, type MappingView } from '../mapping/mapping-view.js';
+import { mappingView, type MappingView } from '../mapping/expression.js';
 import { lifecycleStage } from './decide-writes.js';
 import { noteText, looksLikeEmail, normalEmail, propertyValue, instantValue, listIdValue } from './property-value.js';
 import {
@@ -112,7 +112,7 @@ export class Planner {
         detail: `a person is to be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
       };
     }
-    const steps = made.flatMap(([record, of]) => removalOf(record, of, cause, subject, this.#onForget) ?? []);
+    const steps = made.flatMap(([record, of]) => removalOf({ record, made: of }, cause, subject, this.#onForget) ?? []);
     if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
@@ -124,7 +124,7 @@ export class Planner {
     const wasMade = Object.keys(made).length > 0;
     if (made.heldAt === subject.change.id) return 'done-before'; // another entry was held back in that attempt
     const remove = (cause: RemovalCause, reason: string): Step | string =>
-      (wasMade ? removalOf(name, made, cause, subject, this.#onForget) : undefined) ?? reason;
+      (wasMade ? removalOf({ record: name, made }, cause, subject, this.#onForget) : undefined) ?? reason;
     if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
       return remove('withdrawn', 'condition');
     }
@@ -207,7 +207,8 @@ export class Planner {
     made: Fields,
   ): Promise<Step | string> {
     const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
-    if (attendance === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
+    if (attendance === undefined)
+      return removalOf({ record: name, made }, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
     const presence = attendance === 'attend' ? await presenceOf(keys, path, view) : {};
     const presenceDigest = digestOfPresence(presence);
     if (made.attendance === attendance && (made.presence ?? null) === presenceDigest) return 'unchanged';
@@ -243,7 +244,7 @@ export class Planner {
   async #note({ keys, name, path }: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
     const contact = await contactOf(keys, path, view);
     const id = typeof made.id === 'string' ? made.id : null;
-    if (contact === null) return removalOf(name, made, 'anonymous', subject, this.#onForget) ?? 'no-match';
+    if (contact === null) return removalOf({ record: name, made }, 'anonymous', subject, this.#onForget) ?? 'no-match';
     const mark = markOf(subject, name);
     const properties: Record<string, string> = { hs_timestamp: new Date(happenedAt(subject)).toISOString() };
     for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
@@ -251,7 +252,7 @@ export class Planner {
       if (found != null) properties[property] = found;
     }
     const text = properties.hs_note_body;
-    if (text === undefined) return removalOf(name, made, 'withdrawn', subject, this.#onForget) ?? 'no-text';
+    if (text === undefined) return removalOf({ record: name, made }, 'withdrawn', subject, this.#onForget) ?? 'no-text';
     properties.hs_note_body = noteText(text, mark);
     return { kind: 'note', record: name, id, contact, properties, mark };
   }

@@ -1,5 +1,5 @@
 import { textValue } from '../mapping/property-value.js';
-import { truncate } from '../mapping/truncate.js';
+import { truncate } from '../mapping/mapping-functions.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
 /** Maximum length of a text property, in UTF-16 characters. Source: HubSpot, "Property field types". */

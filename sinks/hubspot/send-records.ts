@@ -1,5 +1,5 @@
 import { type BatchCall, type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient } from './client.js';
 import {
   decideWrites,
@@ -174,23 +174,22 @@ async function update(searches: readonly Search[], objectType: string, sending: 
   const gone: Search[] = [];
   const merged = [...grouped(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
   for (const { searches: group, writes } of merged.filter(({ writes }) => all(writes).size === 0)) {
-    group.forEach((search, index) => wrote(search, search.id!, writes[index]!, sending.now(), false));
+    const atMs = sending.now();
+    group.forEach((search, at) => wrote(search, { id: search.id!, values: writes[at]!, atMs, isNew: false }));
   }
-  const call: BatchCall = {
+  const how: WriteCall = {
     path: sending.client.paths.objects(objectType, 'batch/update'),
-    traced: true,
-    silence: 'failed',
-  };
-  await write(
-    merged.filter(({ writes }) => all(writes).size > 0),
-    call,
-    ({ searches: [first] }, properties) => ({ body: { id: first!.id, properties }, key: first!.id! }),
-    sending,
-    (search) => {
+    toInput: ({ searches: [first] }, properties) => ({ body: { id: first!.id, properties }, key: first!.id! }),
+    missing(search) {
       search.id = null;
       search.record = undefined;
       gone.push(search);
     },
+  };
+  await write(
+    merged.filter(({ writes }) => all(writes).size > 0),
+    how,
+    sending,
   );
   return gone;
 }
@@ -206,40 +205,39 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     task.note(`${objectType} ${step.id} was removed in HubSpot, and the item names nothing that could find another`);
     task.made(step.record, null);
   }
-  const call: BatchCall = {
+  const how: WriteCall = {
     path: sending.client.paths.objects(objectType, 'batch/upsert'),
-    traced: true,
-    silence: 'failed',
+    toInput({ searches: [first] }, properties) {
+      const { property, value } = first!.step.match[0]!;
+      const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
+      return { body, key: value, keyProperty: property };
+    },
+    missing: (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
   };
   // HubSpot accepts one match property in a call.
   for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
     const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
-    await write(
-      [...byValue.values()].map((group) => mergedFor(group, sending)),
-      call,
-      ({ searches: [first] }, properties) => {
-        const { property, value } = first!.step.match[0]!;
-        const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
-        return { body, key: value, keyProperty: property };
-      },
-      sending,
-      (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
-    );
+    const merged = [...byValue.values()].map((group) => mergedFor(group, sending));
+    await write(merged, how, sending);
   }
+}
+
+/** A call that writes records. */
+interface WriteCall {
+  readonly path: string;
+  readonly toInput: (merged: Merged, properties: Readonly<Record<string, string>>) => BatchInput;
+  /** The record of this step no longer exists. */
+  readonly missing: (search: Search) => void;
 }
 
 /**
  * Writes each record in one call; if HubSpot refuses the merged record of several steps, sends the steps one at a
  * time.
  */
-async function write(
-  merged: readonly Merged[],
-  call: BatchCall,
-  toInput: (merged: Merged, properties: Readonly<Record<string, string>>) => BatchInput,
-  sending: Sending,
-  missing: (search: Search) => void,
-): Promise<void> {
+async function write(merged: readonly Merged[], how: WriteCall, sending: Sending): Promise<void> {
   if (merged.length === 0) return;
+  const { path, toInput, missing } = how;
+  const call = { path, traced: true, silence: 'failed' } as const;
   const inputs = merged.map((each) => toInput(each, Object.fromEntries(all(each.writes))));
   const replies = await runBatch(sending.client, call, inputs, sending.budget);
   const apart: Merged[][] = [];
@@ -254,14 +252,13 @@ async function write(
       else if (reply.kind !== 'done') search.task.endBy(reply, search.step.record);
       else {
         const { id, updatedAt } = reply.result;
-        const atMs = timeOf(updatedAt);
+        const updatedAtMs = timeOf(updatedAt);
+        const atMs = Number.isNaN(updatedAtMs) ? sending.now() : updatedAtMs;
         const isNew = reply.result.new === true && at === 0;
-        wrote(search, String(id), writes[at]!, Number.isNaN(atMs) ? sending.now() : atMs, isNew);
+        wrote(search, { id: String(id), values: writes[at]!, atMs, isNew });
         for (const [name] of writes[at]!) {
-          sending.times.remember(String(id), name, {
-            happenedAtMs: search.step.happenedAtMs,
-            writtenAtMs: Number.isNaN(atMs) ? sending.now() : atMs,
-          });
+          const { happenedAtMs } = search.step;
+          sending.times.remember(String(id), name, { happenedAtMs, writtenAtMs: atMs });
         }
       }
     });
@@ -271,10 +268,8 @@ async function write(
   for (let turn = 0; turn < longest; turn += 1) {
     await write(
       apart.flatMap((each) => each[turn] ?? []),
-      call,
-      toInput,
+      how,
       sending,
-      missing,
     );
   }
 }
@@ -318,8 +313,15 @@ function all(writes: readonly ReadonlyMap<string, string>[]): Map<string, string
   return new Map(writes.flatMap((each) => [...each]));
 }
 
-/** Returns the item's object after the write. */
-function wrote(search: Search, id: string, written: ReadonlyMap<string, string>, atMs: number, created: boolean): void {
+interface Wrote {
+  readonly id: string;
+  readonly values: ReadonlyMap<string, string>;
+  readonly atMs: number;
+  readonly isNew: boolean;
+}
+
+/** Stores the item's object after the write. */
+function wrote(search: Search, { id, values: written, atMs, isNew: created }: Wrote): void {
   const { task, step } = search;
   const same = step.id === id;
   const writtenAtMs: Record<string, number> = same ? { ...step.writtenAtMs } : {};

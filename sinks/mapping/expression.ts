@@ -5,7 +5,8 @@ import { StepCounter, inTurn, evaluationLimits } from './evaluation-limits.js';
 import { failureCode, failureInWords, FunctionError, FailedMapping, type MappingError } from './mapping-error.js';
 import { LinearRegExp } from './linear-regexp.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
-import type { MappingView } from './mapping-view.js';
+import type { Change } from '../change.js';
+import type { Fields, Subject } from '../sink.js';
 
 /**
  * A JSONata expression of pigeonpost.yaml, compiled once. Bounded in steps, depth, sizes and time (evaluation-limits.ts),
@@ -158,4 +159,20 @@ export function booleanValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(booleanValue);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return typeof value === 'function' ? false : Boolean(value);
+}
+
+/** The data that mappings and conditions use: the names are a contract with the authors of pigeonpost.yaml. */
+export interface MappingView {
+  readonly item: Fields | null;
+  readonly previous: Fields | null;
+  /** Profile fields are at its top level, with the service's names. For an attendee's own record: the record. */
+  readonly attendee: Fields | null;
+  readonly session: Fields | null;
+  readonly pigeonhole: Fields | null;
+  readonly change: Change;
+}
+
+export function mappingView({ change, previous, attendee, session, pigeonhole }: Subject): MappingView {
+  const person = change.list === 'attendees' ? change.data : attendee;
+  return { item: change.data, previous, attendee: person, session, pigeonhole, change };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fieldKey, findField } from './find-field.js';
+import { fieldKey, findField } from './mapping-functions.js';
 
 describe('a field found by its names', () => {
   it.each([

@@ -1,5 +1,4 @@
-import { Expression } from './expression.js';
-import type { MappingView } from './mapping-view.js';
+import { Expression, type MappingView } from './expression.js';
 import { viewOf } from './view-of.test-kit.js';
 import { nameParts } from './mapping-functions.js';
 

@@ -1,10 +1,9 @@
 import jsonata from 'jsonata';
 import { instantOf, localTime, utcMidnightMs, type LocalTime } from './event-time.js';
-import { findField } from './find-field.js';
 import { FunctionError } from './mapping-error.js';
 import { evaluationLimits } from './evaluation-limits.js';
-import type { MappingView } from './mapping-view.js';
-import { truncate } from './truncate.js';
+import type { MappingView } from './expression.js';
+import type { Fields } from '../sink.js';
 
 /**
  * Functions for expressions, besides JSONata's own. docs/mapping.md describes each. All return nothing for nothing, as
@@ -139,4 +138,65 @@ export function nameParts(fullName: string): NameParts {
   if (/\p{Lu}/u.test(name)) while (at > 1 && /^\p{Ll}/u.test(words[at - 1]!)) at -= 1;
   const last = words.slice(at).join(' ');
   return at === 0 ? { last } : { first: words.slice(0, at).join(' '), last };
+}
+
+const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
+
+/**
+ * A text of at most `longest` UTF-16 units, cut between two characters as people see them: an emoji with its skin tone
+ * or a letter with its accents stays whole or goes. By UTF-16 units no vendor's count comes out higher, whether it counts
+ * units, code points or characters (bytes are another matter).
+ * @param longest 0 or more
+ * @param ending appended to a cut text, and counted; left out if there is no room for it
+ */
+export function truncate(text: string, longest: number, ending = ''): string {
+  if (text.length <= longest) return text;
+  if (ending.length > longest) return truncate(text, longest);
+  return text.slice(0, lastBoundary(text, longest - ending.length)) + ending;
+}
+
+/** Returns the last position at or before `end` that cuts no character. */
+function lastBoundary(text: string, end: number): number {
+  // only the surroundings matter: no need to segment a text of a million letters
+  const from = Math.max(0, end - 1000);
+  const start = isLowSurrogate(text, from) ? from + 1 : from;
+  const boundary = start + (characters.segment(text.slice(start, end + 1000)).containing(end - start)?.index ?? 0);
+  if (boundary > start || start === 0) {
+    if (boundary > 0) return boundary;
+  }
+  // a "character" of a thousand combining marks: better its beginning than nothing
+  return isLowSurrogate(text, end) ? end - 1 : end;
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/**
+ * Returns a record's value under the first of these names that has one. Events name the same profile field differently
+ * ("Email", "E-mail", "e mail"), so case, spaces, hyphens and underscores make no difference; an exact match has
+ * priority. Empty texts and null count as missing.
+ */
+export function findField(record: Fields | null, names: readonly string[]): unknown {
+  if (record === null) return undefined;
+  for (const name of names) {
+    const exact = Object.hasOwn(record, name) ? record[name] : undefined;
+    if (holdsSomething(exact)) return exact;
+    const alike = Object.keys(record).find((each) => fieldKey(each) === fieldKey(name) && holdsSomething(record[each]));
+    if (alike !== undefined) return record[alike];
+  }
+  return undefined;
+}
+
+/** Returns the normalized form of a field's name: `E-mail` and `email` have the same. */
+export function fieldKey(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s\p{Pd}_]/gu, '');
+}
+
+function holdsSomething(value: unknown): boolean {
+  return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 }

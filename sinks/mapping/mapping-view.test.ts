@@ -1,6 +1,6 @@
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import { mappingView } from './mapping-view.js';
+import { mappingView } from './expression.js';
 
 describe('what mappings see', () => {
   it('has the person of an item beside it, and of a person’s own record that record', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { truncate } from './truncate.js';
+import { truncate } from './mapping-functions.js';
 
 const family = '👩‍👩‍👧‍👦';
 const graphemesOf = (text: string): string[] =>

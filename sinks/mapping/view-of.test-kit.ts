@@ -1,5 +1,5 @@
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { MappingView } from './mapping-view.js';
+import type { MappingView } from './expression.js';
 
 /** Returns the data that an expression sees of an item, with only the context that a test adds. */
 export function viewOf(item: MappingView['item'], around: Partial<MappingView> = {}): MappingView {

@@ -1,4 +1,4 @@
-import { bypassesProxy, isAllowedHost } from './proxy-rules.js';
+import { bypassesProxy, isAllowedHost } from './create-dispatcher.js';
 
 describe('the list of hosts without proxy', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { isPublicAddress } from './public-address.js';
+import { isPublicAddress } from './guarded-connector.js';
 
 describe('a public address', () => {
   it.each(['1.1.1.1', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255', '172.32.0.0'])(

@@ -13,8 +13,7 @@ import type { Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { whileHeld } from '../while-held.js';
-import { isSigningKey } from './jwt.js';
-import { type Grant, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
+import { type Grant, isSigningKey, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
 
 interface Asked {
   readonly headers: IncomingHttpHeaders;

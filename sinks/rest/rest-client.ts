@@ -2,7 +2,7 @@ import { type Dispatcher, request } from 'undici';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
-import { withinDeadline } from '../network/within-deadline.js';
+import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
 import type { NetworkSettings } from '../sink.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -147,4 +147,23 @@ export class RestClient {
     const id = requestIdHeaders.map((name) => headers[name]).find((found) => found !== undefined);
     return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? id : undefined;
   }
+}
+
+/** The time in which one piece of a lane's work may start calls. */
+export interface CallBudget {
+  readonly signal: AbortSignal;
+  /** Time left in ms, and so the longest wait for a permit; at 0 no further call starts. */
+  readonly remainingMs: () => number;
+}
+
+/** Runs work with a budget that starts now. Counts on a monotonic clock, so that a changed clock cannot stretch a lease. */
+export async function withCallBudget<Result>(
+  signal: AbortSignal,
+  budgetMs: number,
+  work: (budget: CallBudget) => Promise<Result>,
+  clock: { now(): number } = performance,
+): Promise<Result> {
+  const untilMs = clock.now() + budgetMs;
+  const remainingMs = (): number => Math.max(0, untilMs - clock.now());
+  return await underOwnSignal(signal, (own) => work({ signal: own, remainingMs }));
 }

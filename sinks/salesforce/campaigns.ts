@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Fields, Lane, Result } from '../sink.js';
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type Org, type ObjectFields } from './object-fields.js';
 import { type CampaignStep, type FieldValue, CallFailure, CallsEnded, type Job, type LeaveStep } from './operation.js';
 import { writeRecords } from './write-records.js';

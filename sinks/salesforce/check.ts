@@ -1,14 +1,13 @@
 import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { CallFailure } from './operation.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { isPersonType, type PersonType } from './config.js';
 import { conformValue, fieldValue, type FieldFacts, type ObjectFacts, type Org } from './object-fields.js';
 import { targetOf } from './linked-records.js';
 import type { Expression } from '../mapping/expression.js';
-import { emptyWhen } from '../mapping/probe-view.js';
+import { emptyWhen, nameWarnings } from '../mapping/probe.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { NamedRecord } from './plan.js';
-import { nameWarnings } from '../name-warnings.js';
 
 /**
  * Checks whether the org accepts what the mapping writes: the login, and for each object its fields, types, values,
@@ -261,25 +260,15 @@ async function checkCampaign(
     const { problem } = await checkField(members, 'CampaignMember', field, value);
     if (problem !== undefined) problems.push(`${place}.memberProperties.${field}: ${problem}`);
   }
-  problems.push(...(await statusProblems(org, members, Object.values(status), place, budget)));
+  // A new campaign has the org's default statuses. Any other status has to be added, or has to exist already.
+  const known = members.fields.get('status')?.picklist ?? [];
+  const missing = Object.values(status).filter((label) => label !== undefined && !known.includes(label)) as string[];
+  if (missing.length > 0 && !(await org.objects.of('CampaignMemberStatus', budget)).createable) {
+    problems.push(
+      `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; known are ${listed(known)}`,
+    );
+  }
   return problems;
-}
-
-/** A new campaign has the org's default statuses. Any other status has to be added, or has to exist already. */
-async function statusProblems(
-  org: Org,
-  members: ObjectFacts,
-  labels: readonly (string | undefined)[],
-  place: string,
-  budget: CallBudget,
-): Promise<string[]> {
-  const picklist = members.fields.get('status')?.picklist ?? [];
-  const missing = labels.filter((label): label is string => label !== undefined && !picklist.includes(label));
-  if (missing.length === 0) return [];
-  if ((await org.objects.of('CampaignMemberStatus', budget)).createable) return [];
-  return [
-    `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; known are ${listed(picklist)}`,
-  ];
 }
 
 function listed(values: readonly string[]): string {

@@ -1,7 +1,6 @@
 import { isLoopback } from '../../config/loopback.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
-import type { CallBudget } from '../rest/call-budget.js';
-import { type RestAnswer, RestClient } from '../rest/rest-client.js';
+import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { SinkEnvironment } from '../sink.js';
 import { CallFailure, CallsEnded } from './operation.js';
 import { classifyAnswer } from './classify.js';

@@ -1,4 +1,4 @@
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import type { MatchBy, PersonType, OnSeveral } from './config.js';
 import type { PersonJob } from './operation.js';
 import type { FieldFacts, Org } from './object-fields.js';
@@ -48,9 +48,7 @@ export async function findPeople(
 /** Reads records by id, to compare values and to see which leads were converted. */
 export async function findByIds(
   org: Org,
-  type: PersonType,
-  jobs: readonly PersonJob[],
-  ids: readonly string[],
+  { type, jobs, ids }: { type: PersonType; jobs: readonly PersonJob[]; ids: readonly string[] },
   budget: CallBudget,
 ): Promise<Map<string, PersonRow>> {
   return await new Search(org, jobs, budget).byId(type, ids);

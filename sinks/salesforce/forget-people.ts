@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
 import { query, queriesFor, soqlText } from './query.js';
@@ -30,7 +30,7 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], b
     const groups = [...due.values()];
     const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
     const deleted = groups.filter(([job]) => job!.step.how === 'delete');
-    if (cleared.length > 0) await clear(org, type, cleared, people, budget);
+    if (cleared.length > 0) await clear(org, { type, groups: cleared, people }, budget);
     if (deleted.length > 0) {
       const ids = deleted.map(([job]) => people.get(job!.step.known.id)!.id);
       settleAll(deleted, await deleteRecords(org.client, ids, budget), 'deleted');
@@ -66,39 +66,33 @@ async function standing(
   return people;
 }
 
-async function clear(
-  org: Org,
-  type: 'Lead' | 'Contact',
-  groups: readonly (readonly Job<ForgetStep>[])[],
-  people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>,
-  budget: CallBudget,
-): Promise<void> {
+/** Records of one type whose fields of this sink are cleared, each with the jobs about it. */
+interface Clearing {
+  readonly type: 'Lead' | 'Contact';
+  readonly groups: readonly (readonly Job<ForgetStep>[])[];
+  readonly people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>;
+}
+
+async function clear(org: Org, { type, groups, people }: Clearing, budget: CallBudget): Promise<void> {
   const facts = await org.objects.of(type, budget);
   const records = groups.map((group) => ({
     id: people.get(group[0]!.step.known.id)!.id,
     ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
   }));
   const memberIds = groups.flat().flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : []));
+  let stopped: Written | undefined;
   if (memberIds.length > 0) {
     const gone = await deleteRecords(org.client, [...new Set(memberIds)], budget);
-    const stopped = gone.find((each) => each.kind === 'failed' || each.kind === 'not-begun');
-    if (stopped !== undefined) {
-      settleAll(
-        groups,
-        groups.map(() => stopped),
-        'cleared',
-      );
-      return;
-    }
+    stopped = gone.find((each) => each.kind === 'failed' || each.kind === 'not-begun');
   }
-  const stopped = await clearMembers(org, groups.flat(), budget);
+  stopped ??= await clearMembers(org, groups.flat(), budget);
   if (stopped !== undefined) {
-    settleAll(
+    const each = stopped;
+    return settleAll(
       groups,
-      groups.map(() => stopped),
+      groups.map(() => each),
       'cleared',
     );
-    return;
   }
   settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
 }

@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
 import {
@@ -50,21 +50,26 @@ export async function writeLinked(
   const fresh = drafts.filter(({ job }) => job.remote === null);
   const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
   // A record that a user deleted is created again by the next attempt, which finds its person first.
-  await write(org, { how: 'update', type: object }, known, changed, budget);
+  await write(org, { how: 'update', type: object }, { drafts: known, records: changed }, budget);
   const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
   const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
   const created = fresh.map(({ job, fields }) => ({ ...fields, [keyField]: job.step.key.value }));
   if (keyFacts?.externalId === true)
-    await write(org, { how: 'upsert', type: object, keyField }, fresh, created, budget);
-  else await writeUnflagged(org, { type: object, keyField }, fresh, created, budget);
+    await write(org, { how: 'upsert', type: object, keyField }, { drafts: fresh, records: created }, budget);
+  else await writeUnflagged(org, { type: object, keyField }, { drafts: fresh, records: created }, budget);
+}
+
+/** Jobs and the record of each, in the same order. */
+interface Drafts {
+  readonly drafts: readonly { readonly job: LinkedJob }[];
+  readonly records: readonly Record<string, FieldValue>[];
 }
 
 /** Writes records whose field has no External ID flag, as on activities: they are searched by its value first. */
 async function writeUnflagged(
   org: Org,
   { type, keyField }: { readonly type: string; readonly keyField: string },
-  drafts: readonly { readonly job: LinkedJob }[],
-  records: readonly Record<string, FieldValue>[],
+  { drafts, records }: Drafts,
   budget: CallBudget,
 ): Promise<void> {
   const ids = new Map<string, string>();
@@ -78,13 +83,7 @@ async function writeUnflagged(
   for (const how of ['update', 'create'] as const) {
     const places = [...drafts.keys()].filter((at) => (idOf(at) === undefined) === (how === 'create'));
     const rows = places.map((at) => ({ ...(how === 'update' && { id: idOf(at)! }), ...records[at]! }));
-    await write(
-      org,
-      { how, type },
-      places.map((at) => drafts[at]!),
-      rows,
-      budget,
-    );
+    await write(org, { how, type }, { drafts: places.map((at) => drafts[at]!), records: rows }, budget);
   }
 }
 
@@ -161,13 +160,7 @@ function fieldsOf(
   return record;
 }
 
-async function write(
-  org: Org,
-  how: Write,
-  drafts: readonly { readonly job: LinkedJob }[],
-  records: readonly Record<string, FieldValue>[],
-  budget: CallBudget,
-): Promise<void> {
+async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: CallBudget): Promise<void> {
   const written = await writeRecords(org.client, how, records, budget);
   drafts.forEach(({ job }, index) => settle(job, written[index]!));
 }
@@ -245,7 +238,8 @@ export async function resolveLookups(
     const name = nameOf(lookup);
     if (found.has(name)) continue;
     const values = asked.flatMap((each) => (nameOf(each) === name && each.key !== null ? [each.key.value] : []));
-    found.set(name, await idsBy(org, targetOf(facts, lookup.field, lookup.object), lookup.keyField, values, budget));
+    const target = targetOf(facts, lookup.field, lookup.object);
+    found.set(name, await idsBy(org, { target, keyField: lookup.keyField, values }, budget));
   }
   for (const job of jobs.filter(isOpen)) {
     const writes: FieldWrite[] = [];
@@ -277,9 +271,7 @@ function nameOf({ field, keyField }: Lookup): string {
 
 async function idsBy(
   org: Org,
-  target: string | undefined,
-  keyField: string,
-  values: readonly string[],
+  { target, keyField, values }: { target: string | undefined; keyField: string; values: readonly string[] },
   budget: CallBudget,
 ) {
   const ids = new Map<string, string[]>();

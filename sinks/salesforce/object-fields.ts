@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallFailure, type FieldValue } from './operation.js';
 import type { SalesforceClient } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import type { CampaignStatuses } from './campaigns.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 

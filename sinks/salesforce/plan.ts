@@ -1,7 +1,7 @@
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
-import { type MappingView, mappingView } from '../mapping/mapping-view.js';
-import { truncate } from '../mapping/truncate.js';
+import { type MappingView, mappingView } from '../mapping/expression.js';
+import { truncate } from '../mapping/mapping-functions.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
 import { emailOf, fieldValue } from './object-fields.js';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallFailure } from './operation.js';
 import type { SalesforceClient } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 

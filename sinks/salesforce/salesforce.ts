@@ -1,6 +1,6 @@
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import { withCallBudget } from '../rest/call-budget.js';
+import { withCallBudget } from '../rest/rest-client.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaigns.js';
 import { checkOrg } from './check.js';
@@ -42,7 +42,7 @@ export function createSalesforceSink(
       return planned;
     },
     send: (operations, lane, signal) =>
-      withCallBudget(signal, SEND_BUDGET_MS, (budget) => deliverBatch(org, operations, lane, budget, newPeople)),
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) => deliverBatch(org, operations, lane, { budget, newPeople })),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

@@ -16,7 +16,7 @@ import {
   type Step,
 } from './operation.js';
 import { Campaigns, leaveCampaigns } from './campaigns.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { needsPresent } from './decide-fields.js';
 import { findByIds, findPeople, type Found, groupPeople } from './find-people.js';
 import { forgetPeople } from './forget-people.js';
@@ -34,8 +34,7 @@ export async function deliverBatch(
   org: Org,
   operations: readonly SalesforceOperation[],
   lane: Pick<Lane, 'memory'>,
-  budget: CallBudget,
-  newPeople: Exclusive,
+  { budget, newPeople }: { readonly budget: CallBudget; readonly newPeople: Exclusive },
 ): Promise<SendResult> {
   const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => jobOf(step)));
   const jobs = jobsOf.flat();
@@ -123,13 +122,7 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
       ({ remote, step }) => remote!.type === type && (step.isOneWord || step.writes.some(needsPresent)),
     );
     if (asked.length === 0) continue;
-    const rows = await findByIds(
-      org,
-      type,
-      asked,
-      asked.map(({ remote }) => remote!.id),
-      budget,
-    );
+    const rows = await findByIds(org, { type, jobs: asked, ids: asked.map(({ remote }) => remote!.id) }, budget);
     for (const job of asked) {
       const row = rows.get(job.remote!.id);
       if (row === undefined || row.isConverted) lost.push(job);
@@ -148,15 +141,9 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
 async function followConverted(org: Org, lost: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const leads = lost.filter(({ remote }) => remote?.type === 'Lead');
   if (leads.length === 0) return [...lost];
-  const rows = await findByIds(
-    org,
-    'Lead',
-    leads,
-    leads.map(({ remote }) => remote!.id),
-    budget,
-  );
+  const rows = await findByIds(org, { type: 'Lead', jobs: leads, ids: leads.map(({ remote }) => remote!.id) }, budget);
   const contactIds = [...rows.values()].flatMap(({ contactId }) => (contactId === null ? [] : [contactId]));
-  const contacts = await findByIds(org, 'Contact', leads, contactIds, budget);
+  const contacts = await findByIds(org, { type: 'Contact', jobs: leads, ids: contactIds }, budget);
   const found = new Map<PersonJob, Found>();
   for (const job of leads) {
     const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');

@@ -1,7 +1,7 @@
 import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
@@ -43,7 +43,7 @@ export async function writeMembers(
         (isDue(job, campaign) || job.step.campaign!.memberWrites.length > 0) && (facts === null || isFit(job, facts)),
     );
     if (due.length === 0) continue;
-    const present = await presentMembers(org, campaign, due, facts, budget);
+    const present = await presentMembers(org, { campaign, jobs: due, facts }, budget);
     const memberships = membershipsOf(campaign, due, present, facts);
     await write(
       org,
@@ -95,9 +95,7 @@ function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
 /** Memberships by the id of the person. */
 async function presentMembers(
   org: Org,
-  { id }: Campaign,
-  jobs: readonly PersonJob[],
-  facts: ObjectFacts | null,
+  { campaign: { id }, jobs, facts }: { campaign: Campaign; jobs: readonly PersonJob[]; facts: ObjectFacts | null },
   budget: CallBudget,
 ): Promise<Map<string, MemberRow>> {
   const rows = new Map<string, MemberRow>();

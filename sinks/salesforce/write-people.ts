@@ -1,5 +1,5 @@
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
 import { type PersonGroup, textOf } from './find-people.js';

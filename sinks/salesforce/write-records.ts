@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallFailure, CallsEnded, type FailedResult, type FieldValue } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
-import type { CallBudget } from '../rest/call-budget.js';
+import type { CallBudget } from '../rest/rest-client.js';
 import { saidErrors, type SaidError } from './classify.js';
 
 /** Most records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */

@@ -1,6 +1,7 @@
 import type { Lane, Outcome } from '../sink.js';
 import type { Clock } from '../network/rolling-limiter.js';
-import type { SlackApi, Granted, SlackMethod, SlackRates } from './client.js';
+import type { SlackApi } from './client.js';
+import type { Granted, SlackMethod, SlackRates } from './rates.js';
 import type { Verdict } from './classify.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 import { callWithToken, type TokenSource } from './tokens.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
 import type { ShowOperation, SlackOperation, SlackObject, MessageContent } from './operation.js';
-import type { SlackRates } from './client.js';
+import type { SlackRates } from './rates.js';
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../network/read-answer.js';
 import { plainly } from './messages.js';

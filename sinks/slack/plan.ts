@@ -1,17 +1,32 @@
-import { forgetsPerson, type Planned, type Subject } from '../sink.js';
+import { type Fields, forgetsPerson, type Planned, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
-import { mappingView } from '../mapping/mapping-view.js';
-import type { SlackConfig } from './config.js';
-import { wellFormed, redactedMessage } from './blocks.js';
+import { type Expression, mappingView, type MappingView } from '../mapping/expression.js';
+import type { SlackConfig, SlackLink, SlackMention, SlackMessage } from './config.js';
 import {
-  type ItemMetadata,
-  type ShowOperation,
-  type SlackOperation,
-  readObject,
-  type SlackObject,
+  contentHash,
+  type ItemContent,
+  itemMessage,
+  type Link,
+  linkAddress,
+  literalOrigins,
+  redactedMessage,
+  shortHash,
+  threadMessage,
+  wellFormed,
+} from './blocks.js';
+import {
   existingMessage,
+  type ItemMetadata,
+  type MessageContent,
+  readObject,
+  type Shown,
+  type ShowOperation,
+  type SlackObject,
+  type SlackOperation,
+  type Target,
+  type ThreadPlan,
 } from './operation.js';
-import { renderItem, type Rendered } from './render.js';
+import { numberValue, textValue } from '../mapping/property-value.js';
 
 /**
  * Plans what one change does in Slack. Pure. If the item's condition holds, its message is posted, edited, or moved to
@@ -27,19 +42,17 @@ export async function planSubject(
 ): Promise<Planned<SlackOperation>> {
   const object = readObject(subject.object);
   const mustHide = (existingMessage(object)?.named ?? false) && !isNamed(subject);
-  if (subject.removal !== null) {
-    return withdraw(config, subject, object, forgetsPerson(subject.removal) || mustHide, subject.removal);
-  }
-  let rendered: Rendered | { readonly nothing: string };
+  const known: Known = { config, subject, object, mustHide };
+  if (subject.removal !== null) return withdraw(known, subject.removal, forgetsPerson(subject.removal) || mustHide);
   try {
-    rendered = await renderItem(config, sink, mappingView(subject), isNamed(subject));
+    const rendered = await renderItem(config, sink, mappingView(subject), isNamed(subject));
+    return 'nothing' in rendered ? withdraw(known, rendered.nothing) : show(known, rendered);
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
-    if (mustHide) return withdraw(config, subject, object, true, 'anonymous');
-    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+    return mustHide
+      ? withdraw(known, 'anonymous')
+      : { kind: 'unplannable', cause: error.causeCode, detail: error.message };
   }
-  if ('nothing' in rendered) return withdraw(config, subject, object, mustHide, rendered.nothing);
-  return show(config, subject, object, rendered, mustHide);
 }
 
 /**
@@ -55,12 +68,18 @@ export function planLookUp(subject: Subject): Planned<SlackOperation> {
   return { kind: 'send', operation };
 }
 
+/** An item and its message before the change. */
+interface Known {
+  readonly config: SlackConfig;
+  readonly subject: Subject;
+  readonly object: SlackObject | null;
+  /** The message may name an attendee who must no longer be named. */
+  readonly mustHide: boolean;
+}
+
 function show(
-  config: SlackConfig,
-  subject: Subject,
-  object: SlackObject | null,
+  { config, subject, object, mustHide: wasNamed }: Known,
   { to, content, shown }: Rendered,
-  wasNamed: boolean,
 ): Planned<SlackOperation> {
   const sameText = object?.state === 'shown' && object.hash === shown.hash;
   const mustHide = wasNamed && !sameText;
@@ -86,11 +105,9 @@ function show(
 
 /** @param force withdraw even if `onWithdrawn` is `keep` */
 function withdraw(
-  config: SlackConfig,
-  subject: Subject,
-  object: SlackObject | null,
-  force: boolean,
+  { config, subject, object, mustHide }: Known,
   reason: string,
+  force = mustHide,
 ): Planned<SlackOperation> {
   if (object === null || object.state === 'redacted') return { kind: 'nothing', reason };
   if (object.state === 'blind' || config.webhookUrl !== undefined) return { kind: 'nothing', reason: 'not-editable' };
@@ -129,4 +146,141 @@ function isNamed({ change: { data, list }, attendee }: Subject): boolean {
     typeof data['attendeeId'] === 'number' ||
     (typeof flagged === 'object' && flagged !== null && 'id' in flagged)
   );
+}
+
+interface Rendered {
+  readonly to: Target;
+  readonly content: MessageContent;
+  readonly shown: Shown;
+}
+
+/**
+ * Renders an item's message and its place from the configuration, or returns why nothing is shown.
+ * @throws {MappingError} when an expression fails or returns a value that cannot be shown
+ */
+async function renderItem(
+  config: SlackConfig,
+  sink: string,
+  view: MappingView,
+  named: boolean,
+): Promise<Rendered | { readonly nothing: string }> {
+  const entry = await entryOf(config, sink, view);
+  if (entry === undefined) return { nothing: 'condition' };
+  const message = config.messages[entry]!;
+  const path = `${sink}.messages[${entry}]`;
+  const text = await textOf(message.text, view, `${path}.text`);
+  if (text === undefined || text.trim() === '') return { nothing: 'no-text' };
+  const item: ItemContent = {
+    text,
+    session: await nameOf(message.session, view, `${path}.session`),
+    author: showsAuthor(view) ? await nameOf(message.author, view, `${path}.author`) : null,
+    votes: await countOf(message.votes, view, `${path}.votes`),
+    mentions: await mentionsOf(message.mentions, view, `${path}.mentions`),
+    links: await linksOf(message.links, view, `${path}.links`),
+    buttons: await linksOf(message.buttons, view, `${path}.buttons`),
+  };
+  const thread = await threadOf(message, view, path);
+  const { broadcast: condition } = message;
+  const broadcast = thread !== null && condition !== undefined && (await condition.holds(view, `${path}.broadcast`));
+  return {
+    to: { channel: await channelOf(config, sink, view), thread },
+    content: itemMessage(item),
+    shown: { hash: contentHash(item), votes: item.votes, broadcast, named, entry },
+  };
+}
+
+/**
+ * Whether the author may be shown: only if the engine passed the attendee on, and the item itself or its session says
+ * that it is not anonymous. In doubt, the author is not shown.
+ */
+function showsAuthor({ attendee, session, item, change }: MappingView): boolean {
+  if (attendee === null) return false;
+  const { attendee: flagged } = (item ?? {}) as { attendee?: { anonymous?: unknown } | null };
+  if (typeof flagged?.anonymous === 'boolean') return !flagged.anonymous;
+  if (change.sessionId === null) return true; // no session could make it anonymous
+  return session !== null && session['id'] === change.sessionId && session['anonymousResponses'] === false;
+}
+
+/** Evaluates a name and puts it on one line; null if it is empty. */
+async function nameOf(expression: Expression | undefined, view: MappingView, key: string): Promise<string | null> {
+  const name = expression === undefined ? undefined : await textOf(expression, view, key);
+  const line = name?.replaceAll(/\s+/g, ' ').trim() ?? '';
+  return line === '' ? null : line;
+}
+
+async function mentionsOf(mentions: readonly SlackMention[], view: MappingView, path: string): Promise<string[]> {
+  const groups: string[] = [];
+  for (const [at, { group, when }] of mentions.entries()) {
+    if (await holds(when, view, `${path}[${at}].when`)) groups.push(group);
+  }
+  return groups;
+}
+
+async function linksOf(links: readonly SlackLink[], view: MappingView, path: string): Promise<Link[]> {
+  const shown: Link[] = [];
+  for (const [at, { label, url, when }] of links.entries()) {
+    const origins = literalOrigins(url);
+    if (!(await holds(when, view, `${path}[${at}].when`))) continue;
+    const address = await url.evaluate(view, `${path}[${at}].url`, (value, key) => linkAddress(value, key, origins));
+    if (address !== undefined) shown.push({ label, url: address });
+  }
+  return shown;
+}
+
+async function entryOf({ messages }: SlackConfig, sink: string, view: MappingView): Promise<number | undefined> {
+  for (const [entry, { from, when }] of messages.entries()) {
+    if (from !== view.change.list) continue;
+    // The first that holds decides.
+    if (await holds(when, view, `${sink}.messages[${entry}].when`)) return entry;
+  }
+  return undefined;
+}
+
+async function channelOf({ routes, channel }: SlackConfig, sink: string, view: MappingView): Promise<string> {
+  for (const [index, route] of routes.entries()) {
+    // The first that holds decides.
+    if (await holds(route.when, view, `${sink}.routes[${index}].when`)) return route.channel;
+  }
+  return channel ?? ''; // an incoming webhook has its own channel
+}
+
+async function threadOf(
+  { threadBy, threadTitle }: SlackMessage,
+  view: MappingView,
+  path: string,
+): Promise<ThreadPlan | null> {
+  if (threadBy === undefined) return null;
+  const value = await threadBy.evaluate(view, `${path}.threadBy`);
+  if (value === undefined || value === null) return null;
+  const title = threadTitle === undefined ? undefined : await textOf(threadTitle, view, `${path}.threadTitle`);
+  return {
+    key: shortHash(JSON.stringify(value)),
+    content: threadMessage(title === undefined || title.trim() === '' ? titleOf(value, view) : title),
+  };
+}
+
+/** Returns the name of the session or pigeonhole with this id, or else the value itself. */
+function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingView): string {
+  const named = (record: unknown): string | undefined => {
+    if (typeof record !== 'object' || record === null) return undefined;
+    const { id, name } = record as Fields;
+    return id === value && typeof name === 'string' && name.trim() !== '' ? name : undefined;
+  };
+  const name = named(session) ?? named(pigeonhole) ?? named(item?.['session']);
+  if (name !== undefined) return name;
+  if (value === change.sessionId) return `Session ${change.sessionId}`;
+  return typeof value === 'string' && value.trim() !== '' ? value : JSON.stringify(value);
+}
+
+async function holds(condition: Expression | undefined, view: MappingView, key: string): Promise<boolean> {
+  return (await condition?.holds(view, key)) ?? true;
+}
+
+async function textOf(expression: Expression, view: MappingView, key: string): Promise<string | undefined> {
+  return (await expression.evaluate(view, key, textValue)) ?? undefined;
+}
+
+async function countOf(expression: Expression | undefined, view: MappingView, key: string): Promise<number | null> {
+  const count = await expression?.evaluate(view, key, numberValue);
+  return count === undefined || count === null ? null : Math.trunc(count);
 }

@@ -4,8 +4,9 @@ import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { underOwnSignal } from '../network/within-deadline.js';
 import { RestClient } from '../rest/rest-client.js';
-import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { type SlackApi, SlackRates } from './client.js';
+import type { Lane, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { SlackApi } from './client.js';
+import { SlackRates } from './rates.js';
 import { checkSlack } from './check.js';
 import {
   checkWebhook,
@@ -19,9 +20,11 @@ import type { SlackOperation } from './operation.js';
 import { planSubject, planLookUp } from './plan.js';
 import { recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
-import { sendTestByToken } from './send-test.js';
 import { RotatingTokens, fixedToken, type TokenSource } from './tokens.js';
-import { type SlackAccount, Batch } from './batch.js';
+import { Batch, type SlackAccount } from './batch.js';
+import { testMessage } from './blocks.js';
+import { outcomeOf } from './classify.js';
+import { postMessage } from './messages.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
 /** Twice what one channel accepts during a `send`: edits run beside posts. */
@@ -154,3 +157,23 @@ export const slackSinkType: SinkType<SlackConfig> = {
     config.webhookUrl?.reveal() ?? JSON.stringify([config.baseUrl ?? DEFAULT_BASE_URL, ...channelsOf(config).sort()]),
   create: (config, environment) => createSlackSink(config, environment),
 };
+
+/** A test message belongs to no pigeonhole, and nothing about it is stored. */
+const noLane: Lane = { workspace: '', pigeonholeId: 0, ledgerId: '', memory: {}, remember: () => Promise.resolve() };
+const TEST_MS = 20_000;
+
+/** Posts one message to a channel that says that it is a test. The message stays there. */
+async function sendTestByToken(
+  account: SlackAccount,
+  { channel, sink }: { readonly channel: string; readonly sink: string },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const metadata = { event_type: 'pigeonpost_test', event_payload: { sink } };
+  const message = { channel, threadTs: null, broadcast: false, content: testMessage(sink), metadata };
+  const verdict = await postMessage(message, new Batch(account, noLane, signal, TEST_MS), () => undefined);
+  if (verdict.kind === 'held') return verdict.outcome;
+  if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail };
+  return verdict.kind === 'maybe'
+    ? { kind: 'unknown', detail: verdict.detail }
+    : outcomeOf(verdict, account.hasOneChannel);
+}

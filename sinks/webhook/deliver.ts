@@ -2,10 +2,38 @@ import type { Dispatcher } from 'undici';
 import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { CutShort } from '../network/within-deadline.js';
-import type { Outcome } from '../sink.js';
+import type { Operation, Outcome, Subject } from '../sink.js';
 import { classifyAnswer } from './classify-answer.js';
-import type { WebhookOperation } from './format.js';
 import type { Signer } from './sign.js';
+import { randomUUID } from 'node:crypto';
+import { changeJson } from '../change.js';
+
+export interface WebhookOperation extends Operation {
+  /** Operations with the same key are sent one after the other. */
+  readonly itemKey: string;
+  /** The request's body, made once: signature and repeats use these same characters. */
+  readonly body: string;
+}
+
+/**
+ * Returns the request of a test: an event of a type of its own, in the form that Standard Webhooks recommends (`type`,
+ * `timestamp`, `data`). It has no `list` and no `key`, so a receiver cannot take it for a change.
+ */
+export function testOperation(now: number): WebhookOperation {
+  const id = randomUUID();
+  const data = { message: 'A test from pigeonpost. It is about no item and no person.' };
+  const body = JSON.stringify({ id, type: 'pigeonpost.test', timestamp: new Date(now).toISOString(), data });
+  return { changeId: id, itemKey: id, body };
+}
+
+/** The request that carries one change. */
+export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperation {
+  return {
+    changeId: change.id,
+    itemKey: JSON.stringify([change.workspace, change.pigeonholeId, change.list, change.key]),
+    body: changeJson(change, dataJson),
+  };
+}
 
 /** Longest time for one request from its start to the end of the response. Standard Webhooks names 15 to 30 s. */
 export const REQUEST_TIMEOUT_MS = 30_000;

@@ -10,7 +10,7 @@ import { localhostCertificate, localhostKey } from '../network/localhost-certifi
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, NetworkSettings, Outcome, Sink } from '../sink.js';
 import { operationsFor } from '../plan-of.test-kit.js';
-import type { WebhookOperation } from './format.js';
+import type { WebhookOperation } from './deliver.js';
 import { createWebhookSink, type WebhookTuning } from './webhook.js';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;

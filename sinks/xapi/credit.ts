@@ -1,4 +1,4 @@
-import { mappingView } from '../mapping/mapping-view.js';
+import { mappingView } from '../mapping/expression.js';
 import type { Fields, Subject } from '../sink.js';
 import type { Activities } from './activities.js';
 import type { CreditKeys } from './config.js';

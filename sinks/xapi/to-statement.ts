@@ -1,4 +1,4 @@
-import { mappingView } from '../mapping/mapping-view.js';
+import { mappingView } from '../mapping/expression.js';
 import type { Subject } from '../sink.js';
 import type { Activities } from './activities.js';
 import { type XapiConfig, engagementList, kindOf } from './config.js';
@@ -39,7 +39,7 @@ export async function toStatement(
   if (removal !== null || change.data === null) return nothing(removal ?? 'deleted');
   const actor = await actorOf(subject, config, sink);
   if (actor === undefined) return nothing('no-actor');
-  if (change.list === engagementList) return await credit(subject, actor, config, activities, sink);
+  if (change.list === engagementList) return await credit(subject, actor, config, { activities, sink });
   const kind = kindOf(change.list);
   if (kind === undefined || !config.statements.includes(kind)) return nothing('not-said');
   const interaction = interactionOf(kind, subject, activities);
@@ -58,8 +58,7 @@ async function credit(
   subject: Subject,
   actor: Agent,
   config: XapiConfig,
-  activities: Activities,
-  sink: string,
+  { activities, sink }: { readonly activities: Activities; readonly sink: string },
 ): Promise<Said> {
   if (config.credit === undefined) return nothing('not-said');
   const due = await creditOf(subject, config.credit, activities, `${sink}.credit`);

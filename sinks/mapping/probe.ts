@@ -1,5 +1,4 @@
-import type { Expression } from './expression.js';
-import type { MappingView } from './mapping-view.js';
+import type { Expression, MappingView } from './expression.js';
 import { mentionedFields } from './mentioned-fields.js';
 
 /** A view without any field, to evaluate what an expression gives if an item has none of them. */
@@ -62,4 +61,19 @@ function set(object: Record<string, unknown>, [name, ...rest]: readonly string[]
     if (typeof object[name] !== 'object') object[name] = {};
     set(object[name] as Record<string, unknown>, rest, text);
   }
+}
+
+/**
+ * Returns a warning for each name field that a mapping always overwrites, although the destination finds people by
+ * e-mail: they already have a name, which a user of the destination may have corrected. Pure.
+ * @param path key of the record in the configuration
+ */
+export function nameWarnings(properties: Readonly<Record<string, { readonly write: string }>>, path: string): string[] {
+  return Object.entries(properties)
+    .filter(([field, { write }]) => /^(?:first|middle|last)name$/i.test(field) && write === 'always')
+    .map(
+      ([field]) =>
+        `warning: ${path}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
+        'write it as { value: …, write: if-empty }',
+    );
 }

@@ -1,5 +1,5 @@
 import { VirtualClock } from '../network/virtual-clock.test-kit.js';
-import { type Granted, SlackRates } from './client.js';
+import { type Granted, SlackRates } from './rates.js';
 
 const never = new AbortController().signal;
 const hourMs = 3_600_000;
