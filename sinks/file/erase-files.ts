@@ -1,10 +1,9 @@
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { EraseResult, ErasedItems, Lane } from '../sink.js';
-import { committedLength, DayFile } from './day-file.js';
+import { committedLength, DayFile, isSafePath } from './day-file.js';
 import { FILE_MODE, type FileAccess, type Folder, NO_FOLLOW, syncFolder, errorCode } from './file-access.js';
 import { rewriteLine } from '../rewrite-line.js';
-import { isSafePath } from './format.js';
 import { confirmHeld } from '../while-held.js';
 
 const pieceBytes = 1024 * 1024;

@@ -18,7 +18,7 @@ import { operationsFor } from '../plan-of.test-kit.js';
 import { failingAccess } from './failing-access.test-kit.js';
 import type { FileAccess } from './file-access.js';
 import { createFileSink } from './file.js';
-import type { FileOperation } from './format.js';
+import type { FileOperation } from './day-file.js';
 import { MARKER_FILE } from './marker.js';
 
 const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';

@@ -4,7 +4,7 @@ import { appendBatch, recoverBatch } from './send.js';
 import { checkFolder } from './check.js';
 import { classifyFailure, DestinationChanged, errorCode, type FileAccess, nodeFileAccess } from './file-access.js';
 import { eraseFiles, finishErasing } from './erase-files.js';
-import { toFileOperation, type FileOperation } from './format.js';
+import { type FileOperation, toFileOperation } from './day-file.js';
 import { claimFolder, inspectFolder } from './marker.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';

@@ -1,8 +1,7 @@
 import type { Lane, Outcome, SendResult } from '../sink.js';
 import { confirmHeld } from '../while-held.js';
 import { classifyFailure, errorCode, type FileAccess, type Folder } from './file-access.js';
-import { committedLength, DayFile } from './day-file.js';
-import { type FileOperation, isSafePath, lineBytes, linesBytes } from './format.js';
+import { committedLength, DayFile, type FileOperation, isSafePath, lineBytes, linesBytes } from './day-file.js';
 import { join } from 'node:path';
 
 /**

@@ -1,7 +1,9 @@
-import { Expression } from './expression.js';
+import { Expression, mappingView } from './expression.js';
 import { MappingError } from './mapping-error.js';
 import { numberValue } from './property-value.js';
 import { viewOf } from './view-of.test-kit.js';
+import { subjectOf } from '../plan-of.test-kit.js';
+import { sampleChange } from '../sample-change.test-kit.js';
 
 const secretText = 'maria.lopez@example.com';
 const key = 'crm.records[0].properties.email';
@@ -192,5 +194,19 @@ describe('an expression', () => {
 
   it('that fails as a condition is no condition that does not hold', async () => {
     await expect(new Expression('item.n > 1').holds(viewOf({ n: 'two' }), key)).rejects.toBeInstanceOf(MappingError);
+  });
+});
+
+describe('what mappings see', () => {
+  it('has the person of an item beside it, and of a person’s own record that record', () => {
+    const attendee = { id: 7, Name: 'Ada' };
+    expect(mappingView(subjectOf(sampleChange(), { attendee })).attendee).toBe(attendee);
+    const own = sampleChange({ list: 'attendees', type: 'attendees.updated', data: attendee });
+    expect(mappingView(subjectOf(own)).attendee).toBe(attendee);
+  });
+
+  it('has no person where nobody may be shown, or nothing is left of the record', () => {
+    expect(mappingView(subjectOf(sampleChange())).attendee).toBeNull();
+    expect(mappingView(subjectOf(sampleChange({ list: 'attendees', data: null }))).attendee).toBeNull();
   });
 });

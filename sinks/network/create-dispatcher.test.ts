@@ -3,32 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { whileHeld } from '../while-held.js';
-import { createDispatcher } from './create-dispatcher.js';
+import { bypassesProxy, createDispatcher, isAllowedHost } from './create-dispatcher.js';
 
 let server: Server;
 let origin: string;
 let dispatcher: Dispatcher;
 const received: string[] = [];
 const waiting: ServerResponse[] = [];
-
-beforeEach(async () => {
-  received.length = 0;
-  waiting.length = 0;
-  server = createServer((request, response) => {
-    received.push(request.url!);
-    if (request.url === '/first') waiting.push(response);
-    else response.end('done');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const limits = { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 1 };
-  dispatcher = createDispatcher(new URL(origin), { allowHosts: [] }, limits);
-});
-afterEach(async () => {
-  await dispatcher.destroy();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
 
 const post = (path: string) => dispatcher.request({ origin, path, method: 'POST', body: `of ${path}` });
 
@@ -55,6 +36,25 @@ async function queuedWhile(
 }
 
 describe('a request that waited for a connection under a lease', () => {
+  beforeEach(async () => {
+    received.length = 0;
+    waiting.length = 0;
+    server = createServer((request, response) => {
+      received.push(request.url!);
+      if (request.url === '/first') waiting.push(response);
+      else response.end('done');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const limits = { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 1 };
+    dispatcher = createDispatcher(new URL(origin), { allowHosts: [] }, limits);
+  });
+  afterEach(async () => {
+    await dispatcher.destroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('is not sent if the lease was lost meanwhile', async () => {
     const confirm = { current: (): Promise<void> | undefined => undefined };
     const lost = (): Promise<void> => Promise.reject(new Error('the lane is no longer held'));
@@ -76,4 +76,52 @@ describe('a request that waited for a connection under a lease', () => {
     expect(await queuedWhile(confirm, confirm.current)).toBe('done');
     expect(received).toEqual(['/first', '/second']);
   });
+});
+
+describe('the list of hosts without proxy', () => {
+  it.each([
+    ['https://example.com', '*'],
+    ['https://example.com', 'other.org, example.com'],
+    ['https://hooks.example.com', 'example.com'],
+    ['https://hooks.example.com', '.example.com'],
+    ['https://hooks.EXAMPLE.com', '*.Example.com'],
+    ['https://example.com', 'example.com:443'],
+    ['http://example.com:8080', 'example.com:8080'],
+    ['https://10.1.2.3', '10.0.0.0/8'],
+    ['https://10.1.2.3', '10.1.2.3'],
+    ['https://[fd00::7]', 'fd00::/8'],
+    ['https://[fd00::7]:8443', '[fd00::7]:8443'],
+    ['https://[fd00::7]', 'fd00::7'],
+  ])('covers %s by "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(true));
+
+  it.each([
+    ['https://example.com', ''],
+    ['https://example.com', undefined],
+    ['https://badexample.com', 'example.com'],
+    ['https://example.com', 'example.com:8443'],
+    ['https://11.1.2.3', '10.0.0.0/8'],
+    ['https://10.1.2.3', 'fd00::/8'],
+    ['https://10.1.2.3', '10.0.0.0/64'],
+    ['https://example.com', '10.0.0.0/8'],
+  ])('does not cover %s by "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(false));
+
+  it.each(['http://localhost:8080', 'http://127.8.0.1', 'http://[::1]:99'])('always covers loopback: %s', (url) =>
+    expect(bypassesProxy(new URL(url), undefined)).toBe(true),
+  );
+});
+
+describe('an allowed host', () => {
+  it.each([
+    ['hooks.example.com', ['other.org', 'Hooks.Example.com']],
+    ['hooks.example.com.', ['hooks.example.com']],
+    ['a.b.example.com', ['.example.com']],
+  ])('is %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(true));
+
+  it.each([
+    ['hooks.example.com', []],
+    ['hooks.example.com', ['example.com']],
+    ['example.com', ['.example.com']],
+    ['badexample.com', ['.example.com']],
+    ['example.com.evil.org', ['example.com', '.example.com']],
+  ])('is not %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(false));
 });

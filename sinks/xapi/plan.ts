@@ -10,10 +10,9 @@ import {
 import type { Activities } from './activities.js';
 import { secretOf } from './authorization.js';
 import { type XapiConfig, engagementList } from './config.js';
-import { evidenceOf } from './credit.js';
+import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
 import type { Statement } from './statement.js';
-import { toStatement, voidingStatement } from './to-statement.js';
 
 /**
  * The statements of one change. They go in one request, which an LRS stores completely or not at all: the old and the
