@@ -29,7 +29,7 @@ export interface Change {
   readonly replay?: string;
 }
 
-export type ChangeKind = 'created' | 'updated' | 'deleted';
+type ChangeKind = 'created' | 'updated' | 'deleted';
 
 /**
  * Returns the change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines are

@@ -1,6 +1,6 @@
 import type { Outcome } from './sink.js';
 
-export interface ItemOrderOptions<Op> {
+interface ItemOrderOptions<Op> {
   /** Maximum number of operations in progress. */
   readonly concurrency: number;
   /** Called before each operation; once false, operations that have not started are `unsent`. */

@@ -209,7 +209,7 @@ export type Result =
  * `credential`: new credentials lift it; `gone`: the destination asked pigeonpost to stop; `destination`: the
  * destination has changed.
  */
-export type PauseCause = 'credential' | 'gone' | 'destination';
+type PauseCause = 'credential' | 'gone' | 'destination';
 
 export interface CheckLine {
   readonly ok: boolean;

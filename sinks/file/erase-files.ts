@@ -109,7 +109,7 @@ async function eraseFile(
 export const pendingKey = 'erasing';
 
 /** Returns the name of a file's replacement, which does not look like a file of lines. */
-export function withEnding(place: string): string {
+function withEnding(place: string): string {
   return `${place}.erasing`;
 }
 

@@ -16,7 +16,7 @@ export const MARKER_FILE = '.pigeonpost-ledger';
 /** Beside these a folder counts as empty: what file systems and file managers put there by themselves. */
 const NOT_CONTENT: ReadonlySet<string> = new Set([MARKER_FILE, 'lost+found', '.DS_Store']);
 
-export interface FolderOwner {
+interface FolderOwner {
   readonly ledgerId: string;
   /** The sink's name. Two sinks in one folder would each cut the lines of the other. */
   readonly sink: string;

@@ -1,6 +1,7 @@
 import type { Expression } from '../mapping/expression.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
+import { reachedLine } from '../network/failure-sentence.js';
 import type { CheckLine } from '../sink.js';
 import { classifyAnswer, type Reading } from './classify.js';
 import type { HttpClient, NoAnswer } from './client.js';
@@ -20,20 +21,10 @@ export async function checkReceiver(
 }
 
 async function reached(client: HttpClient, signal: AbortSignal): Promise<CheckLine> {
-  const { host } = client;
   const answer = await client.reach(signal);
   if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
-  const { status } = answer;
-  if (status === 410)
-    return { ok: false, text: `${host} answers HTTP 410, which asks to be sent nothing more: check "baseUrl"` };
-  if (status >= 300 && status < 400) {
-    return {
-      ok: false,
-      text: `${host} redirects (HTTP ${status}), which is not followed: put the final address into "baseUrl"`,
-    };
-  }
-  if (status >= 500) return { ok: false, text: `${host} is reached but answers HTTP ${status}: check the receiver` };
-  return { ok: true, text: `${host} is reached; whether it accepts the credentials shows with the first request` };
+  const later = 'whether it accepts the credentials shows with the first request';
+  return reachedLine(client.host, answer.status, { key: 'baseUrl', later });
 }
 
 async function asked(

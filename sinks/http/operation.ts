@@ -47,7 +47,7 @@ export interface MadeRecord {
 }
 
 /** Records by the name of their entry. Ids and hashes only, since the engine keeps this. */
-export type MadeRecords = Readonly<Record<string, MadeRecord>>;
+type MadeRecords = Readonly<Record<string, MadeRecord>>;
 
 export function madeRecords(object: Fields | null): MadeRecords {
   const entries = Object.entries(fieldsOf(object)).filter(([, made]) => typeof made === 'object' && made !== null);

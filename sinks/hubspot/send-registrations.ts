@@ -194,7 +194,7 @@ function endEach(pairs: readonly Pair[], failure: Result): void {
 }
 
 /** The lane's knowledge of the marketing event of its pigeonhole. */
-export interface KnownEvent {
+interface KnownEvent {
   /** HubSpot's id. Every app finds an event by this id; only the app that created it finds it by the external ids. */
   readonly objectId: string | null;
   /** Digest of the details last written; null: the event is written again with the next registration. */
@@ -202,12 +202,12 @@ export interface KnownEvent {
 }
 
 /** `none`: HubSpot confirmed that the account has no such event; `unproven`: it did not. */
-export type FoundEvent =
+type FoundEvent =
   | { readonly kind: 'found'; readonly objectId: string; readonly all: readonly string[] }
   | { readonly kind: 'none' | 'unproven' }
   | { readonly kind: 'failed'; readonly result: Result };
 
-export type WrittenEvent =
+type WrittenEvent =
   | { readonly kind: 'written'; readonly objectId: string }
   | { readonly kind: 'failed'; readonly result: Result };
 
@@ -216,7 +216,7 @@ export function memoryKey({ externalAccountId, externalEventId }: MarketingEvent
 }
 
 /** Reads the lane's memory; an earlier version stored only the digest. */
-export function knownEvent(remembered: unknown): KnownEvent {
+function knownEvent(remembered: unknown): KnownEvent {
   if (typeof remembered === 'string') return { objectId: null, digest: remembered };
   const { objectId, digest } = fieldsOf(remembered);
   return {
@@ -234,7 +234,7 @@ export function digestOf({ details }: MarketingEvent): string {
  * Finds the event among those of all apps: a private app may have created it before a service key replaced the app. If
  * several match, the oldest is used.
  */
-export async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
+async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
   const path = client.paths.marketingEvents(`${encodeURIComponent(event.externalEventId)}/identifiers`);
   const reply = await client.get(path, budget);
   if (reply.kind === 'failed') return { kind: 'failed', result: reply.result };
@@ -248,7 +248,7 @@ export async function findEvent(event: MarketingEvent, { client, budget }: Sendi
 }
 
 /** Updates the event by id, or creates it. An event that was deleted in HubSpot is created again. */
-export async function writeEvent(
+async function writeEvent(
   { details, ...name }: MarketingEvent,
   objectId: string | null,
   { client, budget }: Sending,

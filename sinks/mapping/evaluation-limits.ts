@@ -20,7 +20,7 @@ export const evaluationLimits = {
 } as const;
 
 /** Milliseconds, each from any start. */
-export interface TimeMeter {
+interface TimeMeter {
   /** Time limit, which is cheap to check. */
   now(): number;
   /** That this process has computed, on all of its threads: no less than the evaluation has. */

@@ -109,7 +109,7 @@ function compile(text: string, steps: StepCounter): jsonata.Expression {
 }
 
 /** The reason why a result cannot be used. */
-export class UnusableValue extends Error {
+class UnusableValue extends Error {
   override readonly name = 'UnusableValue';
 
   constructor(readonly code: 'not-a-number' | 'too-large') {

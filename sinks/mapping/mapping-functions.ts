@@ -9,7 +9,7 @@ import type { Fields } from '../sink.js';
  * Functions for expressions, besides JSONata's own. docs/mapping.md describes each. All return nothing for nothing, as
  * JSONata's do, so that a missing field leaves a property unchanged.
  */
-export type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
+type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
 
 export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   /** Returns the first non-empty value under these names in the attendee's profile, otherwise in the item. */
@@ -113,7 +113,7 @@ function isNothing(value: unknown): boolean {
 }
 
 /** First and last name, as most CRMs store them; absent if the name has no such part. */
-export interface NameParts {
+interface NameParts {
   readonly first?: string;
   readonly last?: string;
 }

@@ -3,7 +3,7 @@ import { nodesOf, type SyntaxNode } from './check-syntax.js';
 import type { Join } from '../sink.js';
 
 /** Parts of the data that an expression can use. */
-export const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
+const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
 
 export type ViewPart = (typeof viewParts)[number];
 

@@ -1,4 +1,3 @@
-import { instantOf, utcMidnightMs } from './event-time.js';
 import { FailedMapping } from './mapping-error.js';
 
 /**
@@ -33,34 +32,6 @@ export const numberValue: Reader<number> = (value, key) => {
     if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) return Number(text);
   }
   throw refusal(key, 'not-a-number', 'a number', value);
-};
-
-/** True or false; `yes`, `no` and 1, 0 count, in any case; an empty text clears. */
-export const truthValue: Reader<boolean> = (value, key) => {
-  if (isAbsent(value) || typeof value === 'boolean') return value;
-  const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  if (word === '') return null;
-  if (word === 'true' || word === 'yes' || word === 1 || word === '1') return true;
-  if (word === 'false' || word === 'no' || word === 0 || word === '0') return false;
-  throw refusal(key, 'not-true-or-false', 'true or false', value);
-};
-
-/** A calendar day YYYY-MM-DD. Of an instant nobody can say here on which day it fell: that is `$eventDate`'s. */
-export const dayValue: Reader<string> = (value, key) => {
-  if (isAbsent(value)) return value;
-  const text = typeof value === 'string' ? value.trim() : undefined;
-  if (text === '') return null;
-  if (text !== undefined && utcMidnightMs(text) !== undefined) return text;
-  throw refusal(key, 'not-a-day', 'a day YYYY-MM-DD, as $eventDate(…) makes it of an instant', value);
-};
-
-/** An instant, Unix time in ms: ISO 8601, or that number itself. */
-export const instantValue: Reader<number> = (value, key) => {
-  if (isAbsent(value)) return value;
-  if (typeof value === 'string' && value.trim() === '') return null;
-  const atMs = instantOf(value);
-  if (atMs !== undefined) return atMs;
-  throw refusal(key, 'not-an-instant', 'an instant as ISO 8601 or in milliseconds', value);
 };
 
 function isAbsent(value: unknown): value is null | undefined {

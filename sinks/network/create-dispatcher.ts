@@ -5,7 +5,7 @@ import { type ConfirmHeld, presentConfirm } from '../while-held.js';
 import { guardedConnector, strictTls, RefusedAddressError } from './guarded-connector.js';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   /** True lets connections reach loopback and private networks. */
   readonly allowPrivateAddresses: boolean;
   readonly connectTimeoutMs: number;

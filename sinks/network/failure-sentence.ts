@@ -1,6 +1,7 @@
 import { errors } from 'undici';
 import { RefusedAddressError } from './guarded-connector.js';
 import { CutShort } from './within-deadline.js';
+import type { CheckLine } from '../sink.js';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
@@ -70,6 +71,25 @@ export function noAnswerSentence(error: unknown, asked: Asked): string {
   return error.reason === 'stopped' ? `stopped before ${asked.name} answered` : lateSentence(asked);
 }
 
-export function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
+function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
   return `${host} did not answer ${what === undefined ? '' : `${what} `}within ${timeoutMs / 1000} s`;
+}
+
+/**
+ * Returns the line of `check` about a receiver that answered. Any status below 500 counts as reached.
+ * @param key of the receiver's address in the configuration
+ * @param later what only the first request shows
+ */
+export function reachedLine(
+  host: string,
+  status: number,
+  { key, later }: { readonly key: string; readonly later: string },
+): CheckLine {
+  const bad = (text: string): CheckLine => ({ ok: false, text: `${host} ${text}` });
+  if (status === 410) return bad(`answers HTTP 410, which asks to be sent nothing more: check "${key}"`);
+  if (status >= 300 && status < 400) {
+    return bad(`redirects (HTTP ${status}), which is not followed: put the final address into "${key}"`);
+  }
+  if (status >= 500) return bad(`is reached but answers HTTP ${status}: check the receiver`);
+  return { ok: true, text: `${host} is reached; ${later}` };
 }

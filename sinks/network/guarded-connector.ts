@@ -14,7 +14,7 @@ export class RefusedAddressError extends Error {
 /** Explicit, so that neither Node's settings nor NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool can weaken it. */
 export const strictTls = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   /** False refuses every address that is not on the public internet. */
   readonly allowPrivateAddresses: boolean;
   readonly connectTimeoutMs: number;

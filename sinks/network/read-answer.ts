@@ -59,6 +59,6 @@ export function retryAfterMs(header: string | undefined, answeredAtMs: number): 
 }
 
 /** Parses an HTTP date; NaN for anything else. Date.parse would accept "1.5" and "-3" as years. */
-export function httpDateMs(text: string): number {
+function httpDateMs(text: string): number {
   return /^[A-Z][a-z]{2,8},? .*(GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
 }

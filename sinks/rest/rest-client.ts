@@ -29,7 +29,7 @@ export interface RestClientOptions {
   readonly now?: (() => number) | undefined;
 }
 
-export interface RestRequest {
+interface RestRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: URL | string;
   readonly headers?: Readonly<Record<string, string>>;

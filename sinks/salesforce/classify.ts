@@ -19,7 +19,7 @@ const CONCURRENCY_WAIT_MS = 10_000;
 const UNAVAILABLE_WAIT_MS = 30_000;
 
 /** Meaning of a response for the request, its session, or all requests. */
-export type AnswerMeaning =
+type AnswerMeaning =
   | { readonly kind: 'answered' }
   | { readonly kind: 'session-ended' }
   /** The whole request was refused, possibly because of one of its records. */
@@ -155,7 +155,7 @@ const gone: ReadonlySet<string> = new Set([
   'MALFORMED_ID',
 ]);
 
-export type RecordFailure =
+type RecordFailure =
   | { readonly kind: 'gone' }
   /** The lead was converted to a contact. */
   | { readonly kind: 'converted' }

@@ -64,7 +64,7 @@ export interface RecordKeys {
   readonly campaign?: CampaignKeys | undefined;
 }
 
-export interface PersonLink {
+interface PersonLink {
   /** The external id of the person. */
   readonly externalId?: KeyField | undefined;
   /** The field that contains the ID of a lead. */
@@ -72,7 +72,7 @@ export interface PersonLink {
   readonly Contact?: string | undefined;
 }
 
-export interface LookupKeys {
+interface LookupKeys {
   readonly object?: string | undefined;
   readonly externalId: KeyField;
   readonly otherwise?: string | undefined;
@@ -89,7 +89,7 @@ export interface CampaignKeys {
 }
 
 /** Labels of campaign member statuses, by the state of the person. */
-export interface StatusMap {
+interface StatusMap {
   readonly registered: string;
   readonly attended: string;
   readonly removed?: string | undefined;

@@ -10,7 +10,7 @@ export interface PresentRecord {
 /** Tolerance, because two clocks of Salesforce are compared: that of the response, in whole seconds, and the record's. */
 const SAME_WRITE_MS = 2_000;
 
-export interface WriteCircumstances {
+interface WriteCircumstances {
   readonly happenedAtMs: number;
   readonly writtenAtMs: number | null;
   readonly isOurs: boolean;

@@ -202,7 +202,7 @@ function newPersonNames({ step }: PersonJob): string[] {
 }
 
 /** A Lead or Contact from a query. */
-export interface PersonRow extends PresentRecord {
+interface PersonRow extends PresentRecord {
   readonly type: PersonType;
   readonly id: string;
   /** The contact of a converted lead; null if the lead is not converted, or its contact is not known. */
@@ -212,12 +212,12 @@ export interface PersonRow extends PresentRecord {
 }
 
 /** Fields of each query. */
-export function fieldsAskedOf(type: PersonType): string[] {
+function fieldsAskedOf(type: PersonType): string[] {
   const ofAll = ['Id', 'CreatedDate', 'LastModifiedDate'];
   return type === 'Lead' ? [...ofAll, 'IsConverted', 'ConvertedContactId'] : ofAll;
 }
 
-export function personRow(type: PersonType, row: Row): PersonRow {
+function personRow(type: PersonType, row: Row): PersonRow {
   const { Id, CreatedDate, LastModifiedDate, IsConverted, ConvertedContactId } = row;
   const modified = typeof LastModifiedDate === 'string' ? Date.parse(LastModifiedDate) : Number.NaN;
   return {
@@ -244,7 +244,7 @@ export type Choice =
  * if no other record was found.
  * @param onSeveral the choice among several; for converted leads, the contact of that lead
  */
-export function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
+function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
   const inOrder = rows.toSorted(byCreation);
   const standing = inOrder.filter(({ isConverted }) => !isConverted);
   const ids = [...new Set(standing.map(({ id }) => id))];

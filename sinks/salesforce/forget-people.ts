@@ -129,7 +129,7 @@ async function clearMembers(
  * Returns the values that clear a record's fields. A field that must not be empty is overwritten on a record that this
  * sink created, and left on an existing one: the name of a user's contact is theirs.
  */
-export function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
+function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
   const fields: Record<string, FieldValue> = {};
   const written = known.keyed && keyField !== null ? [...known.written, keyField] : known.written;
   for (const field of written) {

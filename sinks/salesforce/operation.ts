@@ -165,7 +165,7 @@ export function remoteRecordOf(object: Fields | null, record: string): RemoteRec
 }
 
 /** A record that belongs to a person, created by an entry of `records`: all of it is this sink's. */
-export interface LinkedRecord {
+interface LinkedRecord {
   /** The object, such as Task. */
   readonly linked: string;
   readonly id: string;

@@ -1,7 +1,7 @@
 import { retryAfterMs } from '../network/read-answer.js';
 import type { Outcome } from '../sink.js';
 
-export interface WebhookAnswer {
+interface WebhookAnswer {
   readonly status: number;
   /** The header of that name, as it came. */
   readonly retryAfter?: string | undefined;

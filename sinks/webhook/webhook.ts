@@ -1,5 +1,5 @@
 import { inItemOrder } from '../in-item-order.js';
-import { CutShort, underOwnSignal, withinDeadline } from '../network/within-deadline.js';
+import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import type { CheckLine, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { webhookConfigSchema, type WebhookConfig } from './config.js';
@@ -13,7 +13,7 @@ import {
 } from './deliver.js';
 import { Signer } from './sign.js';
 import { request } from 'undici';
-import { failureSentence, lateSentence } from '../network/failure-sentence.js';
+import { noAnswerSentence, reachedLine } from '../network/failure-sentence.js';
 
 /** Maximum number of concurrent requests and of connections to the receiver. */
 const CONCURRENCY = 16;
@@ -100,23 +100,11 @@ async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<C
         headers: { 'user-agent': 'pigeonpost' },
       });
       answer.body.on('error', () => undefined).destroy();
-      return [lineFor(host, answer.statusCode)];
+      return [
+        reachedLine(host, answer.statusCode, { key: 'url', later: 'its signature check shows with the first change' }),
+      ];
     });
   } catch (error) {
-    const text = error instanceof CutShort ? lateSentence({ host, timeoutMs }) : failureSentence(error, host);
-    return [{ ok: false, text }];
+    return [{ ok: false, text: noAnswerSentence(error, { host, name: 'the receiver', timeoutMs }) }];
   }
-}
-
-function lineFor(host: string, status: number): CheckLine {
-  if (status === 410)
-    return { ok: false, text: `${host} answers HTTP 410, which asks to be sent nothing more: check "url"` };
-  if (status >= 300 && status < 400) {
-    return {
-      ok: false,
-      text: `${host} redirects (HTTP ${status}), which is not followed: put the final address into "url"`,
-    };
-  }
-  if (status >= 500) return { ok: false, text: `${host} is reached but answers HTTP ${status}: check the receiver` };
-  return { ok: true, text: `${host} is reached; its signature check shows with the first change` };
 }

@@ -4,7 +4,7 @@ import { dynamics } from './dynamics.js';
 import { marketo } from './marketo.js';
 import { moodle } from './moodle.js';
 import { pipedrive } from './pipedrive.js';
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 import { segment } from './segment.js';
 import { teams } from './teams.js';
 

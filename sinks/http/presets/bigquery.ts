@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /** Columns that each row has, whatever the mapping adds. `id` is the change's: the same each time a row is repeated. */
 const row = `{

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /**
  * Contacts in Dynamics 365 (Dataverse), found by e-mail. A contact that was there before keeps name and address: only

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /**
  * Leads in Marketo, created or updated by e-mail, up to 300 in a request. Marketo answers 200 and reports failures in

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 const server = '"/webservice/rest/server.php"';
 

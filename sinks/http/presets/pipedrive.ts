@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /**
  * Persons in Pipedrive, found by e-mail. A person who was there before keeps name and addresses: only custom fields are

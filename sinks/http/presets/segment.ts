@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /** A track event of Segment for each item. Sources: sinks/http/README.md, "Segment". */
 export const segment: Preset = {

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../keys.js';
 
 /**
  * A message in a channel of Microsoft Teams, by a workflow with the trigger "When a Teams webhook request is received".
