@@ -6,7 +6,7 @@ import { archived, type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
-/** Twenty-five people in pages of ten, all of them known, and swept so often that the order is. */
+/** Opens a stage with 25 known attendees in pages of ten, after enough sweeps to determine the order of the list. */
 async function sweptStage(kind: Database['kind'], order: string): Promise<{ stage: Stage; scene: Scene }> {
   const stage = await stages.open(kind);
   await stage.control('PATCH', 'knobs', { maxPerPage: 10, order });
@@ -24,7 +24,7 @@ async function sweepsEnd(stage: Stage, scene: Scene, times: number): Promise<voi
   }
 }
 
-/** As if what is missing, and the sequence of the pages, had been so for a day. */
+/** Moves the records of missing items and of the page sequence a day into the past. */
 async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
   await stage.db.query(
@@ -39,25 +39,25 @@ const story = (scene: Scene, key: number): string[] => archived(scene, 'attendee
 describe.each(kinds)('an item that is deleted in the service, on %s', (kind) => {
   it.each([
     ['is refused a page', { kind: 'error', code: 4502 }],
-    ['is led round in a circle', { kind: 'repeatCursor' }],
-  ])('is found missing although the sweep that first lacked it %s and is abandoned', async (_, fault) => {
+    ['is led in a circle', { kind: 'repeatCursor' }],
+  ])('is reported as deleted even if the first sweep that did not find it %s and is abandoned', async (_, fault) => {
     const { stage, scene } = await sweptStage(kind, 'ascending');
     await stage.remove('attendees', 150);
-    await stage.put('attendees', attendee(145)); // a late row in its stead: the pages behind stay as they are
-    // One request of the poll, one of the sweep for the page of the late row; then it is the last page's turn.
+    await stage.put('attendees', attendee(145)); // a late row takes its position, so that later pages stay the same
+    // The poll sends one request, and the sweep one for the page of the late row. The fault affects the last page.
     await stage.fault({ ...fault, list: 'attendees', hasCursor: true, skip: 2, next: 1 });
     await sweepsEnd(stage, scene, 1);
     expect(await stage.control('GET', 'faults')).toMatchObject({ faults: [{ fired: 1 }] });
     await sweepsEnd(stage, scene, 2);
-    await stage.timePasses(31_000); // one of twenty-five is much: a later answer has to confirm it
+    await stage.timePasses(31_000); // one of 25 is a large share, so a later answer must confirm it
     await sweepsEnd(stage, scene, 1);
     expect(story(scene, 150)).toEqual(['attendees.created', 'attendees.deleted']);
   });
 
-  it('is found missing although only the poll before the sweep showed it', async () => {
+  it('is reported as deleted even if only the poll before the sweep had read it', async () => {
     const { stage, scene } = await sweptStage(kind, 'descending');
     await stage.put('attendees', attendee(260));
-    // The poll reads the first page from the start; then the first of its rows is deleted, before the sweep reads it.
+    // The poll reads the first page. Then one of its rows is deleted, before the sweep reads the page.
     await stage.fault({
       kind: 'changeDuringWalk',
       list: 'attendees',

@@ -145,12 +145,12 @@ class EventDay {
 }
 
 describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
-  it('stay silent for an hour of a healthy event', async () => {
+  it('do not fire during one hour of a healthy event', async () => {
     const day = await EventDay.open(kind);
     expect((await day.pass(60)).fired).toEqual([]);
   }, 240_000);
 
-  it('fire for each fault, and stop firing after it', async () => {
+  it('fire for each fault, and stop firing when the fault ends', async () => {
     const day = await EventDay.open(kind);
     const { stage } = day;
     await day.pass(2);
@@ -226,7 +226,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await day.expectCalm(31);
   }, 240_000);
 
-  it('fire for a mapping typo that withholds every record without failing a delivery', async () => {
+  it('fire if a typo in a mapping withholds every record although no delivery fails', async () => {
     const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
     const crm = `{ type: hubspot, token: "\${CRM_TOKEN}", baseUrl: "http://127.0.0.1:9", lists: [attendees], ${everyone}, records: ${records} }`;
     const day = await EventDay.open(kind, { crm });
@@ -234,7 +234,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     expect((await day.pass(1)).firing).toEqual(['PigeonpostSinkWithholding']);
   }, 240_000);
 
-  it('fire when pigeonpost does not answer, or its store does not', () => {
+  it('fire if pigeonpost or its store does not answer', () => {
     const rules = new PrometheusRules();
     for (let minute = 0; minute < 3; minute += 1) rules.scrape(null, minute * minuteMs);
     expect(rules.scrape(null, 3 * minuteMs)).toContain('PigeonpostDown');

@@ -101,13 +101,13 @@ async function lookAndSend(...from: readonly AlertDesk[]): Promise<void> {
   }
 }
 
-/** A mail without the soft line breaks of its encoding. */
+/** Removes the soft line breaks of a mail's encoding. */
 const unfolded = (text: string): string => text.replaceAll(/=\r?\n/g, '');
 
 const told = (): string[] => hook.taken.map(({ type, data }) => `${type} ${data['occasion']} ${data['subject']}`);
 const posted = (): string[] => slack.workspace.channels.get(DEFAULT_CHANNEL)!.all.map(({ text }) => text);
 
-/** The ledger of a process that is suspended each time after it has leased a receiver, until the test wakes it. */
+/** Returns the ledger of a process that is suspended after each lease of a receiver until the test wakes it. */
 function pausedAfterLeases(ledger: Ledger) {
   let leases = 0;
   let wake!: () => void;
@@ -149,7 +149,7 @@ async function withBacklog(stage: Stage, gate: GateOptions = {}): Promise<Scene>
 }
 
 describe.each(kinds)('alerts, on %s', (kind) => {
-  it('notify each receiver once that a sink is paused, despite a restart and a second process, and once that it has resumed', async () => {
+  it('notify each receiver once of a paused sink and once of its resumption, despite a restart and a second process', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const first = openDesk(scene, 'first');
@@ -200,7 +200,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(states).toEqual(Array.from({ length: 3 }, () => ({ failures: 0, failing_since: null, owner: null })));
   });
 
-  it('reach a receiver that failed once it is back, in order, and delay no other receiver', async () => {
+  it('reach a failed receiver in order when it works again, and delay no other receiver', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     hook.answer(500);
@@ -209,7 +209,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await lookAndSend(desk);
     await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
     await lookAndSend(desk, desk);
-    expect([hook.asked(), posted().length, mail.taken.length]).toEqual([1, 2, 2]); // asked once: it is left alone for a while
+    expect([hook.asked(), posted().length, mail.taken.length]).toEqual([1, 2, 2]); // one request, then a wait
     const { receivers } = await desk.view();
     expect(receivers.map(({ waiting, failure }) => [waiting, failure === null])).toEqual([
       [0, true],
@@ -225,7 +225,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(await stage.db.query('select 1 from alert_messages')).toEqual([]);
   });
 
-  it('of a process that died while sending are sent by another process when the lease expires', async () => {
+  it('are sent by another process when the lease of a dead sender expires', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     await pauseByCause(scene);
@@ -236,13 +236,13 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const other = openDesk(scene, 'other');
     hook.answer(200);
     await lookAndSend(other);
-    expect(told()).toEqual([]); // the lease holds: the first may yet be answered
+    expect(told()).toEqual([]); // the lease is valid: the first request may still be answered
     await stage.db.query(`update alert_receivers set leased_until = now() where owner = 'dying'`);
     await lookAndSend(other);
     expect(told()).toEqual(['alert.raised sink-paused hooks']);
   });
 
-  it('report dead letters and an aging backlog, with what to do', async () => {
+  it('report dead letters and an aging backlog, with instructions', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -262,11 +262,11 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(sink!.dead).toEqual({ 'http:422': 1 });
   });
 
-  it('report the first fill of a sink as a backlog only when it makes no progress, and a later change by its age', async () => {
+  it('report the first load of a sink as a backlog only if it makes no progress, and later changes by their age', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3));
     const scene = await stage.webhookScene();
-    const desk = openDesk(scene, 'one', { ...everything, readingLate: false }); // nothing is read while time passes
+    const desk = openDesk(scene, 'one', { ...everything, readingLate: false }); // nothing is read in the meantime
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     await stage.timePasses(600_000);
@@ -291,7 +291,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told().at(-1)).toBe('alert.raised behind hooks');
   });
 
-  it('report a service that does not answer as one incident, in the words of the status, and its recovery', async () => {
+  it('report an unreachable service as one incident, with the wording of the status, and report its recovery', async () => {
     const stage = await stages.open(kind);
     let passedMs = 0;
     const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
@@ -305,7 +305,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     }
     expect((await problems()).map(({ code }) => code)).toEqual(['service-down']);
     await lookAndSend(desk);
-    expect(told()).toEqual([]); // it may be over in a moment
+    expect(told()).toEqual([]); // the condition may end soon
     await stage.timePasses(60_000);
     await lookAndSend(desk);
     const [problem, ...more] = await problems();
@@ -325,7 +325,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told()).toEqual(['alert.raised service-down acme', 'alert.recovered service-down acme']);
   });
 
-  it('about two hundred workspaces with refused keys are one message, and one more when the keys work again', async () => {
+  it('combine 200 workspaces with refused keys into one message, and their recovery into another one', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     const names = Array.from({ length: 200 }, (_, n) => `w${n}`);
@@ -351,7 +351,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect((await desk.view()).raised).toEqual([]);
   });
 
-  it('leave out the kinds that no receiver wants', async () => {
+  it('omit the kinds that no receiver selects', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
     await pauseByCause(scene);

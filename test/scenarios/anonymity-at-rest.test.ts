@@ -11,7 +11,7 @@ const stages = useStages();
 const people = Array.from({ length: 12 }, (_, index) => 501 + index);
 const votedAt = '2026-11-21T09:30:00.000Z';
 
-/** Everything that a thief of the database gets: every value of every table, bytes also as text. */
+/** Returns every value of every table, as a thief of the database would see it; bytes also as text. */
 async function everyValue(stage: Stage): Promise<Buffer[]> {
   const columns = await stage.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -28,14 +28,14 @@ async function everyValue(stage: Stage): Promise<Buffer[]> {
   return values;
 }
 
-/** A text as it stands, and as the bytes that it may be the hexadecimal or base64 form of. */
+/** Returns the bytes of a text, and the bytes that it encodes if it is hexadecimal or base64. */
 function formsOf(text: string): Buffer[] {
   const hex = /^(?:\\+x)?((?:[0-9a-f]{2}){8,})$/i.exec(text)?.[1];
   const base64 = /^[A-Za-z0-9+/_-]{22,}={0,2}$/.test(text) ? [Buffer.from(text, 'base64')] : [];
   return [Buffer.from(text), ...(hex === undefined ? [] : [Buffer.from(hex, 'hex')]), ...base64];
 }
 
-/** Attendees for whom a value of the database is found by trying all ids under a key: whose row it is, and which vote. */
+/** Hashes all ids with a key and returns the attendees and votes whose hash occurs in the database. */
 function namedBy(hash: KeyedHash, values: ReadonlySet<string>): { bySubject: number[]; byVote: number[] } {
   const stable = (id: number): string => canonicalJson(['votes', id, votedAt, 1, id]);
   return {
@@ -47,7 +47,7 @@ function namedBy(hash: KeyedHash, values: ReadonlySet<string>): { bySubject: num
 const nobody = { bySubject: [], byVote: [] };
 
 describe.each(kinds)('anonymity against a reader of the whole database, on %s', (kind) => {
-  it('lasts as long as the reader does not have the key, which is in no table', async () => {
+  it('is protected by a key that no table contains', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people.map((id) => attendee(id)));
     await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }));
@@ -66,11 +66,11 @@ describe.each(kinds)('anonymity against a reader of the whole database, on %s', 
 
     const values = await everyValue(stage);
     const known = new Set(values.map((value) => value.toString('hex')));
-    // The attack is a real one: with the key everybody is named.
+    // The attack works: with the key, it identifies everyone.
     expect(namedBy(new KeyedHash(testLedgerKey.keys), known)).toEqual({ bySubject: people, byVote: people });
 
     const candidates = [...new Set(values.filter(({ length }) => length === 32).map((value) => value.toString('hex')))];
-    expect(candidates.length).toBeGreaterThan(10); // content hashes, at least, are tried as keys
+    expect(candidates.length).toBeGreaterThan(10); // at least the content hashes are tried as keys
     for (const hex of candidates) {
       const key = Buffer.from(hex, 'hex');
       const derived = LedgerKey.parse(key.toString('base64'))!.keys;
@@ -78,7 +78,7 @@ describe.each(kinds)('anonymity against a reader of the whole database, on %s', 
       expect(namedBy(new KeyedHash(derived), known)).toEqual(nobody);
     }
 
-    // Nor does any value follow from an id without a key, or with the ledger's own id as one.
+    // No value is the hash of an id without a key, or with the ledger's own id as the key.
     const [ledger] = await stage.db.query<{ id: string }>('select id from ledger');
     const texts = people.flatMap((id) => [`${id}`, `acme\n${id}`, `101\n${id}`, `acme/101/${id}`]);
     const digests = texts.flatMap((text) => [
@@ -94,7 +94,7 @@ describe.each(kinds)('anonymity against a reader of the whole database, on %s', 
     expect(guessed).toEqual([]);
   });
 
-  it('holds between tables: no value of an anonymous row is in a row that names a person', async () => {
+  it('spans tables: no value of an anonymous row occurs in a row that identifies a person', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(501));
     await stage.put('sessions', session(1));

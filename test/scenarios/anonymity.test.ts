@@ -10,7 +10,7 @@ const stages = useStages();
 /** An attendee with unmistakable values in every field; no output may contain them. */
 const nameless = { id: 77_001_177, code: 'CODE-NEVER-SHOWN', name: 'Nadia Nowhere', email: 'nadia@never.example' };
 
-/** Every text in the ledger's rows about interactions, as PostgreSQL shows it. */
+/** Returns every text in the ledger's rows about interactions, as PostgreSQL displays it. */
 async function storedInteractions(stage: Stage): Promise<string> {
   const items = await stage.db.query(`select i::text as row from items i where list not in ('attendees', 'sessions')`);
   const changes = await stage.db.query(
@@ -20,7 +20,7 @@ async function storedInteractions(stage: Stage): Promise<string> {
 }
 
 describe.each(kinds)('anonymity, on %s', (kind) => {
-  it('keeps an anonymous person out of the sinks, the log and the ledger, for every list that can hold them', async () => {
+  it('keeps anonymous people out of the sinks, the log and the ledger, in every list that can contain them', async () => {
     const stage = await stages.open(kind);
     const who = { id: nameless.id, attendeeCode: nameless.code, anonymous: true };
     const extra = { attendeeName: nameless.name, authorEmail: nameless.email, nested: { userName: nameless.name } };
@@ -73,7 +73,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('adds the author of a question in one further revision once the other list shows that it is not anonymous', async () => {
+  it('adds the author of a question in one more revision when the other list shows that the question is not anonymous', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1));
@@ -92,7 +92,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
       { revision: 2, type: 'questions.updated', data: { attendeeId: 5 } },
     ]);
     const [twin] = archived(scene, 'qna-questions');
-    expect(archived(scene, 'questions')[1]!.sequence).toBe(twin!.sequence + 1); // one transaction: nothing came between
+    expect(archived(scene, 'questions')[1]!.sequence).toBe(twin!.sequence + 1); // one transaction: no other change is between them
   });
 
   it('does not use the row of another session to name the author of a question', async () => {
@@ -107,7 +107,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('withdraws the person, snapshots included, when a session turns anonymous, and shows them again when it turns back', async () => {
+  it('removes the author, also from snapshots, when a session becomes anonymous, and restores them when it changes back', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -130,7 +130,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')).toMatchObject([{}, {}, { revision: 3, data: { attendeeId: nameless.id } }]);
   });
 
-  it('reads the lists that a session refers to again immediately, though no sweep is due', async () => {
+  it('reads the lists of a changed session again immediately, even if no sweep is due', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1));
@@ -145,7 +145,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')).toMatchObject([{ revision: 1 }, { revision: 2, data: { attendeeId: 5 } }]);
   });
 
-  it('revises a large number of items in slices, and withholds all of them until it has finished', async () => {
+  it('revises many items in slices, and withholds all of them until the last slice is done', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -160,7 +160,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
 
     await stage.patch('sessions', 1, { anonymousResponses: true });
     await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
-    // The turn dies between the page of the session and the first slice.
+    // The process dies between the page of the session and the first slice.
     await expect(readWithoutReviews(scene)).rejects.toThrow(ProcessDied);
     expect(await stage.db.query('select 1 from visibility_reviews')).toHaveLength(1);
     await scene.deliver('archive');
@@ -174,7 +174,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(await storedInteractions(stage)).not.toContain(String(nameless.id));
   });
 
-  it('treats a session that no longer says whether it is anonymous as anonymous', async () => {
+  it('treats a session as anonymous if the service no longer says whether it is', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put(
@@ -198,7 +198,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes').at(-1)!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('wakes the sinks that receive items of a session, though they accept no sessions', async () => {
+  it('wakes sinks that receive items of a session even if they accept no sessions', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -223,7 +223,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(woken).toEqual(['archive']);
   });
 
-  it('follows a session that turns anonymous, even if that setting is dropped from the stored items', async () => {
+  it('notices that a session becomes anonymous even if this setting is dropped from the stored items', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -240,7 +240,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'votes')[1]!.data).not.toHaveProperty('attendeeId');
   });
 
-  it('removes the person from the stored row of a flagged vote that turns anonymous', async () => {
+  it('removes the person from the stored row when a flagged vote becomes anonymous', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));
     await stage.put('sessions', session(1));
@@ -259,7 +259,7 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
   });
 });
 
-/** A reading turn whose process dies when the page of the session is stored, and no slice of the reviews is. */
+/** Runs a reading cycle whose process dies after it has stored the page of the session and before the first slice. */
 async function readWithoutReviews(scene: Scene): Promise<unknown> {
   const db = mortalDatabase(scene.ledger.db, ({ sql }) => sql.includes('from visibility_reviews'));
   const dying = { ...scene.deps, ledger: { ...scene.ledger, db } };

@@ -24,7 +24,7 @@ interface Served {
   readonly app: ApiApp;
 }
 
-/** Three people, one of whom the receiver refuses and one who has refused consent; a named and an anonymous vote. */
+/** Serves three people and two votes: one person is rejected, one refused consent, and one vote is anonymous. */
 async function served(kind: (typeof kinds)[number]): Promise<Served> {
   const stage = await stages.open(kind);
   await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -64,7 +64,7 @@ async function ask(app: ApiApp, path: string, body?: object): Promise<{ status: 
   return { status: answer.status, text, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Every address that can be read, with something to find. The test below fails when one is missing here. */
+/** Every readable address, each with data. The test below fails if an address is missing here. */
 const readable = [
   '/api/status',
   '/api/overview',
@@ -97,7 +97,7 @@ const readable = [
   '/api/caller',
 ];
 
-/** And what tells the items of each apart. */
+/** Lists with the field that identifies an item. */
 const longLists = [
   ['/api/items/acme/101/attendees', 'key'],
   ['/api/pigeonholes', 'id'],
@@ -107,7 +107,7 @@ const longLists = [
   ['/api/pigeonholes/acme/101/streams', 'list'],
 ] as const;
 
-/** These have tests of their own: one never ends, the others need a deletion that waits, an import, a person who is forgotten, or are no JSON. */
+/** Other tests cover these: they never end, return no JSON, or need a held deletion, an import or an erasure. */
 const elsewhere = [
   '/api/changes/live',
   '/api/backup',
@@ -119,7 +119,7 @@ const elsewhere = [
 ];
 
 describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
-  it('answers every readable address as its description says, without personal data', async () => {
+  it('returns what the API description says at every readable address, without personal data', async () => {
     const { app } = await served(kind);
     const described = app.openAPIRegistry.definitions.flatMap((each) =>
       each.type === 'route' && each.route.method === 'get' ? [each.route] : [],
@@ -137,12 +137,12 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
         content: { 'application/json': { schema: { parse(body: unknown): unknown } } };
       };
       const { schema } = content.content['application/json'];
-      expect(schema.parse(answer.body)).toEqual(answer.body); // what a schema does not name would be left out
+      expect(schema.parse(answer.body)).toEqual(answer.body); // the schema would drop an undocumented field
     }
     expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
   });
 
-  it('does not report a sink as behind because of changes that it no longer receives', async () => {
+  it('does not report a sink as behind if only changes that it no longer receives are missing', async () => {
     const { stage, scene, app } = await served(kind);
     await stage.put('attendees', attendee(4));
     await stage.pollsAreDue();
@@ -157,7 +157,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
   });
 
-  it('reports the state of each part, each problem, and what to do', async () => {
+  it('reports the state of each part and every problem with its solution', async () => {
     const { app } = await served(kind);
     const { body: overview } = await ask(app, '/api/overview');
     expect(overview.syncs).toMatchObject([
@@ -190,7 +190,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(streams.items).toContainEqual(expect.objectContaining({ list: 'attendees', sessionId: null, failures: 0 }));
   });
 
-  it('returns long lists in pages of one that together are the whole list', async () => {
+  it('returns long lists page by page, each item once', async () => {
     const { app } = await served(kind);
     for (const [path, field] of longLists) {
       const whole = (await ask(app, path)).body.items as Record<string, unknown>[];
@@ -207,7 +207,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     }
   });
 
-  it('refuses a cursor that no list has issued, and does not fail', async () => {
+  it('refuses a cursor that the API did not issue, without an internal error', async () => {
     const { app } = await served(kind);
     const forged = [[1e12], [1e12, 1e12], ['a\u0000'], ['a\u0000', 1], ['2026-02-30T10:00:00.000000Z', 1, 1, 1, 0], {}];
     const paths = [...longLists.map(([path]) => path), '/api/erasures', '/api/imports', '/api/audit'];
@@ -215,13 +215,13 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
       for (const values of forged) {
         const after = Buffer.from(JSON.stringify(values)).toString('base64url');
         const { status } = await ask(app, `${path}${path.includes('?') ? '&' : '?'}after=${after}`);
-        if (path === '/api/audit' && forged.indexOf(values) === 0) expect(status).toBe(200); // its numbers are larger
+        if (path === '/api/audit' && forged.indexOf(values) === 0) expect(status).toBe(200); // its ids are larger
         else expect([path, values, status]).toEqual([path, values, 400]);
       }
     }
   });
 
-  it('refuses unknown pigeonholes, and accepts the number of a known one with a leading zero', async () => {
+  it('refuses unknown pigeonholes, and accepts a known id with a leading zero', async () => {
     const { app } = await served(kind);
     const unknown = await ask(app, '/api/changes/live?pigeonhole=acme/999');
     expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining('acme/999')]);
@@ -230,7 +230,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     await known.end();
   });
 
-  it('shows names only on request, and audits the request by a hash', async () => {
+  it('shows names only on request, and records a hash of the request in the audit log', async () => {
     const { app, scene } = await served(kind);
     const { body: item } = await ask(app, '/api/items/acme/101/attendees/1?personal=1');
     expect(item.data).toMatchObject({ Name: 'Person 1' });
@@ -265,7 +265,7 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(row!.subject.equals(scene.ledger.hash.subject('acme', 1, 'named'))).toBe(true);
   });
 
-  it('returns changes from where a reader stopped, each once, and without their contents', async () => {
+  it('returns changes from where a reader stopped, each once and without content', async () => {
     const { app, stage, scene } = await served(kind);
     const first = await follow(app, '/api/changes/live?pigeonhole=acme/101&recent=2');
     const begun = await first.next();

@@ -14,7 +14,7 @@ import { type Stage, useStages } from '../kit/stage.js';
 const stages = useStages();
 const [kind] = kinds;
 
-/** The command, the HTTP API and what it does, without a network between the first two. */
+/** Connects the command to the HTTP API without a network. */
 async function commandOn(stage: Stage, scene?: Scene) {
   const { deps } = scene ?? (await stage.scene());
   const editions = new Editions({ deps, close: async () => undefined }, () => undefined);
@@ -55,7 +55,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
 }
 
 describe('pigeonpost apply', () => {
-  it('run twice, with the first answer lost, creates one pigeonhole', async () => {
+  it('creates one pigeonhole if it runs twice because the first answer was lost', async () => {
     const stage = await stages.open(kind!);
     const command = await commandOn(stage);
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
@@ -71,7 +71,7 @@ describe('pigeonpost apply', () => {
     expect(await made(stage)).toEqual(wholeSummit);
   });
 
-  it('sends nothing before the operator agrees, and nothing in a dry run', async () => {
+  it('sends nothing in a dry run or before the operator confirms', async () => {
     const stage = await stages.open(kind!);
     const command = await commandOn(stage);
     const dry = await command.run({ dryRun: true, yes: false });
@@ -80,7 +80,7 @@ describe('pigeonpost apply', () => {
     expect(await posts(stage)).toEqual([]);
   });
 
-  it('exits with 5 when the service refuses a session, and with 1 when the operator has to decide', async () => {
+  it('exits with 5 if the service refuses a session, and with 1 if the operator must decide', async () => {
     const stage = await stages.open(kind!);
     const command = await commandOn(stage);
     const refused = await command.run({}, summit.replace('poll_word_cloud', 'dance'));
@@ -96,7 +96,7 @@ describe('pigeonpost apply', () => {
     );
   });
 
-  it('prints one JSON document, of the plan or of the result', async () => {
+  it('prints one JSON document, either the plan or the result', async () => {
     const stage = await stages.open(kind!);
     const command = await commandOn(stage);
     const [dry, done] = [await command.run({ json: true, dryRun: true }), await command.run({ json: true })];
@@ -105,7 +105,7 @@ describe('pigeonpost apply', () => {
     expect([states(dry.lines), states(done.lines)]).toEqual([Array(4).fill('create'), Array(4).fill('created')]);
   });
 
-  it('makes a sync that reads the pigeonhole read the new objects immediately', async () => {
+  it('makes the sync of the pigeonhole read the new objects immediately', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await scene.discover();
@@ -114,7 +114,7 @@ describe('pigeonpost apply', () => {
     expect(command.signalled).toContain('discover/acme');
   });
 
-  it('is refused by the API with the line of the mistake, and for a file that is no event', async () => {
+  it('is refused with the line of the mistake, or if the file describes no event', async () => {
     const stage = await stages.open(kind!);
     const { post } = await commandOn(stage);
     const asked = { file: 'event.yaml', text: summit.replace('startDate', 'startdate'), use: {}, create: [], skip: [] };

@@ -4,8 +4,8 @@ import { archived, pigeonhole, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
-describe.each(kinds)('a cold load that had to wait for its quota, on %s', (kind) => {
-  it('delays no later poll: a new item in an ordered list is read at the next tick', async () => {
+describe.each(kinds)('a first load that had to wait for its quota, on %s', (kind) => {
+  it('delays no later poll: a new item in an ordered list is read by the next poll', async () => {
     const stage = await stages.open(kind);
     await stage.patch('pigeonholes', pigeonhole, { startDate: '2020-01-01', endDate: '2099-01-01' });
     await stage.control('PATCH', 'knobs', {
@@ -16,9 +16,9 @@ describe.each(kinds)('a cold load that had to wait for its quota, on %s', (kind)
     const scene = await stage.scene({ sync: 'lists: [attendees]\nevery: { live: 1s }', quota: '{ reserve: 0% }' });
     const turn = async () => await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     await scene.discover();
-    await turn(); // uses the quota up
+    await turn(); // uses up the quota
     expect((await turn()).state).toBe('waiting');
-    await stage.db.query(`update walks set started_at = started_at - interval '10 minutes'`); // of which nine were waits
+    await stage.db.query(`update walks set started_at = started_at - interval '10 minutes'`); // nine of them spent waiting
     await stage.control('DELETE', 'quota');
     await stage.db.query('update quotas set reset_at = now(), wait_until = null');
     await stage.db.query('update workspaces set wait_until = now()');
@@ -28,7 +28,7 @@ describe.each(kinds)('a cold load that had to wait for its quota, on %s', (kind)
        from streams where list = 'attendees'`,
     );
     expect(stream!.swept).toBe(true);
-    // Until the reset at most, however short the quota is, and from there to the next tick: a quarter of the interval.
+    // At most until the quota resets, plus a quarter of the interval until the next poll.
     expect(stream!.in_ms).toBeLessThanOrEqual(75_000);
     await scene.deliver('archive');
     expect(archived(scene, 'attendees')).toHaveLength(100);

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const environment = { SCENE_KEY: 'sandbox-key' };
 
-/** A file with one sync to these sinks; each sink writes into a folder of its own name. */
+/** Returns the lines of a file with one sync to these sinks. Each sink writes into a folder with its name. */
 function yaml(stage: Stage, sinks: Readonly<Record<string, string>>, sync: readonly string[] = []): string[] {
   return [
     `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
@@ -57,7 +57,7 @@ function linesOf(stage: Stage, sink: string, list?: string): string[] {
 const nothing = { changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [] };
 
 describe.each(kinds)('a changed configuration, on %s', (kind) => {
-  it('that narrows what a sink receives reports what stays there, withdraws nothing and sends no more of it', async () => {
+  it('that narrows a selection withdraws nothing, sends no more of the excluded items, and reports those that stay', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     await stage.put('attendees', attendee(4, { consent: null }), attendee(5, { consent: null }));
@@ -79,7 +79,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect((await process.plan()).kept).toEqual([]);
   });
 
-  it('is planned with its additions, changes, removals and the deliveries that they cause, and the plan changes nothing', async () => {
+  it('is planned with its additions, changes, removals and resulting deliveries, and the plan changes nothing', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: 'lists: [attendees, sessions]', old: '' }));
@@ -129,7 +129,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(await stage.db.query('select count(*)::int as n from deliveries')).toEqual(before);
     expect((await process.plan()).current).toBe(1);
 
-    // And it comes as planned.
+    // The result matches the plan.
     const applied = await process.apply();
     expect([applied.number, applied.changed]).toEqual([2, true]);
     await process.settle();
@@ -140,7 +140,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(process.switches).toEqual([2]);
   });
 
-  it('that is sent as text is planned as if it replaced the running file', async () => {
+  it('that is sent as text is planned as a replacement of the running file', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: '' }));
@@ -172,7 +172,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'archive', 'attendees')).toContain('attendees 4 1');
   });
 
-  it('archives a removed sink, and delivers what it missed when it is configured again', async () => {
+  it('archives a removed sink, and delivers the missed changes when the sink is configured again', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const both = yaml(stage, { archive: '', other: '' });
@@ -208,7 +208,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'other')).toEqual(linesOf(stage, 'archive'));
   });
 
-  it('stops reading pigeonholes that it no longer selects, and continues where it stopped when it selects them again', async () => {
+  it('stops reading pigeonholes that it no longer selects, and continues from there if it selects them again', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const lines = yaml(stage, { archive: '' }, ['pigeonholes: { status: [live] }']);
@@ -222,7 +222,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
         'select count(*)::int as live from selections where archived_at is null and sync = $1',
         ['events'],
       );
-    expect(await selected()).toEqual([{ live: 1 }]); // its status alone lets go of nothing
+    expect(await selected()).toEqual([{ live: 1 }]); // its status alone does not end the selection
 
     process.write(yaml(stage, { archive: '' }, ['pigeonholes: { exclude: [101] }']));
     expect((await process.plan()).pigeonholes).toEqual([
@@ -242,7 +242,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(linesOf(stage, 'archive', 'attendees')).toEqual(['attendees 1 1', 'attendees 2 1', 'attendees 4 1']);
   });
 
-  it('is applied by a process that has the same file, and refused by one that has another', async () => {
+  it('is applied by a process with the same file, and refused by a process with another file', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const first = yaml(stage, { archive: '' });
@@ -268,7 +268,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     await expect(one.apply()).rejects.toThrow(/this process runs configuration 2, and 3 is current/);
   });
 
-  it('restores the configuration before it under a new number', async () => {
+  it('can be reverted: the previous configuration gets a new number', async () => {
     const stage = await stages.open(kind);
     const first = yaml(stage, { archive: '' });
     const process = await running(stage, first);
@@ -279,7 +279,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(await process.apply()).toMatchObject({ number: 3, changed: false });
   });
 
-  it('closes what a cycle still uses only when that cycle has finished', async () => {
+  it('closes resources only after the cycle that uses them has finished', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const process = await running(stage, yaml(stage, { archive: '' }));
@@ -307,7 +307,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     expect(closed).toBe(true);
   });
 
-  it('shows no secret in its plan', async () => {
+  it('has a plan without secrets', async () => {
     const stage = await stages.open(kind);
     const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const hook = (path: string): string[] => [

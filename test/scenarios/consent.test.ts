@@ -8,7 +8,7 @@ const stages = useStages();
 const obtainedAlone = 'consent: { accept: [obtained] }';
 
 describe.each(kinds)('consent, on %s', (kind) => {
-  it("withholds a person's record by the state of their consent, and delivers their interactions without them", async () => {
+  it('withholds the records of people without consent, and delivers their interactions without the person', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put(
@@ -38,11 +38,11 @@ describe.each(kinds)('consent, on %s', (kind) => {
       52: { anonymous: true },
       53: { anonymous: true },
       54: { anonymous: true },
-      55: { anonymous: true }, // nothing is known of attendee 5
+      55: { anonymous: true }, // attendee 5 was not read
     });
   });
 
-  it('delivers a record with its next revision once consent is given, and withholds it again once it is refused', async () => {
+  it('delivers a record when consent is given, and withholds it again when consent is refused', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(2, { consent: { obtained: false } }));
     const scene = await stage.webhookScene(obtainedAlone);
@@ -60,7 +60,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(stage.received('attendees')).toHaveLength(1);
   });
 
-  it('sends one withdrawal to a sink that erases, and the person again when they consent again', async () => {
+  it('sends one withdrawal to a sink that erases, and the person again after renewed consent', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(2));
     const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`);
@@ -82,7 +82,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(told[1]!.change.data).toBeNull();
   });
 
-  it('holds withdrawals above a share and a number, until an operator confirms them', async () => {
+  it('holds withdrawals above a share and a number until an operator confirms them', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...[1, 2, 3, 4, 5, 6].map((id) => attendee(id)));
     const scene = await stage.webhookScene(`${obtainedAlone}, onConsentWithdrawn: forget`, {
@@ -101,7 +101,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(removed()).toBe(5);
   });
 
-  it("updates a person's interactions at a sink of records when consent is given or withdrawn", async () => {
+  it("updates a person's interactions in a state sink when consent is given or withdrawn", async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink();
     await stage.put('sessions', session(1));
@@ -125,7 +125,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(shown()).toBeNull();
   });
 
-  it('wakes a sink of records that receives no attendees, and no log, when an attendee withdraws', async () => {
+  it('wakes a state sink without attendees, and no log sink, when an attendee withdraws consent', async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink();
     await stage.put('sessions', session(1));
@@ -147,12 +147,12 @@ describe.each(kinds)('consent, on %s', (kind) => {
       { name: 'crm', wake: true },
       { name: 'log', wake: false },
     ]);
-    expect(await scene.deliver('crm')).toMatchObject({ nextDueInMs: 0 }); // what is due now, the next turn sends
+    expect(await scene.deliver('crm')).toMatchObject({ nextDueInMs: 0 }); // due changes are sent in the next cycle
     await scene.deliver('crm');
     expect(shown()).toBeNull();
   });
 
-  it('applies the present consent, even if that field is dropped from the stored items', async () => {
+  it('applies the current consent even if that field is dropped from the stored items', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));
@@ -168,7 +168,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
     expect(stage.received('poll-mcq-votes')[0]!.change.data).toMatchObject({ attendee: { anonymous: true } });
   });
 
-  it('names nobody whose own record has not been read, even for a sink that accepts everyone except refusals', async () => {
+  it('identifies nobody before their own record was read, even for a sink that excludes only refusals', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 770077007, anonymous: false }, 1)); // attendee 770077007 is in no list
@@ -200,7 +200,7 @@ describe.each(kinds)('consent, on %s', (kind) => {
 });
 
 describe('consent at a first read', () => {
-  it('is read before any interaction is sent, however long the list of attendees is', async () => {
+  it('is read before the first interaction is sent, even if the list of attendees is long', async () => {
     const stage = await stages.open(kinds.at(-1)!);
     await stage.put('sessions', session(1));
     await stage.control('PATCH', 'knobs', { maxPerPage: 1 });

@@ -36,7 +36,7 @@ const event = fc.oneof(
   }),
   fc.record({ kind: fc.constant('session' as const), anonymous: fc.boolean() }),
 );
-/** A turn, and how many moments its process still has to live; more than a turn has: it ends well. */
+/** A cycle and the number of statements after which its process dies; with more than the cycle has, it survives. */
 const turn = fc.record({
   kind: fc.constantFrom('read' as const, 'deliver' as const, 'discover' as const),
   sink: fc.constantFrom('archive', 'hooks'),
@@ -61,7 +61,7 @@ async function happen(stage: Stage, what: typeof event extends fc.Arbitrary<infe
   }
 }
 
-/** Sinks whose sends can be waited for: a killed process writes no more, so the next one must not begin before. */
+/** Records running sends. A killed process writes nothing more, so the next process must wait for them. */
 function watched(made: ReadonlyMap<string, OpenSink>, sends: Set<Promise<unknown>>): Map<string, OpenSink> {
   return new Map(
     [...made].map(([name, open]) => {
@@ -82,7 +82,7 @@ async function openBoth(stage: Stage, sends: Set<Promise<unknown>>): Promise<Sce
   });
 }
 
-/** Takes a turn in a process that dies at its n-th moment. */
+/** Runs a cycle in a process that dies at its n-th statement. */
 async function takeTurn(
   scene: Scene,
   { kind, sink, moments }: { kind: string; sink: string; moments: number },
@@ -100,7 +100,7 @@ async function takeTurn(
   });
 }
 
-/** Everything that only time would bring, and then nothing more dies. */
+/** Ends all waits and runs cycles that survive. */
 async function recover(stage: Stage, scene: Scene): Promise<void> {
   await stage.retriesAreDue();
   await stage.sweepsAreDue();
@@ -137,7 +137,7 @@ function expectConsistentWebhooks(stage: Stage, scene: Scene): void {
     expect(ids.get(`${list} ${key} ${revision}`)).toBe(id);
     const item = `${list} ${key}`;
     const before = latest.get(item) ?? 0;
-    expect(revision).toBeLessThanOrEqual(before + 1); // none comes before the one before it has; the rest are repeats
+    expect(revision).toBeLessThanOrEqual(before + 1); // no revision overtakes the one before it; all others are repeats
     latest.set(item, Math.max(before, revision));
     if (list === 'attendees' || list === 'sessions') expect(bytes.get(id) ?? sha256).toBe(sha256);
     bytes.set(id, sha256);
@@ -146,7 +146,7 @@ function expectConsistentWebhooks(stage: Stage, scene: Scene): void {
 }
 
 describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
-  it('loses nothing, duplicates nothing in the file, and repeats a webhook only under the same id', async () => {
+  it('loses nothing, writes nothing to the file twice, and repeats a webhook only with the same id', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), turn), { minLength: 4, maxLength: 14 }),
@@ -173,7 +173,7 @@ describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
     );
   });
 
-  it('that is not killed gives every item revisions 1, 2, 3… whenever it polls and sweeps, and none without a change', async () => {
+  it('numbers the revisions of every item 1, 2, 3… when it is not killed, and adds none without a change', async () => {
     const reading = fc.constantFrom('poll' as const, 'sweep' as const, 'deliver' as const);
     const steps = fc.array(fc.tuple(fc.array(event, { maxLength: 4 }), reading), { minLength: 4, maxLength: 12 });
     await fc.assert(
@@ -190,7 +190,7 @@ describe.each(kinds)('a process killed at any instant, on %s', (kind) => {
         }
         await recover(stage, scene);
         await expectTruth(stage, scene);
-        // Not of what people did: a question that was named for a while may go out when it is anonymous again.
+        // Excludes interactions: a question that was not anonymous for a while may be sent after it is anonymous again.
         const lines = archive(scene).filter(({ list }) => list === 'attendees' || list === 'sessions');
         const contents = new Map(
           lines.map((line) => [`${line.list} ${line.key} ${line.revision}`, JSON.stringify(line.data)]),

@@ -35,7 +35,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     return { stage, scene };
   }
 
-  it('do not make an unchanged page look changed, and are stored as the last walk received them', async () => {
+  it('do not make an unchanged page look changed, and are stored as received by the last walk', async () => {
     const { stage, scene } = await readList({});
     await sweep(stage, scene);
     const before = await storedPages(stage);
@@ -48,7 +48,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     expect(stream).toEqual({ differs: false });
   });
 
-  it.each(['keyset', 'offset'])('let a deletion be proved in a list without order, by %s', async (cursor) => {
+  it.each(['keyset', 'offset'])('allow a deletion to be proved in a list without order (%s)', async (cursor) => {
     const { stage, scene } = await readList({ order: 'unordered', cursor });
     await stage.remove('attendees', 15);
     for (let walk = 0; walk < 2; walk += 1) await sweep(stage, scene);
@@ -65,7 +65,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     ]);
   });
 
-  it('that repeat within a walk are detected, even if the first page of the walk was unchanged', async () => {
+  it('are detected when they repeat within a walk, even if the first page of the walk was unchanged', async () => {
     const { stage, scene } = await readList({});
     await sweep(stage, scene);
     await stage.db.query(
@@ -80,7 +80,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     expect(stream!.failure).toContain('cursor');
   });
 
-  it.each(['ascending', 'unordered'])('that lead in a circle end the walk, in a list that is %s', async (order) => {
+  it.each(['ascending', 'unordered'])('that lead in a circle end the walk of a list (%s)', async (order) => {
     const { stage, scene } = await readList({ order });
     await sweep(stage, scene);
     await stage.fault({ kind: 'circle', list: 'attendees' });
@@ -98,7 +98,7 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     expect(await failure()).toContain('leads back to pages');
   });
 
-  it('that lead from the last page to the last page end a poll, and the sweep after it', async () => {
+  it('that lead from the last page to itself end the poll and the next sweep', async () => {
     const { stage, scene } = await readList({ order: 'ascending' });
     await sweep(stage, scene);
     await stage.db.query(
@@ -128,16 +128,19 @@ describe.each(kinds)('cursors that are signed and carry an instant, on %s', (kin
     ['three equal pages of rows without ids', { count: 3, high: 6, hasIds: false }, true],
     ['pages of identical rows without ids', { count: 100, high: 5, hasIds: false }, false],
     ['a page of identical rows without ids that never ends', { count: 101, high: 5, hasIds: false }, true],
-  ])('that show %s: whether the walk goes in a circle', async (_, { count, high, hasIds }, isCircle) => {
-    const { stage, scene } = await readList({});
-    const [stream] = await stage.db.query<{ id: number }>(`select id from streams where list = 'attendees'`);
-    await stage.db.query('delete from pages where stream_id = $1', [stream!.id]);
-    await stage.db.query(
-      `insert into pages (stream_id, ordinal, cursor, digest, keys, low, high, set_aside, foreign_rows)
+  ])(
+    'that lead to %s: pigeonpost decides whether the walk is a circle',
+    async (_, { count, high, hasIds }, isCircle) => {
+      const { stage, scene } = await readList({});
+      const [stream] = await stage.db.query<{ id: number }>(`select id from streams where list = 'attendees'`);
+      await stage.db.query('delete from pages where stream_id = $1', [stream!.id]);
+      await stage.db.query(
+        `insert into pages (stream_id, ordinal, cursor, digest, keys, low, high, set_aside, foreign_rows)
        select $1::int8, n, 'cursor ' || n, '\x01', '{}', 5, $3::int8, 0, 0 from generate_series(0, $2::int4 - 1) n`,
-      [stream!.id, count, high],
-    );
-    const walk = { pages: count, cursor: 'another', hasIds };
-    expect(await walksInCircle(scene.ledger, { streamId: stream!.id }, walk)).toBe(isCircle);
-  });
+        [stream!.id, count, high],
+      );
+      const walk = { pages: count, cursor: 'another', hasIds };
+      expect(await walksInCircle(scene.ledger, { streamId: stream!.id }, walk)).toBe(isCircle);
+    },
+  );
 });

@@ -8,7 +8,7 @@ const both = { sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }
 const at = (list: string, key: number) => ({ pigeonholeId: pigeonhole, list, key: String(key) });
 
 describe.each(kinds)('a deletion, on %s', (kind) => {
-  it('goes to every log sink like any change, in order, with no personal data in it', async () => {
+  it('is sent to every log sink in order, without personal data', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1));
@@ -28,7 +28,7 @@ describe.each(kinds)('a deletion, on %s', (kind) => {
     expect(archived(scene, 'attendees', 1).map(({ type }) => type)).toEqual(['attendees.created', 'attendees.deleted']);
   });
 
-  it('of a withheld record is withheld, and of a sent record is sent, whatever the person has consented to since', async () => {
+  it('is withheld or sent as its record was, even if consent has changed since', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1, { consent: { obtained: false } }), attendee(2));
     const scene = await stage.webhookScene('consent: { accept: [obtained] }');
@@ -53,7 +53,7 @@ describe.each(kinds)('a deletion, on %s', (kind) => {
     ]);
   });
 
-  it('waits for the undelivered change before it, which is sent with its data', async () => {
+  it('waits for an earlier undelivered change, which is sent with its data', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.webhookScene();
@@ -71,7 +71,7 @@ describe.each(kinds)('a deletion, on %s', (kind) => {
     ]);
   });
 
-  it('deletes the person’s consent as well: their interactions are sent without them from then on', async () => {
+  it('ends the person’s consent, so that later interactions are sent without the person', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1));

@@ -119,7 +119,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     ]);
   });
 
-  it('is not walked for again and again where no walk can tell: a question at the end of a full last page', async () => {
+  it('does not cause endless walks if no walk can prove it: a question at the end of a full last page', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -134,7 +134,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'questions', 41)).toEqual(['1 created']);
   });
 
-  it('is nothing of what a list lacks that ends too early, at a page that is full', async () => {
+  it('is not reported if the list ends too early at a full page', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...people(25));
@@ -166,7 +166,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(await deletedKeys(stage, 'attendees')).toEqual(['15']);
   });
 
-  it('is asked for by a filter at once where there is one: a withdrawn vote of a list of many pages', async () => {
+  it('is checked immediately by a filter where the list supports one: a withdrawn vote in a list of many pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -186,7 +186,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(filtered).toHaveLength(2); // the walk over an unordered list does not count as an answer that lacks it
   });
 
-  it('is one of two wholly identical votes when one of them is withdrawn', async () => {
+  it('is reported once if one of two identical votes is withdrawn', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     for (const id of [901, 902, 903]) await insertVote(stage, id, vote(12, id === 903 ? 8 : 7, 1));
@@ -203,7 +203,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     ]);
   });
 
-  it('is no deletion when an answer moves to another session, but an update there', async () => {
+  it('is reported as an update if an answer moves to another session', async () => {
     const stage = await stages.open(kind);
     const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
     await stage.put('sessions', ...sessions);
@@ -228,7 +228,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 updated', '3 deleted']);
   });
 
-  it('waits for a person when it is much: nothing is deleted before, exactly the set after', async () => {
+  it('is held if it affects many items: an operator must confirm exactly that set', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(40));
     const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
@@ -249,7 +249,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 3)).toEqual(['1 created']);
   });
 
-  it('is decided about over the API only by who has seen the set as it is', async () => {
+  it('can be confirmed over the API only with the current number of held items', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(20));
     const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
@@ -284,7 +284,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect([woken, await deletedKeys(stage, 'attendees')]).toEqual([['archive'], '12345678'.split('')]);
   });
 
-  it('stays when an operator says so, and is held again only after it was seen again', async () => {
+  it('is rejected if an operator keeps the items, and is held again only after the items were seen again', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(20));
     const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
@@ -296,7 +296,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect([await deletedKeys(stage, 'attendees'), await openHolds(scene.ledger)]).toEqual([[], []]);
   });
 
-  it('counts many small deletions within an hour as one big one', async () => {
+  it('is held if many small deletions within an hour add up to a large one', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(40));
     const scene = await stage.scene({ sync: 'deletions: { holdAbove: { share: 10%, items: 5 } }' });
@@ -308,7 +308,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(await deletedKeys(stage, 'attendees')).toHaveLength(5);
   });
 
-  it('leaves what belonged to a session that is gone as it is', async () => {
+  it('of a session does not delete the items of the session', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
     await stage.put('votes', vote(12, 7, 1), vote(12, 8, 1));
@@ -321,7 +321,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(archived(scene, 'votes').map(({ type }) => type)).toEqual(['votes.created', 'votes.created']);
   });
 
-  it('is a pigeonhole only when the service has said so three times over ten minutes', async () => {
+  it('of a pigeonhole is accepted only after the service has reported it three times in at least ten minutes', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));
     const scene = await stage.scene();
@@ -337,7 +337,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 1)).toEqual(['1 created']);
   });
 
-  it('says again who may be named when it is back, though it says what it said before', async () => {
+  it('of the evidence hides an author, who is visible again when the same evidence returns', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: true }));
     await stage.put('attendees', attendee(5));
@@ -356,7 +356,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(asked().at(-1)).toBe(5);
   });
 
-  it('is there again with the first answer, and so is what else of it counted as gone', async () => {
+  it('of a pigeonhole is reverted for all of its streams by the first answer', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...people(3));
@@ -383,7 +383,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
   });
 
-  it('is read at once when a session that was gone is back', async () => {
+  it('of a session is reverted when it returns, and its lists are read immediately', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1), session(2));
     const scene = await stage.scene();
@@ -398,7 +398,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(archived(scene, 'votes')).toHaveLength(1);
   });
 
-  it('is kept, though confirmed, when it was changed since it went missing', async () => {
+  it('is confirmed, but keeps items that changed after they went missing', async () => {
     const stage = await stages.open(kind);
     const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
     const word = (id: number, sessionId: number) => ({
@@ -425,7 +425,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });
 
-  it('comes and goes with what a question says of itself, in a list of many pages', async () => {
+  it('is proved for a question whose status changed before it was removed from a list of many pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));

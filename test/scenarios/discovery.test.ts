@@ -18,7 +18,7 @@ const event = (id: number, more: object = {}) => ({
 const asked = async (stage: Stage): Promise<string[]> =>
   (await stage.requests()).map(({ path }) => path).filter((path) => /^\/v2\/pigeonholes\/\d+$/.test(path));
 
-/** As the passing of a minute does. */
+/** Moves the records a minute into the past. */
 async function aMinutePasses(stage: Stage): Promise<void> {
   await stage.db.query(`update pigeonholes set read_by_id_at = read_by_id_at - interval '61 seconds'`);
   await stage.pollsAreDue();
@@ -29,7 +29,7 @@ const statusOf = async (stage: Stage, id = pigeonhole): Promise<string | null> =
     .status;
 
 describe.each(kinds)('discovery, on %s', (kind) => {
-  it('takes up pigeonholes and sessions that appear while it runs', async () => {
+  it('starts to read pigeonholes and sessions that appear while it runs', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene({ sync: 'pigeonholes: { name: "^ACME ", status: [live, upcoming] }' });
     await stage.patch('pigeonholes', pigeonhole, { name: 'ACME Event' });
@@ -49,15 +49,15 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     expect(streams.length).toBeGreaterThan(0);
   });
 
-  it('requests a known pigeonhole by its id while the list lacks it, follows its status, and continues to read it', async () => {
+  it('requests a known pigeonhole by id while the list lacks it, updates its status, and continues to read it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.scene();
     await scene.settle();
     await stage.requests();
-    expect(await asked(stage)).toEqual([]); // shown: nothing to ask
+    expect(await asked(stage)).toEqual([]); // the list shows it, so no request is needed
 
-    // As the list would be without it: it is in the ledger's selection, and its record is not.
+    // Simulates a list that lacks it: the ledger selects it but has no record of it.
     await stage.db.query(`delete from items where list = 'pigeonholes'`);
     await stage.db.query(`update streams set due_at = now() + interval '1 hour' where list = 'pigeonholes'`);
     await stage.patch('pigeonholes', pigeonhole, { status: 'ended' });
@@ -65,7 +65,7 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     expect(await asked(stage)).toEqual([`/v2/pigeonholes/${pigeonhole}`]);
     expect(await statusOf(stage)).toBe('ended');
     await scene.discover();
-    expect(await asked(stage)).toEqual([]); // once a minute, and rarer when it is over
+    expect(await asked(stage)).toEqual([]); // once a minute, and less often after it has ended
 
     await stage.put('attendees', attendee(2));
     await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
@@ -76,10 +76,10 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     await stage.patch('pigeonholes', pigeonhole, { status: 'live' });
     await stage.db.query(`update pigeonholes set read_by_id_at = read_by_id_at - interval '61 minutes'`);
     await scene.discover();
-    expect(await statusOf(stage)).toBe('live'); // ended can be left again
+    expect(await statusOf(stage)).toBe('live'); // an ended pigeonhole can become live again
   });
 
-  it('keeps what it knows while the service does not answer for it', async () => {
+  it('keeps its knowledge of a pigeonhole while the service does not answer for it', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene({ sync: `pigeonholes: [${pigeonhole}, 777]` });
     await scene.settle();
@@ -101,7 +101,7 @@ describe.each(kinds)('discovery, on %s', (kind) => {
     expect(await statusOf(stage)).toBe('ended');
   });
 
-  it('asks for none that has left the configuration, and for none that a person has paused', async () => {
+  it('requests no pigeonhole that was removed from the configuration or paused by an operator', async () => {
     const stage = await stages.open(kind);
     const first = await stage.scene({ sync: `pigeonholes: [${pigeonhole}, 777]` });
     await first.settle();

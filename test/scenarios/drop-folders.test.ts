@@ -12,7 +12,7 @@ const stages = useStages();
 /** Longer than the wait until a file counts as complete, and than the wait before an obstacle is checked again. */
 const laterMs = 70_000;
 
-/** Looks until whatever is whole was dealt with. By a clock of its own: nothing is waited for. */
+/** Checks the folders until all complete files are processed. Uses its own clock, so that the test does not wait. */
 function lookedAt(...processes: DropFolders[]): () => Promise<void> {
   let nowMs = 0;
   return async () => {
@@ -40,7 +40,7 @@ const imports = async (set: Stage): Promise<number> =>
   (await set.db.query<{ n: number }>('select count(*)::int as n from imports'))[0]!.n;
 
 describe.each(kinds)('a drop folder on %s', (kind) => {
-  it('imports a file once it is whole, and puts its report beside it', async () => {
+  it('imports a file when it is complete, and writes the report beside it', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names } = await dropping(set, { Ticket: 'attendeeCode' });
     const folders = open();
@@ -55,7 +55,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(read('people.csv.report.csv')).toMatch(/"2","created",.*"'007","Ada"\r\n"3","invalid","Ticket"/);
   });
 
-  it('imports each content once, whatever its name and however often the process restarts', async () => {
+  it('imports the same content once, even under another name or after restarts', async () => {
     const set = await stages.open(kind);
     const { open, put, names } = await dropping(set);
     put('people.csv', 'attendeeCode,Name', 'A1,Ada');
@@ -66,7 +66,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names()).toEqual(['copy.csv', 'copy.csv.report.csv', 'people.csv', 'people.csv.report.csv']);
   });
 
-  it('imports a corrected file of the same name, whose report takes the place of the other', async () => {
+  it('imports a corrected file with the same name and replaces the report', async () => {
     const set = await stages.open(kind);
     const { open, put, read } = await dropping(set);
     const look = lookedAt(open());
@@ -78,7 +78,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(read('people.csv.report.csv')).toMatch(/"2","existing"[^]*"3","created"/);
   });
 
-  it('is looked into by several processes, of which one imports', async () => {
+  it('is watched by several processes, only one of which imports a file', async () => {
     const set = await stages.open(kind);
     const { open, put, names } = await dropping(set);
     const processes = [open(), open(), open()];
@@ -89,12 +89,12 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
-  it('continues an import whose process died before it could record the start', async () => {
+  it('continues an import if its process died before it recorded the start', async () => {
     const set = await stages.open(kind);
     const { open, put, names } = await dropping(set);
     put('people.csv', 'attendeeCode,Name', 'A1,Ada');
     await lookedAt(open())();
-    // as it stands between the import's beginning and the note of it, with the claim of a process that is gone
+    // the state between the start of an import and its record, with the claim of a dead process
     await set.db.query(`update dropped_files set state = 'claimed', claimed_until = now()`);
     rmSync(join(set.folder, 'in', 'people.csv.report.csv'));
     await lookedAt(open())();
@@ -102,7 +102,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
-  it('reports once what is wrong with a file, and checks it again when its settings change', async () => {
+  it('reports the mistakes in a file once, and checks it again when its settings change', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names, scene } = await dropping(set);
     put('binary.csv', '\u0000\u0001\u0002PNG\u0000');
@@ -127,7 +127,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(names().filter((name) => name.startsWith('people'))).toEqual(['people.csv', 'people.csv.report.csv']);
   });
 
-  it('imports a file once the mapping that it lacked is saved, and again once that is another one, without a restart', async () => {
+  it('imports a file when its missing mapping is saved, and again when the mapping changes, without a restart', async () => {
     const set = await stages.open(kind);
     const { put, read, scene } = await dropping(set);
     const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: 'tickets' };
@@ -153,7 +153,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
-  it('refuses a field that nobody there has, unless the configuration names it', async () => {
+  it('refuses a field that no attendee has, unless the configuration names it', async () => {
     const set = await stages.open(kind);
     await set.put('attendees', { id: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'a@example.com' });
     const { open, put, read, scene } = await dropping(set);
@@ -165,14 +165,14 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
-  it('treats a file that replaces another as a new one, and the first as new when it returns', async () => {
+  it('treats a replacement file as new, and the first file as new when it returns', async () => {
     const set = await stages.open(kind);
     const { put, scene } = await dropping(set);
     const [first, other] = ['A1,Ada', 'A2,Bo'].map((row) => ['attendeeCode,Name', row]) as [string[], string[]];
     const gate = Object.create(scene.deps.gate) as typeof scene.deps.gate;
     let asked = 0;
     gate.request = async (...question) => {
-      if ((asked += 1) === 1) put('people.csv', ...other); // known by its content, and not read yet
+      if ((asked += 1) === 1) put('people.csv', ...other); // known by its content and not read yet
       return await scene.deps.gate.request(...question);
     };
     const folders = dropFoldersIn({ ...scene, deps: { ...scene.deps, gate } }, set.folder, [
@@ -187,7 +187,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1', 'A2']);
   });
 
-  it('waits with a file while no import is possible, says why, and continues automatically', async () => {
+  it('keeps a file waiting while no import is possible, reports why, and continues automatically', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names } = await dropping(set);
     await set.patch('pigeonholes', 101, { registrants: false });
@@ -200,7 +200,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect([await codes(set), names()]).toEqual([['A1'], ['people.csv', 'people.csv.report.csv']]);
   });
 
-  it('has a sub-folder per id where a pattern chooses, and minds the pattern', async () => {
+  it('has one sub-folder for each id if a pattern selects pigeonholes, and applies the pattern', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const place = join(set.folder, 'in', '101');
@@ -216,7 +216,7 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1']);
   });
 
-  it('that is missing is logged once, and other folders are read', async () => {
+  it('is logged once if it is missing, and other folders are still read', async () => {
     const set = await stages.open(kind);
     const { put, scene, names } = await dropping(set);
     const folders = dropFoldersIn(scene, set.folder, [

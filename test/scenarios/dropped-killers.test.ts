@@ -8,7 +8,7 @@ import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** The names of files whose reading was started, in order, and what happens at that moment. */
+/** The names of the files that were opened, in order, and what happens at that moment. */
 const opened: string[] = [];
 let onOpened: (name: string) => void = () => undefined;
 
@@ -78,7 +78,7 @@ function openBelow(folder: string): string[] {
 const codes = async (set: Stage): Promise<string[]> => (await registered(set)).map(({ attendeeCode }) => attendeeCode);
 
 describe.each(kinds)('a dropped file on %s', (kind) => {
-  it('that kills or hangs its reader is set aside with the reason beside it, and the files after it are imported', async () => {
+  it('that kills or blocks its reader is set aside with the reason beside it, and the next files are imported', async () => {
     const set = await stages.open(kind);
     const { scene, names, read, start } = await dropping(set, 'hanging.csv', 'killing.csv', 'people.csv');
     await start();
@@ -98,7 +98,7 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
     expect(opened).toHaveLength(3); // set aside for the next start as well
   });
 
-  it('is claimed before it is read, and not read a fourth time after three processes died of it', async () => {
+  it('is claimed before it is read, and no longer read after three processes died while reading it', async () => {
     const set = await stages.open(kind);
     const { names, read, start } = await dropping(set, 'deadly.csv', 'people.csv');
     for (let deaths = 1; deaths <= 3; deaths += 1) {

@@ -47,21 +47,21 @@ async function stored(stage: Stage): Promise<{ items: number; failed: number }> 
   return row!;
 }
 
-describe.each(kinds)('the page after, asked for by the end of a body, on %s', (kind) => {
-  it('is in progress before the page is read, and no page is requested twice', async () => {
+describe.each(kinds)('an early request for the next page, on %s', (kind) => {
+  it('is sent before the current page is processed, and no page is requested twice', async () => {
     const asked: string[] = [];
-    // A page is held back until the one behind it has been asked for: read first, it would never come.
+    // Holds each page back until the next one has been requested. Without early requests, this would block forever.
     const stage = await readBy(kind, (client) => async (list, options = {}) => {
       asked.push(options.cursor ?? 'the first');
       const page = await client.page(list, options);
-      if (page.nextCursor !== null) await until('the page after is asked for', () => asked.includes(page.nextCursor!));
+      if (page.nextCursor !== null) await until('the next page is requested', () => asked.includes(page.nextCursor!));
       return page;
     });
     expect(asked).toHaveLength(attendees / perPage);
     expect(await stored(stage)).toEqual({ items: attendees, failed: 0 });
   });
 
-  it('is asked for again where the body had seemed to end with another cursor, and nothing is missed or fails', async () => {
+  it('is repeated if the end of the body suggested a wrong cursor, and nothing is missed', async () => {
     const wrong = 'bm90IGEgY3Vyc29y';
     const asked: string[] = [];
     const stage = await readBy(kind, (client) => async (list, options = {}) => {

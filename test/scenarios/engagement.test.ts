@@ -9,7 +9,7 @@ const engagement = 'lists: [engagement]';
 const named = { anonymousResponses: false };
 const by = (id: number) => ({ id, anonymous: false });
 
-/** The last word on each item of the list, by scope, session and attendee; deletions as null. */
+/** Returns the latest change of each item of the list, by scope, session and attendee; null for a deletion. */
 function latest(stage: Stage): Record<string, Change['data']> {
   const items = new Map<string, { name: string; data: Change['data']; revision: number }>();
   for (const { key, change } of stage.received('engagement')) {
@@ -26,12 +26,12 @@ function latest(stage: Stage): Record<string, Change['data']> {
 }
 
 describe.each(kinds)('engagement, on %s', (kind) => {
-  it('counts what each attendee did under their name, by session and in all, with what was offered', async () => {
+  it('counts the non-anonymous actions of each attendee by session and in total, with the number of offers', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named), session(2, { ...named, type: 'poll_word_cloud' }), session(3));
     await stage.put('attendees', attendee(1), attendee(2), attendee(3));
     await stage.put('qna-questions', qnaQuestion(11, by(1), 1), qnaQuestion(12, { id: 1, anonymous: true }, 1));
-    await stage.put('votes', vote(11, 2, 1), vote(11, 1, 3)); // session 3 takes anonymous responses
+    await stage.put('votes', vote(11, 2, 1), vote(11, 1, 3)); // session 3 accepts anonymous responses
     await stage.put('answer_ratings', rating(31, 11, 1, 1));
     await stage.put('answers', answer(41, 1, 2));
     await stage.put(
@@ -98,7 +98,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(JSON.stringify(stage.received('engagement'))).not.toContain('code-');
   });
 
-  it('follows what is done, and leaves those alone who did nothing', async () => {
+  it('updates the counts after new actions, and sends nothing for people who did nothing', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -117,7 +117,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     ]);
   });
 
-  it('lowers the counts when something was deleted, and is deleted when nothing is left', async () => {
+  it('decreases when actions are deleted, and is deleted when no action is left', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -128,7 +128,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     await stage.remove('poll-mcq-votes', 51);
     await stage.remove('poll-mcq-votes', 53);
     for (let round = 0; round < 4; round += 1) {
-      await stage.timePasses(15_000); // two of three votes are much: a second answer has to confirm it
+      await stage.timePasses(15_000); // two of three votes are a large share, so a second answer must confirm it
       await stage.sweepsAreDue();
       await scene.settle();
     }
@@ -140,7 +140,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     });
   });
 
-  it('counts no longer what has become anonymous, and forgets that it was evidence', async () => {
+  it('excludes actions that became anonymous, and removes them from the evidence', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -162,7 +162,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(JSON.stringify(stored)).not.toMatch(/:51|:53/);
   });
 
-  it('updates the number of offers for everyone, ten minutes after the last update', async () => {
+  it('updates the number of offers for everyone ten minutes after the last update', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -179,7 +179,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(latest(stage)).toMatchObject({ 'session 1: 1': { offered: 2 }, 'pigeonhole : 1': { offered: 2 } });
   });
 
-  it('is withheld, evidence and all, from who may not have the person', async () => {
+  it('is withheld with its evidence from sinks that may not receive the person', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1, { consent: { obtained: false } }));
@@ -191,7 +191,7 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(withheld).toEqual([{ reason: 'consent-refused' }]);
   });
 
-  it('is made for nobody who does not ask for it', async () => {
+  it('is produced only for sinks that request it', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));

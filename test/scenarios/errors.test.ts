@@ -14,7 +14,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const never = new AbortController().signal;
 
-/** Effect of an error in reading attendees: the stream or the whole workspace waits, within these bounds. */
+/** Effect of an error while attendees are read: the stream or the whole workspace waits, within these bounds. */
 type Effect =
   | { readonly who: 'stream'; readonly atLeastMs: number; readonly atMostMs: number }
   | { readonly who: 'workspace'; readonly reason: string; readonly atLeastMs: number; readonly atMostMs: number };
@@ -50,18 +50,18 @@ const byCode: Readonly<Record<number, Effect>> = {
 
 const others: readonly (readonly [string, object, Effect])[] = [
   ['a connection that closes before anything happened', { kind: 'dropBefore' }, retried],
-  ['a connection that closes after it', { kind: 'dropAfter' }, retried],
+  ['a connection that closes after the effect', { kind: 'dropAfter' }, retried],
   ['a body that is cut short', { kind: 'cutBody' }, retried],
   ['a page of HTML that claims to be JSON', { kind: 'htmlBody' }, retried],
   ['a page of another type', { kind: 'wrongContentType' }, brokenContract],
   ['a plain 503', { kind: 'text503' }, throttled],
   [
-    'a plain 503 that says how long',
+    'a plain 503 with Retry-After',
     { kind: 'text503', retryAfterSeconds: 40 },
     { ...throttled, atLeastMs: 35 * second, atMostMs: 40 * second },
   ],
   [
-    '8000 that says how long',
+    '8000 with Retry-After',
     { kind: 'error', code: 8000, retryAfterSeconds: 300 },
     { who: 'workspace', reason: 'quota', atLeastMs: 290 * second, atMostMs: 300 * second },
   ],
@@ -72,8 +72,8 @@ const others: readonly (readonly [string, object, Effect])[] = [
     { who: 'workspace', reason: 'quota', atLeastMs: 55 * second, atMostMs: minute },
   ],
   ['502 with the code of a failure', { kind: 'error', code: 5000, status: 502 }, retried],
-  ['a code that nobody knows, as 404', { kind: 'error', code: 4999, status: 404 }, notThere],
-  ['a code that nobody knows, as 500', { kind: 'error', code: 5999, status: 500 }, retried],
+  ['an unknown code with status 404', { kind: 'error', code: 4999, status: 404 }, notThere],
+  ['an unknown code with status 500', { kind: 'error', code: 5999, status: 500 }, retried],
 ];
 
 const cases = [
@@ -81,7 +81,7 @@ const cases = [
   ...others,
 ];
 
-/** All of them on PostgreSQL. What is decided does not depend on the store, so the slower one sees each effect once. */
+/** PostgreSQL runs all cases. The decision does not depend on the store, so the slower one runs each effect once. */
 const casesOn = {
   postgres: cases,
   embedded: hasPostgres()
@@ -89,7 +89,7 @@ const casesOn = {
     : cases,
 };
 
-/** People, and a vote that does not wait for them. */
+/** Opens a stage with attendees and a vote that does not wait for them. */
 async function smallStage(kind: (typeof kinds)[number]): Promise<{ stage: Stage; scene: Scene }> {
   const stage = await stages.open(kind);
   await stage.put('sessions', session(1));
@@ -102,7 +102,7 @@ async function smallStage(kind: (typeof kinds)[number]): Promise<{ stage: Stage;
   return { stage, scene };
 }
 
-/** Bounds of a wait: at least from an instant before it started, at most from now on. */
+/** Bounds of a wait: the minimum counts from an instant before its start, the maximum from now. */
 interface Wait {
   readonly sinceMs: number;
   readonly leftMs: number;
@@ -136,14 +136,14 @@ async function showsEffect(stage: Stage, scene: Scene, effect: Effect, since: st
     expect(failing.map(({ list }) => list)).toEqual(['attendees']);
     const [{ sinceMs, leftMs, failures }] = failing as [(typeof failing)[number]];
     expect(sinceMs).toBeGreaterThan(effect.atLeastMs);
-    // A short wait can be over before the turn is: it was tried, and has failed, again.
+    // A short wait can end before the cycle does, so that the request was repeated and failed again.
     expect(leftMs).toBeLessThanOrEqual(effect.atMostMs * 2 ** (failures - 1));
     await scene.deliver('archive');
-    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1); // nothing else waited for it
+    expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1); // the vote did not wait
   } else {
     expect(failing).toEqual([]);
     const turn = await scene.read(place);
-    if (effect.atLeastMs === 0 && turn.state === 'working') return; // a short wait that is over already
+    if (effect.atLeastMs === 0 && turn.state === 'working') return; // the short wait has already ended
     expect(turn).toMatchObject({ state: 'waiting', reason: effect.reason, pages: 0 });
     expect((await workspaceWait(stage, since)).sinceMs).toBeGreaterThan(effect.atLeastMs);
     expect(turn.nextDueInMs).toBeLessThanOrEqual(effect.atMostMs);
@@ -151,11 +151,11 @@ async function showsEffect(stage: Stage, scene: Scene, effect: Effect, since: st
 }
 
 describe.each(kinds)('an error of the service, on %s', (kind) => {
-  it('is decided about for every code', () => {
+  it('has a defined effect for every code', () => {
     expect(Object.keys(byCode).map(Number)).toEqual(Object.values(errorCodes));
   });
 
-  it.each(casesOn[kind])('makes wait whom it concerns, and nobody else: %s', async (_, fault, effect) => {
+  it.each(casesOn[kind])('delays only the affected stream or workspace: %s', async (_, fault, effect) => {
     const { stage, scene } = await smallStage(kind);
     await stage.fault({ list: 'attendees', ...fault });
     const [before] = await stage.db.query<{ now: string }>('select clock_timestamp()::text as now');
@@ -171,8 +171,8 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
     expect(await allPauses(scene.ledger)).toEqual([]);
   });
 
-  it('is worth a handful of lines, whatever it is, when it lasts for hours', async () => {
-    // More streams, and more turns, than lines that are allowed.
+  it('causes only a few log lines even if it lasts for hours', async () => {
+    // More streams and cycles than allowed lines.
     const turns = 12;
     for (const fault of [{ kind: 'dropBefore' }, { kind: 'error', code: 5000 }, { kind: 'text503' }]) {
       const stage = await stages.open(kind);
@@ -207,7 +207,7 @@ describe.each(kinds)('an error of the service, on %s', (kind) => {
     }
   });
 
-  it('of a wrong key pauses the workspace of that key, and no other', async () => {
+  it('caused by a wrong key pauses only the workspace of that key', async () => {
     const stage = await stages.open(kind, { apiKeys: ['sandbox-key', 'other-key'] });
     await stage.put('attendees', attendee(1));
     const scene = await stage.scene();

@@ -54,20 +54,20 @@ interface Document {
 }
 
 describe('check --estimate', () => {
-  it('tells the requests of the busiest day against the quota, without store and Temporal, and counts its own', async () => {
+  it('compares the requests of the busiest day with the quota, without a store or Temporal, and counts its own requests', async () => {
     await fetch(`${sandbox.baseUrl}/_control/requests`, { method: 'DELETE' });
     const { estimates } = JSON.parse(await check('--json')) as Document;
     const state = (await (await fetch(`${sandbox.baseUrl}/_control/state`)).json()) as { requests: { total: number } };
     const [estimate] = estimates;
     expect(estimate).toMatchObject({ quota: 5000, advice: { fits: false } });
-    expect(state.requests.total).toBe(estimate!.requestsMade + 2); // the key was tried first, and its subscriptions were asked for
+    expect(state.requests.total).toBe(estimate!.requestsMade + 2); // it checked the key and requested the subscriptions first
     expect(estimate!.advice.text).toMatch(/^The busiest day, \d{4}-\d{2}-\d{2}, needs about \d+ requests/);
-    // Two of the five are live today; what is over is not asked about.
+    // Two of the five are live today. Ended ones are not requested.
     expect(estimate!.days[0]!.pigeonholes).toBe(2);
     expect(estimate!.days[0]!.needs.live).toBeGreaterThan(8640);
   });
 
-  it('takes another quota by --quota, and prints a table', async () => {
+  it('uses the quota from --quota and prints a table', async () => {
     const text = await check('--quota', '100000000');
     expect(text).toMatch(/estimate for acme, 100000000 requests a day:/);
     expect(text).toMatch(/<- busiest/);

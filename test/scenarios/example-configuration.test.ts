@@ -10,7 +10,7 @@ import { everyone, useStages } from '../kit/stage.js';
 const stages = useStages();
 
 describe.each(kinds)('the example of the whole configuration, on %s', (kind) => {
-  it('previews what it would send to each of its sinks, with no mapping that fails', async () => {
+  it('previews the deliveries to each sink without a failing mapping', async () => {
     const stage = await stages.open(kind);
     const by = { id: 1, anonymous: false };
     await stage.patch('pigeonholes', 101, { name: 'ACME Days', startDate: '2026-11-21T07:00:00+00:00' });
@@ -25,7 +25,7 @@ describe.each(kinds)('the example of the whole configuration, on %s', (kind) => 
     const scene = await stage.scene({ sinks: { archive, counts } });
     await scene.settle();
     for (const [name, text] of Object.entries(exampleFiles)) writeFileSync(join(scene.folder, name), text);
-    writeFileSync(scene.deps.config.file, example); // what is sent may refer to what the running file refers to
+    writeFileSync(scene.deps.config.file, example); // a sent configuration may use the references of the running file
 
     const configuration = { file: '/elsewhere/pigeonpost.yaml', text: example };
     const asked = { list: null, pigeonhole: null, key: null, limit: 1000, configuration, changedFrom: null };

@@ -14,7 +14,7 @@ async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
   return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
 }
 
-/** Turns as they come, with the waits of lanes and records over, but not those of the sink's breaker. */
+/** Runs cycles. Ends the waits of lanes and records before each, but not those of the sink's circuit breaker. */
 async function turns(stage: Stage, scene: Scene, count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await stage.retriesAreDue();
@@ -22,11 +22,11 @@ async function turns(stage: Stage, scene: Scene, count: number): Promise<void> {
   }
 }
 
-describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kind) => {
-  it('takes what there is of all the others, now and at once when more comes', async () => {
+describe.each(kinds)('a sink at which some pigeonholes always fail, on %s', (kind) => {
+  it('receives the changes of all other pigeonholes immediately', async () => {
     const stage = await stages.open(kind, { pigeonholes: 8, sessions: 8 });
     const sink = new StateSink();
-    let isDown = true; // or it would depend on the machine whether another lane passes before the sink is left alone
+    let isDown = true; // otherwise another lane might succeed before the breaker opens, depending on the machine
     const failing = new Set([101, 102]);
     const scene = await sceneWith(stage, sink);
     const send = sink.send.bind(sink);
@@ -44,7 +44,7 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
     for (let change = 0; change < 3; change += 1) {
       const before = sink.sent.length;
       await stage.retriesAreDue();
-      await scene.deliver('crm'); // the failing ones fail again, alone
+      await scene.deliver('crm'); // only the failing ones are sent, and fail again
       await stage.control('POST', 'mutations', {
         op: 'patch',
         list: 'sessions',
@@ -58,7 +58,7 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
     }
   });
 
-  it('takes what there is of all the others though one breaks off with an error each time', async () => {
+  it('receives the changes of all other pigeonholes even if one lane always throws an error', async () => {
     const stage = await stages.open(kind, { pigeonholes: 6, sessions: 6 });
     const sink = new StateSink();
     const plan = sink.plan.bind(sink);
@@ -76,8 +76,8 @@ describe.each(kinds)('a sink some of whose pigeonholes always fail, on %s', (kin
   });
 });
 
-describe.each(kinds)('trying a sink now, again and again, on %s', (kind) => {
-  it('reaches every pigeonhole, although the first one always fails', async () => {
+describe.each(kinds)('repeated use of "try now" for a sink, on %s', (kind) => {
+  it('reaches every pigeonhole even if the first one always fails', async () => {
     const stage = await stages.open(kind, { pigeonholes: 3, sessions: 3 });
     const sink = new StateSink();
     let isDown = true;
@@ -111,7 +111,7 @@ async function sessionOf(stage: Stage, pigeonhole: number): Promise<number> {
 }
 
 describe.each(kinds)('a record that always fails, on %s', (kind) => {
-  it('holds back none behind it at a sink that takes one at a time, and is parked in the end', async () => {
+  it('does not delay later records at a sink with batches of one, and is parked after all attempts', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink({ batchSize: 1 });
     sink.answer = ({ name }) => (name === 'attendees:1' ? later : undefined);
@@ -126,7 +126,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     ]);
   });
 
-  it('holds back none behind it where more of them than a batch fail', async () => {
+  it('does not delay later records even if more records fail than fit in a batch', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) => (Number(name.split(':')[1]) <= 25 ? later : undefined);
@@ -137,7 +137,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     expect(sink.records.size).toBe(15);
   });
 
-  it('keeps no sink from restarting after an outage, though each pigeonhole starts with a failing item', async () => {
+  it('does not keep a sink from restarting after an outage, even if each pigeonhole starts with a failing item', async () => {
     const stage = await stages.open(kind, { pigeonholes: 3, sessions: 5 });
     const sink = new StateSink();
     let isDown = true;
@@ -163,7 +163,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     expect(n).toBeLessThanOrEqual(3);
   });
 
-  it('is tried at once when a person resumes the sink, however long it was to be left alone', async () => {
+  it('is sent immediately when an operator resumes the sink, even if its Retry-After was long', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     await stage.put('attendees', attendee(1));
@@ -179,9 +179,9 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
   });
 
   it.each([
-    [1, 'is parked though nothing else is left in its pigeonhole'],
-    [12, 'are kept, since so many together are not at fault themselves'],
-  ])('once others have passed elsewhere, %s of them: %s', async (count, _) => {
+    [1, 'it is parked even if nothing else is left in its pigeonhole'],
+    [12, 'they are kept, because the cause must be outside of the records'],
+  ])('is judged by its number after another pigeonhole succeeded (%s records): %s', async (count, _) => {
     const stage = await stages.open(kind, { pigeonholes: 2, sessions: 0 });
     const sink = new StateSink({ batchSize: 1 });
     sink.answer = ({ name }) => (Number(name.split(':')[1]) < 1000 ? later : undefined);
@@ -213,11 +213,11 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
   });
 
   it.each([
-    [2, 1, 'parked in the end'],
-    [2, 12, 'kept, as in any outage, while more wait at the sink'],
-    [4, 1, 'kept, as in any outage, in the first days'],
+    [2, 1, 'parked after all attempts'],
+    [2, 12, 'kept as in an outage, because several records wait'],
+    [4, 1, 'kept as in an outage, because the failure is recent'],
   ])(
-    'is parked at a sink where nothing else happens for days (%s of 5 days, %s records): %s',
+    'is judged by its age at a sink without other changes (%s of 5 days left, %s records): %s',
     async (daysLeft, count, _) => {
       const stage = await stages.open(kind);
       const sink = new StateSink();
@@ -237,7 +237,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     },
   );
 
-  it('uses none of its attempts in an outage', async () => {
+  it('uses no attempts during an outage', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink({ batchSize: 1 });
     await stage.put('attendees', ...[1, 2, 3].map((id) => attendee(id)));

@@ -10,7 +10,7 @@ const people = (count: number, from = 1) => Array.from({ length: count }, (_, in
 const attempts = `select key, revision, state, attempts, reason from deliveries where list = 'attendees' order by sequence`;
 
 describe.each(kinds)('a sink that fails, on %s', (kind) => {
-  it('parks the one record of a hundred that it refuses, and takes the others', async () => {
+  it('accepts 99 of 100 records, and the refused one is parked', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(100));
     const scene = await stage.webhookScene();
@@ -23,7 +23,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state not in ('delivered', 'dead')`)).toEqual([]);
   });
 
-  it('uses no attempt of any record while it takes nothing, keeps the backlog, and drains it in the order of each item', async () => {
+  it('uses no attempts during an outage, keeps the backlog, and then drains it in the order of each item', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(90));
     const scene = await stage.webhookScene();
@@ -47,7 +47,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(changes.filter((change) => change.startsWith('7 '))).toEqual(['7 1', '7 2', '7 3', '7 4', '7 5']);
   });
 
-  it('is tried now in spite of a Retry-After of half an hour, once a person asks, also by a process that remembers it', async () => {
+  it('is tried immediately when an operator requests it, despite a Retry-After of 30 minutes', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));
     const forgets: string[] = [];
@@ -77,7 +77,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     );
   });
 
-  it('is left alone by all its pigeonholes but one while it takes nothing, and drains them all once it does', async () => {
+  it('is tried by only one pigeonhole during an outage, and drains all of them afterwards', async () => {
     const stage = await stages.open(kind, { pigeonholes: 4, sessions: 8 });
     const scene = await stage.webhookScene();
     await stage.planAnswer({ status: 503, count: 100_000 });
@@ -98,7 +98,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(new Set(stage.received('sessions').map(({ change }) => change.pigeonholeId)).size).toBe(4);
   });
 
-  it('holds the later revisions of an item while an earlier one is tried again, and those of no other', async () => {
+  it('holds back later revisions of an item whose earlier revision is retried, and no other items', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));
     const scene = await stage.webhookScene();
@@ -124,14 +124,14 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(received().slice(4)).toEqual(['2 1', '2 2']);
   });
 
-  it('counts against the one record that fails, and lets it hold back nothing that comes later', async () => {
+  it('counts attempts only for the failing record, which does not delay later ones', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(2));
     const scene = await stage.webhookScene();
     await stage.planAnswer({ status: 500, list: 'attendees', key: '2', count: 1000 });
     await scene.settle();
     await stage.retriesAreDue();
-    await scene.settle(); // alone now, it fails again
+    await scene.settle(); // sent in a batch of its own, it fails again
     expect(await stage.db.query(attempts)).toContainEqual({
       key: '2',
       revision: 1,
@@ -146,7 +146,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(stage.received('attendees').map(({ key }) => key)).toEqual(['1', '3']);
   });
 
-  it('writes each revision to a file once when the disk was full in between, a torn line included', async () => {
+  it('writes each revision to a file once although the disk was full and a line was cut short', async () => {
     const stage = await stages.open(kind);
     const { access, faults } = failingAccess();
     await stage.put('attendees', ...people(40));
@@ -176,7 +176,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered' or attempts <> 1`)).toEqual([]);
   });
 
-  it('is paused by HTTP 410, receives nothing then, and continues where it was when an operator resumes it', async () => {
+  it('is paused by HTTP 410, receives nothing, and continues from there when an operator resumes it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(5));
     const scene = await stage.webhookScene();
@@ -202,7 +202,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     ).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('holds back no other sink', async () => {
+  it('does not delay other sinks', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...people(3));

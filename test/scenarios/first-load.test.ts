@@ -5,12 +5,12 @@ import { archived, pigeonhole, useStages } from '../kit/stage.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-database.js';
 
 /**
- * A statement that does more than this takes 200 ms or more on a small machine: of the embedded store, about four
- * million rows and pages a second were measured. The largest batch takes a third of it, whatever is stored already.
+ * A statement that processes more than this takes at least 200 ms on a small machine: the embedded store was measured
+ * at four million rows and pages a second. The largest batch needs a third of it, regardless of what is stored.
  */
 const most = { rows: 60_000, pages: 60_000 };
 
-/** A delivery that was written as being sent, and is written again. */
+/** The statement that writes a delivery a second time, after it was written as being sent. */
 const settlesRow = /^update deliveries d set state = 'delivered'/;
 
 const stages = useStages();
@@ -20,7 +20,7 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
     { items: 30_000, tables: 'nobody has analyzed', prepare: async () => undefined },
     { items: 6000, tables: 'have the statistics of other pigeonholes', prepare: fillOtherPigeonhole },
   ])(
-    'does not work more as the tables grow, and writes each delivery once, where tables $tables',
+    'does not process more rows as the tables grow, and writes each delivery once, where tables $tables',
     async ({ items, prepare }) => {
       const stage = await stages.open(kind, { attendees: items });
       await prepare(stage.db);
@@ -55,7 +55,7 @@ describe.each(kinds)('each statement of a first load into a file, on %s,', (kind
   );
 });
 
-/** Gives the planner the statistics of a store in use, before a pigeonhole is read that they do not cover. */
+/** Gives the planner statistics of a used store before a pigeonhole is read that they do not cover. */
 async function fillOtherPigeonhole(db: Database): Promise<void> {
   await db.script(`
     insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)

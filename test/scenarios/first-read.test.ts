@@ -28,7 +28,7 @@ describe.each(kinds)('a frozen conference read for the first time into %s', (kin
     await sandbox.close();
   });
 
-  it('brings every item of every list to the sink, once, as revision 1', async () => {
+  it('delivers every item of every list once, as revision 1', async () => {
     const lines = readArchive(join(scene.folder, 'archive'));
     const pigeonholes = await truthOf(sandbox.baseUrl, 'pigeonholes', 0);
     expect(lines.every(({ revision }) => revision === 1)).toBe(true);
@@ -45,7 +45,7 @@ describe.each(kinds)('a frozen conference read for the first time into %s', (kin
     }
   });
 
-  it('changes nothing when it is read again', async () => {
+  it('causes no changes when it is read again', async () => {
     const before = readArchive(join(scene.folder, 'archive')).length;
     await scene.ledger.db.query('update streams set due_at = now(), sweep_due_at = now()');
     await scene.settle();

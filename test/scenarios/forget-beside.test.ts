@@ -15,13 +15,13 @@ import { attendee, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
 
-/** Everything of who is forgotten holds MARK, as do the votes of others on their question. */
+/** Every text about the forgotten person contains MARK, and so do the votes of others on their question. */
 const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
 const file = (folder: string): string => `{ type: file, folder: ./${folder}, ${everyone} }`;
 
-/** Attendee 11 is the one; 12 has voted for what they asked, and 13 has nothing to do with it. */
+/** Attendee 11 is erased, 12 has voted for the question of 11, and 13 is not involved. */
 async function fill(stage: Stage): Promise<void> {
   await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
   await stage.put(
@@ -46,14 +46,14 @@ async function outcomesOf({ ledger }: Scene, id: string): Promise<Record<string,
   return Object.fromEntries((await receiptsOf(ledger, number)).map(({ place, outcome }) => [place, outcome]));
 }
 
-/** Rows of the ledger that hold something of them, shortened. */
+/** Returns the ledger's rows that contain MARK, shortened. */
 async function marked({ db }: Stage): Promise<string[]> {
   const rows = (await dumpLedger(db)).split('\n');
   return rows.filter((row) => row.includes('MARK')).map((row) => row.slice(0, 60));
 }
 
-describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
-  it('is a replay without the person, whether in progress or requested later, and no dead letter of theirs is left', async () => {
+describe.each(kinds)('the erasure of a person, on %s', (kind) => {
+  it('removes the person from running and later replays, and leaves no dead letter about them', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene(everyone, { sinks: { archive: file('archive') } });
@@ -61,7 +61,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     await scene.settle();
     expect(await stage.db.query(`select key from deliveries where state = 'dead'`)).toEqual([{ key: '22' }]);
 
-    await askForReplay(scene); // of `archive` nothing is sent of it yet; of `hooks` all is tried, and waits
+    await askForReplay(scene); // for `archive`, nothing is sent yet; for `hooks`, everything was tried and waits
     await stage.planAnswer({ status: 503, count: 99 });
     await scene.deliver('hooks');
     const waiting = await stage.db.query(
@@ -87,7 +87,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(await marked(stage)).toEqual([]);
   });
 
-  it('is a new sink that receives nothing of the person, and a restored one that takes back what it received', async () => {
+  it('sends nothing about the person to a new sink, and removes the person from a restored one', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     await (await stage.webhookScene()).settle();
@@ -122,7 +122,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(await stage.db.query('select 1 from erasing')).toEqual([]);
   });
 
-  it('is retention, which still lets the person be found before it runs, and restores nothing of them after it', async () => {
+  it('finds the person before retention runs, and retention restores nothing about them afterwards', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.scene();
@@ -155,7 +155,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(await openErasures(scene.ledger)).toEqual([]);
   });
 
-  it('is a sink that is resumed after days and is then checked often again; the log counts every place', async () => {
+  it('is checked often again when a sink is resumed after days, and the log counts every place', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.scene();
@@ -178,7 +178,7 @@ describe.each(kinds)('work that happens beside an erasure, on %s', (kind) => {
     expect(scene.logText()).toContain(`"erased a person everywhere","erasure":"${erasure}","places":${places}`);
   });
 
-  it('is another person with their address, who is kept and counted; a request by address means everyone who has it', async () => {
+  it('keeps and counts another person with the same address; a request by address erases everyone who has it', async () => {
     const stage = await stages.open(kind);
     const Email = 'Shared@example.com';
     await stage.put('attendees', attendee(11, { Email }), attendee(12, { Email: 'shared@EXAMPLE.com ' }), attendee(13));

@@ -11,7 +11,7 @@ const stages = useStages();
 const never = new AbortController().signal;
 
 describe.each(kinds)('forgetting a person, on %s', (kind) => {
-  it('comes to its end after the process died at any step, told once to every sink', async () => {
+  it('finishes even if the process dies at any step, and notifies every sink once', async () => {
     const stage = await stages.open(kind);
     const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` };
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -23,7 +23,7 @@ describe.each(kinds)('forgetting a person, on %s', (kind) => {
     expect(JSON.stringify(archive(scene))).toContain('MARK');
     const id = await askToForget(scene, { by: 'id', text: '11' });
 
-    // A process for each commit, which dies right behind it: what it did stands, and it never heard so.
+    // Each process dies right after a commit: its work is stored, but it did not receive the confirmation.
     for (let deaths = 1, turned = false; !turned && deaths <= 40; deaths += 1) {
       let commits = 0;
       const db = mortalDatabase(stage.db, ({ sql }) => sql === 'commit' && (commits += 1) === deaths);

@@ -15,7 +15,7 @@ import { until } from '../until.js';
 const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
-/** The statements by which a delivery records what it is about to send: a batch of new changes, and any other. */
+/** The statements with which a delivery records the batch that it will send: one for new changes, one for others. */
 const beginnings = [
   'insert into begun_batches (sink_id, ref',
   'insert into deliveries (sink_id, ref, configuration, sequence',
@@ -30,7 +30,7 @@ async function fill(stage: Stage): Promise<void> {
   await stage.put('votes', vote(21, 12, 1, said));
 }
 
-/** Another process on the same store, one statement of which can be held. */
+/** Opens another process on the same store whose statements can be held. */
 async function holding(
   stage: Stage,
   scene: Scene,
@@ -40,7 +40,7 @@ async function holding(
   return { deps: { ...scene.deps, ledger: await openLedger(held.db, testKey) }, held };
 }
 
-/** A delivery to the pigeonhole's lane of a sink has read what it will send. */
+/** Waits until a delivery of the pigeonhole's lane has read its batch. */
 async function beginsBatch(stage: Stage): Promise<Moment> {
   const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
   return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && params[1] === rows[0]!.ref;
@@ -61,7 +61,7 @@ async function expectTakenBack(stage: Stage, scene: Scene, erasure: string): Pro
   expect(JSON.stringify(votes.at(-1) ?? null)).not.toContain('MARK');
   const { number, endedAt } = (await readErasure(scene.ledger, erasure))!;
   expect(endedAt).not.toBeNull();
-  // Nothing of what the receiver answered may be left on the changes that it was sent before.
+  // No answer of the receiver may be left in the changes that it received before.
   const kept = await stage.db.query(
     `select d.list, d.key, d.state, d.detail from items i join deliveries d on d.ref = i.ref and d.list = i.list
        and d.key = i.key and d.sequence < i.last_sequence
@@ -72,16 +72,13 @@ async function expectTakenBack(stage: Stage, scene: Scene, erasure: string): Pro
   expect(places.filter((place) => place.startsWith('sink:'))).toEqual(told ? [`sink:hooks acme/${pigeonhole}`] : []);
 }
 
-const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there is one connection, so no interleaving
+const onServer = kinds.filter((kind) => kind === 'postgres'); // the embedded store has one connection, so statements cannot interleave
 
 (onServer.length > 0 ? describe : describe.skip)('an erasure beside a delivery, on two connections', () => {
   it.each<[string, (stage: Stage) => Promise<Moment>]>([
-    ['has read what it will send', beginsBatch],
-    [
-      'has sent it, and has not committed what became of it',
-      async (stage) => () => stage.received('attendees').length > 0,
-    ],
-  ])('reaches the sink when the delivery %s', async (_, momentOf) => {
+    ['has read a batch', beginsBatch],
+    ['has sent a batch and not committed the outcome', async (stage) => () => stage.received('attendees').length > 0],
+  ])('reaches the sink if the delivery %s', async (_, momentOf) => {
     const stage = await stages.open('postgres');
     await fill(stage);
     const scene = await stage.webhookScene();
@@ -103,14 +100,14 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     await expectTakenBack(stage, scene, erasure);
   });
 
-  it('reaches the sink when the delivery has read a vote that repeats the erased question', async () => {
+  it('reaches the sink if the delivery has read a vote that repeats the erased question', async () => {
     const stage = await stages.open('postgres');
     await fill(stage);
     const scene = await stage.webhookScene();
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const erasure = await askToForget(scene, { by: 'id', text: '11' });
-    // The items are erased, and the votes that repeat their words not yet.
+    // The items are erased, but the votes that repeat their texts are not yet.
     const eraser = await holding(stage, scene, (sql) => sql.startsWith('select distinct i.ref from forgotten'));
     const erasing = forgetAttendee(eraser.deps, erasure, never);
     await until('the erasure is held', () => eraser.held.isHeld());
@@ -128,7 +125,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // embedded there 
     await expectTakenBack(stage, scene, erasure);
   });
 
-  it('is known to a sink whose lane begins before the erasure is committed', async () => {
+  it('reaches a sink whose lane starts a batch before the erasure is committed', async () => {
     const stage = await stages.open('postgres');
     await fill(stage);
     const alone = await stage.scene({ sinks: { archive: `{ type: file, folder: ./archive }` } });

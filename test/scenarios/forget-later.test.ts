@@ -11,13 +11,13 @@ import type { Scene } from '../kit/scene.js';
 import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
 import { until } from '../until.js';
 
-/** Everything of who is forgotten holds MARK, as do the votes of others on their questions. */
+/** Every text about the forgotten person contains MARK, and so do the votes of others on their questions. */
 const stages = useStages();
 const said = (id: number) => ({ question: { id, content: 'MARK-said', status: 'approved' } });
 const secondImport = '0a7c3f52-7f0c-4c1b-9a53-0d7b7f6c2e11';
 
-describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) => {
-  it('is not taken in: a row of the next file, the attendee who had the code, and others’ votes on what they ask', async () => {
+describe.each(kinds)('data that arrives after a person was forgotten, on %s', (kind) => {
+  it('is not stored: a row of the next file, the attendee with the code, and votes of others on the person’s questions', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(12));
@@ -52,7 +52,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     ]);
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
 
-    // The attendee has no id here until their record comes: what they did before is found by their erasure.
+    // The attendee's id is unknown until their record arrives. The erasure must find their earlier interactions.
     await stage.put('questions', question(21, 11, 1, said(21)));
     await stage.put('votes', vote(21, 12, 1, said(21)));
     await readAll();
@@ -64,7 +64,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
     expect(JSON.stringify(archive(scene))).not.toContain('MARK');
 
-    // And a question of theirs that the ledger never had: whichever list is read first.
+    // A vote repeats a question of theirs that the ledger never stored.
     await stage.put('votes', vote(22, 12, 1, said(22)));
     await readAll();
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(true);
@@ -81,7 +81,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     expect(archive(scene).filter(({ list }) => list === 'votes')).toHaveLength(5);
   });
 
-  it('leaves their words in no deleted vote, and in no file of a sink that received only votes', async () => {
+  it('leaves the person’s texts in no deleted vote and in no file of a sink that received only votes', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(11), attendee(12), attendee(13));
@@ -118,13 +118,13 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
     ).toEqual(['votes.created', 'votes.created', 'votes.deleted', 'votes.updated']);
   });
 
-  it('is found by asking again, should it be here all the same', async () => {
+  it('is found by a repeated request if it was stored anyway', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(11, { Name: 'MARK-name' }));
     const scene = await stage.scene();
     await scene.settle();
     await forget(stage, scene, await askToForget(scene, { by: 'id', text: '11' }));
-    // As a version that knows nothing of forgetting would take it in.
+    // Stores the data as a version without erasure would.
     await stage.db.query(
       `update items set erased = false, payload = '{"Name":"MARK-name"}', subject = $1
        where list = 'attendees' and key = '11'`,
@@ -135,7 +135,7 @@ describe.each(kinds)('what comes after a person was forgotten, on %s', (kind) =>
   });
 
   // The embedded store has one connection: no other statement can be in progress.
-  (kind === 'embedded' ? it.skip : it)('is waited for while its page is being written', async () => {
+  (kind === 'embedded' ? it.skip : it)('is erased after its page, which is being written, is committed', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(11), attendee(12));
     const scene = await stage.scene();

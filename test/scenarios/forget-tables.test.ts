@@ -12,7 +12,7 @@ const emptyDatabase = useLentDatabases();
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
 
 (hasPostgres() ? describe.each(kinds) : describe.skip.each(kinds))('tables of an erased person, on %s', (kind) => {
-  it('keep an emptied row that says it is gone, or none at all, and no word of theirs in the votes of others', async () => {
+  it('keep an empty row marked as deleted, or none, and no text of the person in the votes of others', async () => {
     const url = await emptyDatabase();
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));

@@ -12,13 +12,13 @@ import { archive, type Item, type Stage, useStages } from '../kit/stage.js';
 import { openWatchedSinks } from '../kit/watched-sinks.js';
 
 /**
- * Everybody's every field carries a marker, the words of what they did as well. After two of them are forgotten, one who
- * acted by name and one who acted anonymously, theirs stand nowhere; the others' stand where they stood.
+ * Every field of every person contains a marker, and so do the texts of their interactions. Two people are forgotten:
+ * one who acted under their name and one who acted anonymously. Their markers are then nowhere, and all others stay.
  */
 const stages = useStages();
 const gone: readonly Person[] = ['withdrawing', 'anonymous'];
 
-/** With the person's marker in the words themselves. */
+/** Returns the interaction with the person's marker in its text. */
 function said(who: Person, [list, item]: [string, Item]): [string, Item] {
   const content = `${markerOf(who)}-said`;
   const inner = { questions: 'question', answers: 'answer' }[list];
@@ -26,8 +26,8 @@ function said(who: Person, [list, item]: [string, Item]): [string, Item] {
   return inner === undefined ? [list, item] : [list, { ...item, [inner]: { ...(item[inner] as Item), content } }];
 }
 
-describe.each(kinds)('people who are forgotten, on %s', (kind) => {
-  it('stand in no table, no file, no log and no history, and polls bring nothing of them back', async () => {
+describe.each(kinds)('forgotten people, on %s', (kind) => {
+  it('appear in no table, file, log or history, and polls restore nothing about them', async () => {
     const stage = await stages.open(kind);
     const sinks = await openWatchedSinks(stage, undefined);
     try {
@@ -37,7 +37,7 @@ describe.each(kinds)('people who are forgotten, on %s', (kind) => {
       for (const [index, who] of names.entries()) {
         for (const deed of deeds(who, index)) await stage.put(...said(who, deed));
       }
-      // Another person's vote repeats the words of its question.
+      // Another person's vote repeats the text of its question.
       const theirs = 100 + names.indexOf('withdrawing');
       await stage.put('votes', {
         attendeeId: people.turning,
@@ -78,7 +78,7 @@ describe.each(kinds)('people who are forgotten, on %s', (kind) => {
       await standNowhere(stage, scene);
 
       const receipts = (await receiptsOf(scene.ledger, 1)).map(({ place, outcome }) => `${place} ${outcome}`);
-      // How many messages Slack had been sent by then is a matter of the machine, and so whether it had any of theirs.
+      // The number of messages sent to Slack by now, and so whether it had any of theirs, depends on the machine.
       expect(receipts.filter((receipt) => receipt !== 'sink:talk acme/101 erased')).toEqual([
         'imports nothing',
         'ledger erased',
@@ -107,12 +107,12 @@ async function standNowhere(stage: Stage, scene: Scene): Promise<void> {
   );
   const kept = reasons.filter(({ reason }) => reason !== null && holdsMarker(reason, 'turning'));
   expect(kept).toHaveLength(2);
-  // And nothing tells a reader of the database which tombstones were one person's.
+  // A reader of the database cannot see which tombstones belonged to the same person.
   const linked = await stage.db.query('select i.list, i.key from items i join forgotten f on f.subject = i.subject');
   expect(linked).toEqual([]);
 }
 
-/** Operators have typed why they paused something and had items sent again, and have named a person in it. */
+/** Stores reasons that operators typed for a pause and a replay, which contain the name of a person. */
 async function typeReasons({ ledger }: Scene, who: Person): Promise<void> {
   const reason = `asked for by ${String(record(who)['Name'])}`;
   const name = `paused-${who}`;
@@ -121,7 +121,7 @@ async function typeReasons({ ledger }: Scene, who: Person): Promise<void> {
   await requestReplay(ledger, { id: randomUUID(), lanes: [], lists: null, from: null, by: null, reason });
 }
 
-/** Slack takes a message a second in a channel, so that it may still have some to be sent: those are not sent then. */
+/** Delivers until Slack's limit of one message a second per channel leaves nothing waiting. */
 async function settle(stage: Stage, scene: Scene): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await stage.pollsAreDue();

@@ -12,7 +12,7 @@ import { until } from '../until.js';
 const stages = useStages();
 const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-/** Everything that tells people how fresh the data is: status, page, metric. */
+/** Returns all reports of the freshness: status, page and metric. */
 async function told({ deps }: Scene) {
   const { ledger, config, configuration } = deps;
   const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
@@ -36,7 +36,7 @@ async function told({ deps }: Scene) {
   };
 }
 
-/** A live event: one session runs, one was over two hours ago, and one is of a type that fills no list of votes. */
+/** Opens a live event: one session runs, one ended two hours ago, and one has a type without votes. */
 async function liveEvent(stage: Stage, sync?: string): Promise<Scene> {
   await stage.put(
     'sessions',
@@ -52,10 +52,10 @@ async function liveEvent(stage: Stage, sync?: string): Promise<Scene> {
 }
 
 describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
-  it('is that of the lists that are live, and late only against their own interval', async () => {
+  it('depends on the live lists, each of which is late only by its own interval', async () => {
     const stage = await stages.open(kind);
     const scene = await liveEvent(stage);
-    // What fills no list is not read again within half an hour. The others are.
+    // The list of a session without votes is not read again within half an hour. The others are.
     await stage.timePasses(25 * 60_000);
     await stage.db.query(`update streams set due_at = now() where every_reason <> 'unfilled'`);
     await scene.settle();
@@ -74,7 +74,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
       ]),
     );
 
-    await stage.timePasses(60_000); // nothing is read meanwhile
+    await stage.timePasses(60_000); // nothing is read in the meantime
     const late = await told(scene);
     expect(late.freshness).toMatchObject({
       state: 'late',
@@ -86,7 +86,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(late.streams.find(({ list, sessionId }) => list === 'votes' && sessionId === 3)!.lateSeconds).toBe(0);
   });
 
-  it('is read at the interval that the file states, also where no session runs', async () => {
+  it('follows the interval from the file even if no session runs', async () => {
     const stage = await stages.open(kind);
     const scene = await liveEvent(stage, 'every: { live: 7s }');
     await stage.timePasses(25 * 60_000);
@@ -98,7 +98,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
   });
 
-  it('is read at the live interval in a rehearsal, also after a restart, until it ends', async () => {
+  it('follows the live interval during a rehearsal, even after a restart', async () => {
     const stage = await stages.open(kind);
     await stage.patch('pigeonholes', pigeonhole, { status: 'upcoming' });
     const scene = await liveEvent(stage);

@@ -10,12 +10,12 @@ const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const never = new AbortController().signal;
 const full = { name: 'StoreError', kind: 'full' };
 
-describe.each(kinds)('a disk that is full, on %s', (kind) => {
+describe.each(kinds)('a full disk, on %s', (kind) => {
   it.each([
-    ['for all that writes', /\b(?:insert|update|delete)\b/i],
-    ['for new rows alone', /\binsert\b/i],
+    ['for every write', /\b(?:insert|update|delete)\b/i],
+    ['only for new rows', /\binsert\b/i],
   ])(
-    '%s, fails each turn with that sentence, and nothing is lost or written twice when there is room',
+    '%s: each cycle fails with that message, and nothing is lost or written twice when space is free again',
     async (_, needsRoom) => {
       const stage = await stages.open(kind);
       await stage.put('sessions', session(1));
@@ -44,7 +44,7 @@ describe.each(kinds)('a disk that is full, on %s', (kind) => {
         keys.map((key) => [key, 1]),
       );
       const bodies = stage.received('attendees').map(({ change }) => JSON.stringify(change));
-      expect(new Set(bodies).size).toBe(4); // a repeat is the same bytes
+      expect(new Set(bodies).size).toBe(4); // a repeat has the same bytes
     },
   );
 });

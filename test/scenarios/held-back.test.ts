@@ -28,7 +28,7 @@ async function standingOf({ ledger, deps: { config } }: Scene) {
 }
 
 describe.each(kinds)('an object that HubSpot does not allow, on %s', (kind) => {
-  it('waits and says why, while the sink continues, and follows when the scope is granted', async () => {
+  it('waits with a reason while the sink continues, and is sent when the scope is granted', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1, {}), attendee(2, {}));
     const scene = await stage.scene({

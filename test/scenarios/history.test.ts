@@ -8,7 +8,7 @@ const stages = useStages();
 
 const file = (folder: string, more: string): string => `{ type: file, folder: ./${folder}, ${everyone}, ${more} }`;
 
-/** Reads with a first sink, then begins with a second one beside it, whose `history` is this. */
+/** Reads with one sink, then adds a second one with this `history`. */
 async function joinedBy(stage: Stage, history: string): Promise<Scene> {
   await stage.put('sessions', session(1));
   await stage.put('attendees', attendee(1), attendee(2), attendee(3));
@@ -22,14 +22,14 @@ async function joinedBy(stage: Stage, history: string): Promise<Scene> {
   });
 }
 
-/** Key, revision and type of each line, in the order of the keys. */
+/** Returns key, revision and type of each line, ordered by key. */
 const people = (scene: Scene): (string | number)[][] =>
   archived(scene, 'attendees')
     .map(({ key, revision, type }) => [key, revision, type])
     .toSorted(([a], [b]) => Number(a) - Number(b));
 
-describe.each(kinds)('what a new sink is given of what is there already, on %s', (kind) => {
-  it('is each item in its last revision by default, with the id, revision and sequence that it had', async () => {
+describe.each(kinds)('the history that a new sink receives, on %s', (kind) => {
+  it('is the latest revision of each item by default, with its original id, revision and sequence', async () => {
     const stage = await stages.open(kind);
     const scene = await joinedBy(stage, 'all');
     await scene.settle();
@@ -51,7 +51,7 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     ).toEqual(changes);
   });
 
-  it('is nothing with `none`, but all that comes after', async () => {
+  it('is empty with `none`, and later changes are sent', async () => {
     const stage = await stages.open(kind);
     const scene = await joinedBy(stage, 'none');
     await scene.settle();
@@ -66,7 +66,7 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     ]);
   });
 
-  it('is with a duration what has changed within it', async () => {
+  it('consists of recent changes if it is a duration', async () => {
     const stage = await stages.open(kind);
     const scene = await joinedBy(stage, '2h');
     await stage.db.query(`update changes set found_at = found_at - interval '3 hours' where key in ('1', '2')`);
@@ -79,7 +79,7 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     expect(people(scene).at(-1)).toEqual(['4', 1, 'attendees.created']);
   });
 
-  it('holds nothing of what is deleted, and the deletion of what it was given', async () => {
+  it('excludes deleted items, but includes later deletions of sent items', async () => {
     const stage = await stages.open(kind);
     const scene = await joinedBy(stage, 'all');
     const one = { pigeonholeId: pigeonhole, list: 'attendees' };
@@ -92,12 +92,12 @@ describe.each(kinds)('what a new sink is given of what is there already, on %s',
     expect(archived(scene, 'attendees', '2').at(-1)!.data).toBeNull();
   });
 
-  it('concerns a list that is added to a sink as it does a new sink', async () => {
+  it('applies to a list that is added to a sink as well', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));
     await stage.put('questions', question(11, 1, 1));
-    // What no sink wants is not read, and so is no past.
+    // Lists that no sink selects are not read, so they have no history.
     const other = { sinks: { other: `{ type: file, folder: ${stage.folder}/other, ${everyone} }` } };
     const first = await stage.webhookScene(`${everyone}, history: none, lists: [attendees]`, other);
     await first.settle();

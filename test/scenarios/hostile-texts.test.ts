@@ -56,8 +56,8 @@ async function putHostile(stage: Stage): Promise<void> {
   );
 }
 
-describe.each(kinds)('whatever texts the service sends, on %s', (kind) => {
-  it('everything is counted, found and delivered, and sinks get the texts as they came', async () => {
+describe.each(kinds)('hostile texts from the service, on %s', (kind) => {
+  it('are counted, found and delivered to the sinks unchanged', async () => {
     const stage = await stages.open(kind);
     await putHostile(stage);
     await stage.patch('pigeonholes', pigeonhole, { name: 'Stage \0 \ud800', status: 'live\0' });
@@ -87,14 +87,14 @@ describe.each(kinds)('whatever texts the service sends, on %s', (kind) => {
     const [counted] = await stage.db.query<{ n: number }>(
       `select count(*)::int as n from items where list = 'engagement' and payload is not null`,
     );
-    expect(counted!.n).toBe(2 * texts.length); // in the session, and in all
+    expect(counted!.n).toBe(2 * texts.length); // in the session and in total
     expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]);
 
     const ref = await refOf(scene.ledger, 'acme', pigeonhole);
     const names = await pigeonholeNames(scene.ledger, null);
     expect(names.find(({ pigeonholeId }) => pigeonholeId === pigeonhole)?.name).toBe('Stage \ufffd \ufffd');
     const known = await knownProfileFields(scene.ledger, ref);
-    // the sandbox's control takes no member of that name
+    // the sandbox's control API does not accept this field name
     const fields = texts.filter((text) => text !== '__proto__').map(asStored);
     expect(fields.filter((name) => !known.includes(name))).toEqual([]);
     for (const { list } of await stage.db.query<{ list: string }>('select distinct list from items')) {
@@ -107,7 +107,7 @@ describe.each(kinds)('whatever texts the service sends, on %s', (kind) => {
     expect(rows).toEqual([{ n: texts.length }]);
   });
 
-  it('a prompt whose id is longer than an index entry stops nobody from being counted', async () => {
+  it('include a prompt id that is longer than an index entry, and attendees are still counted', async () => {
     const stage = await stages.open(kind);
     const [long] = fc.sample(fc.string({ unit: 'binary', minLength: 9000, maxLength: 9000 }), { numRuns: 1, seed: 1 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -120,7 +120,7 @@ describe.each(kinds)('whatever texts the service sends, on %s', (kind) => {
     expect(archived(scene, 'engagement').map(({ data }) => data?.['answered'])).toEqual([1, 1, 1, 1]);
   });
 
-  it('texts that were stored by an earlier version are read the same way', async () => {
+  it('are read correctly if an earlier version stored them', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1));

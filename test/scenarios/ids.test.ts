@@ -34,7 +34,7 @@ async function put(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('ids, on %s', (kind) => {
-  it('are not used up by cycles that find nothing, by starts, or by what was requested before', async () => {
+  it('are not used up by cycles without changes, by restarts, or by repeated requests', async () => {
     const stage = await stages.open(kind);
     await put(stage);
     const sinks = {
@@ -59,12 +59,12 @@ describe.each(kinds)('ids, on %s', (kind) => {
       if (cycle === 1) await stage.sweepsAreDue();
       await scene.settle();
     }
-    await (await stage.scene({ sinks })).settle(); // as another process, or the next start
+    await (await stage.scene({ sinks })).settle(); // like another process or the next start
     expect(await requestReplay(ledger, replay)).toBe(false);
     expect(await sequences(stage.db)).toEqual(before);
   });
 
-  it('of streams continue beyond the integers', async () => {
+  it('of streams may exceed the range of a 32-bit integer', async () => {
     const stage = await stages.open(kind);
     await put(stage);
     await stage.db.script('alter table streams alter column id restart with 2147483646');

@@ -16,7 +16,7 @@ async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
   }
 }
 
-/** Two sessions, of which one takes anonymous votes, with `each` votes and answers in either. */
+/** Opens two sessions with `each` votes and answers; one of them accepts anonymous votes. */
 async function openEvent(kind: Parameters<typeof stages.open>[0], each: number): Promise<Stage> {
   const stage = await stages.open(kind);
   await stage.put(
@@ -55,7 +55,7 @@ async function problems(scene: Scene): Promise<{ status: Record<string, unknown>
 }
 
 describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) => {
-  it.each([300, 4])('is read once, each item under its own session, by %i rows a page', async (maxPerPage) => {
+  it.each([300, 4])('is read once, with each item in its own session (%i rows per page)', async (maxPerPage) => {
     const stage = await openEvent(kind, 6);
     await stage.control('PATCH', 'knobs', { maxPerPage });
     await stage.fault({ kind: 'ignoreFilters' });
@@ -76,7 +76,7 @@ describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) =
     expect(scene.logText()).not.toContain('"level":"error"');
   });
 
-  it('is a visible problem for as long as it does so', async () => {
+  it('is reported as a problem until it applies the filter', async () => {
     const stage = await openEvent(kind, 6);
     const scene = await stage.scene();
     await scene.settle();
@@ -94,7 +94,7 @@ describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) =
   });
 
   it.each([300, 4])(
-    'proves no deletion while it does so, and does again after it, by %i rows a page',
+    'proves deletions only after it applies the filter again (%i rows per page)',
     async (maxPerPage) => {
       const stage = await openEvent(kind, 6);
       await stage.control('PATCH', 'knobs', { maxPerPage });
@@ -122,7 +122,7 @@ describe.each(kinds)('a service that ignores filter[sessionId], on %s', (kind) =
     },
   );
 
-  it('shows a row without a session, which then is nobody', async () => {
+  it('may return a row without a session, whose author is then hidden', async () => {
     const stage = await openEvent(kind, 2);
     const { session: _, ...row } = answer(1777, 1, named);
     await stage.control('POST', 'mutations', {

@@ -50,7 +50,7 @@ async function ask(url: string, token: string, body?: string): Promise<{ status:
 const file = 'attendeeCode,Name\nA1,Ada Lovelace\nA2,Grace Hopper\n';
 
 describe.each(kinds)('the rows of an import on %s', (kind) => {
-  it('are shown to the token that started it and to who may see personal data, outcomes to every importer', async () => {
+  it('are visible to the token that started it and to tokens for personal data; every importer sees the outcomes', async () => {
     const scene = await (await stages.open(kind)).scene();
     const url = await serve(scene);
     const ann = await holder(scene, 'ann', 'importer');
@@ -74,12 +74,12 @@ describe.each(kinds)('the rows of an import on %s', (kind) => {
     const outcomes = await ask(report, ben);
     expect([outcomes.status, outcomes.text]).toEqual([200, expect.stringContaining('"outcome":"rejected"')]);
     expect(outcomes.text).not.toContain('Lovelace');
-    expect((await ask(`${report}?format=csv`, eve)).status).toBe(403); // no right to import at all
+    expect((await ask(`${report}?format=csv`, eve)).status).toBe(403); // no permission to import
     const admin = await holder(scene, 'root', 'admin', null);
     expect((await ask(`${report}?format=csv`, admin)).text).toContain('Ada Lovelace');
   });
 
-  it('are not those of a later token of the same name', async () => {
+  it('are not visible to a later token of the same name', async () => {
     const scene = await (await stages.open(kind)).scene();
     const url = await serve(scene);
     const first = await holder(scene, 'ann', 'importer');
@@ -92,7 +92,7 @@ describe.each(kinds)('the rows of an import on %s', (kind) => {
 });
 
 describe.each(kinds)('a saved mapping on %s', (kind) => {
-  it('is known, used and replaced in its own workspace only', async () => {
+  it('is listed, used and replaced only in its own workspace', async () => {
     const scene = await (await stages.open(kind)).scene();
     const url = await serve(scene);
     const ann = await holder(scene, 'ann', 'importer');

@@ -8,7 +8,7 @@ const stages = useStages();
 
 const newest = { workspace: null, before: null, limit: 10 };
 
-/** Adds one attendee, so that the profile fields are known. */
+/** Adds one attendee, which makes the profile fields known. */
 async function withSomebody(set: Stage): Promise<void> {
   await set.put('attendees', { id: 1, registrantId: 1, attendeeCode: 'OLD', Name: 'Ada', Email: 'ada@example.com' });
 }
@@ -45,7 +45,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(await posts(set)).toBe(0);
   });
 
-  it('is imported, paused and resumed although Temporal cannot be reached, because the ledger holds the state', async () => {
+  it('is imported, paused and resumed even if Temporal cannot be reached, because the ledger holds the state', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const desk = deskIn(scene, async () => await Promise.reject(new Error('no connection')));
@@ -56,7 +56,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(scene.logText().match(/could not wake/g)).toHaveLength(3);
   });
 
-  it('is imported, reported row by row, and sends nothing when it is imported again', async () => {
+  it('is imported and reported row by row, and sends nothing when it is imported again', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const lines = ['attendeeCode,Name', 'A1,Ada', 'A2,Bo', ',Cy', `A4,${'n'.repeat(256)}`];
@@ -79,7 +79,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     });
   });
 
-  it('returns as a report that can be corrected and imported as it is', async () => {
+  it('has a report that can be corrected and imported as a file', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const { id } = await desk.start(requestOf(), bytesOf('Ticket,Name', '007,=Ada', ',Bo'));
@@ -93,7 +93,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     ]);
   });
 
-  it('is not started when it differs from the file that was checked', async () => {
+  it('is not imported if it differs from the file that was checked', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const { file } = await desk.check(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
@@ -106,7 +106,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(countsIn(begun)).toEqual({ created: 1 });
   });
 
-  it('that breaks off leaves nothing behind', async () => {
+  it('leaves nothing behind if its upload breaks off', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const torn = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -118,7 +118,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(countsIn(await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada')))).toEqual({ created: 1 });
   });
 
-  it('is tried with one row first, and the rest follows', async () => {
+  it('can be tested with one row before the rest is imported', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const lines = ['attendeeCode,Name', 'A1,Ada', 'A2,Bo', 'A3,Cy'];
@@ -129,7 +129,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     const rest = await desk.start(requestOf(), bytesOf(...lines));
     expect(countsIn(rest)).toEqual({ existing: 1, created: 2 });
 
-    // In a list each stands with its own counts, and after another as if there had been no other.
+    // The list shows each import with its own counts, also when it starts after a given import.
     const [first, second] = [await desk.find(rest.id), await desk.find(one.id)];
     expect(await desk.list(newest)).toEqual([first, second]);
     expect(await desk.list({ ...newest, limit: 1 })).toEqual([first]);
@@ -137,7 +137,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(await desk.list({ ...newest, workspace: 'other' })).toEqual([]);
   });
 
-  it('gets the same codes at every look, which are those that are created', async () => {
+  it('gets the same generated codes in every check and in the import', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const request = requestOf({ generateCodes: true });
@@ -150,7 +150,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await expect(desk.check(requestOf(), bytesOf(...lines))).rejects.toThrow('attendee code');
   });
 
-  it('is read by a mapping that was kept, of which it may lack columns', async () => {
+  it('is read with a saved mapping even if some of its columns are missing', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
     const map = ['Ref=attendeeCode', 'Who=Name', 'Seat='];
@@ -167,7 +167,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await expect(desk.check(requestOf({ map: ['Rfe=attendeeCode'] }), bytesOf('Ref', 'A'))).rejects.toThrow('Rfe');
   });
 
-  it('is refused where nothing could come of it, in one sentence', async () => {
+  it('is refused with one sentence if the import cannot succeed', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const desk = deskIn(scene);
@@ -190,7 +190,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     expect(await desk.list(newest)).toEqual([]);
   });
 
-  it('is taken in while the service does not answer, where the pigeonhole was seen before', async () => {
+  it('is accepted while the service does not answer if the pigeonhole is known', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.fault({ kind: 'error', code: 5000, path: '/v2/pigeonholes/101' });

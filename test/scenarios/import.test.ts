@@ -31,7 +31,7 @@ import {
 
 const stages = useStages();
 
-/** A gate whose process dies at each request: before it goes, or when it has arrived. */
+/** Returns a gate whose process dies at each request, before the request is sent or after it arrived. */
 function deadlyGate(gate: ServiceGate, arrives: boolean): ServiceGate {
   const request: ServiceGate['request'] = async (...args) => {
     if (arrives) await gate.request(...args);
@@ -41,7 +41,7 @@ function deadlyGate(gate: ServiceGate, arrives: boolean): ServiceGate {
 }
 
 describe.each(kinds)('an import on %s', (kind) => {
-  it('creates every registrant once, in as few requests as its chunks are', async () => {
+  it('creates every registrant once, with one request per chunk', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
@@ -53,10 +53,10 @@ describe.each(kinds)('an import on %s', (kind) => {
     const rows = await report(scene, id);
     expect(rows.map(({ row }) => row)).toEqual(people(1200).map((_, index) => index + 2));
     expect(rows[0]).toMatchObject({ profile: people(1)[0], outcome: 'created', requestId: expect.any(String) });
-    expect(scene.logText()).toContain(rows[0]!.requestId); // by which the vendor finds a request
+    expect(scene.logText()).toContain(rows[0]!.requestId); // the vendor finds a request by this id
   });
 
-  it('sends nothing of the same rows again, and of corrected ones only what failed or is new', async () => {
+  it('sends no row twice, and of a corrected file only failed and new rows', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const bad = { attendeeCode: 'BAD', Name: 'n'.repeat(300) };
@@ -83,7 +83,7 @@ describe.each(kinds)('an import on %s', (kind) => {
   it.each([
     { moment: 'before its requests', arrives: false },
     { moment: 'behind its requests', arrives: true },
-  ])('immediately continues what a process that died $moment left in progress', async ({ arrives }) => {
+  ])('immediately continues the work of a process that died $moment', async ({ arrives }) => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
@@ -93,13 +93,13 @@ describe.each(kinds)('an import on %s', (kind) => {
     const [left] = await set.db.query(`select count(*) as chunks from import_chunks where state = 'sending'`);
     expect(left).toEqual({ chunks: 2 });
     expect(await registered(set)).toHaveLength(arrives ? 1200 : 0);
-    // In one turn: nothing of it waits for a time to pass.
+    // One cycle suffices: nothing waits for a time.
     expect(await turn(scene, id)).toMatchObject({ state: 'finished' });
     expect(await registered(set)).toEqual(people(1200));
     expect(await counts(scene, id)).toEqual(arrives ? { confirmed: 1200 } : { created: 1200 });
   });
 
-  it('tells what it would do with each row, and changes nothing by that', async () => {
+  it('predicts the outcome of each row without changing anything', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const bad = { attendeeCode: 'BAD', Name: 'n'.repeat(300) };
@@ -121,7 +121,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
   });
 
-  it('started twice at the same time creates one set of registrants, and both callers get the same answer', async () => {
+  it('creates one set of registrants if it is started twice at the same time, and both callers get the same answer', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const changed = people(30).map((person, index) => (index < 5 ? { ...person, Name: 'Changed' } : person));
@@ -136,7 +136,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     );
   });
 
-  it('takes up what a cancelled import has not sent, and keeps what that one created', async () => {
+  it('sends the unsent rows of a cancelled import and keeps the registrants that it created', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.fault({ kind: 'error', code: 8000, method: 'POST', skip: 1, next: 1, retryAfterSeconds: 60 });
@@ -159,7 +159,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(1400).map((_, index) => index + 2));
   });
 
-  it('is one of two that take over the same codes at once, in opposite order', async () => {
+  it('does not deadlock with an import that takes over the same codes in the opposite order', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const given = await stage(scene, rowsOf(...people(900)), { canary: 1 });
@@ -174,7 +174,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, given)).toEqual({ created: 1, cancelled: 899 });
   });
 
-  it('takes up what another import held that was given up while it was being staged', async () => {
+  it('takes over rows from an import that was given up during staging', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const ref = await refOf(scene.ledger, 'acme', 101);
@@ -196,7 +196,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, id)).toEqual({ created: 5 });
   });
 
-  it('is not started when the store holds fewer rows than it received', async () => {
+  it('is not started if the store holds fewer rows than were received', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const ref = await refOf(scene.ledger, 'acme', 101);
@@ -211,7 +211,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await progress(scene, about.id)).toMatchObject({ state: 'running' });
   });
 
-  it('waits for the quota without using an attempt, and says until when', async () => {
+  it('waits for the quota without using an attempt, and reports the end of the wait', async () => {
     const set = await stages.open(kind, {
       knobs: { quota: { limit: 1, windowSeconds: 600, headers: true, retryAfter: false } },
     });
@@ -224,7 +224,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(waiting.counts.created).toBe(1000);
   });
 
-  it('stops immediately where registrants are off, says what to switch on, and continues when an operator resumes it', async () => {
+  it('stops immediately if registrants are disabled, says what to enable, and continues when an operator resumes it', async () => {
     const set = await stages.open(kind, { registrants: false });
     const scene = await set.scene();
     const id = await stage(scene, rowsOf(...people(1200)));
@@ -241,7 +241,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, id)).toEqual({ created: 1200 });
   });
 
-  it('pauses the workspace when the key is refused, and continues when the service accepts it again', async () => {
+  it('pauses the workspace if the key is refused, and continues when the service accepts it again', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.control('POST', 'keys', { accepted: ['another'] });
@@ -255,7 +255,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect((await progress(scene, id)).pauses).toEqual([]);
   });
 
-  it('tells a code that was there from one whose attendee has other data', async () => {
+  it('distinguishes an existing code from one whose attendee has different data', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const [same, other, absent] = people(3) as [Profile, Profile, Profile];
@@ -278,10 +278,10 @@ describe.each(kinds)('an import on %s', (kind) => {
     ]);
   });
 
-  it('sends a canary alone, and leaves the rest to the next import', async () => {
+  it('sends only the canary row, and leaves the rest to the next import', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
-    await stage(scene, rowsOf({ attendeeCode: 'HELD' })); // by an import that does not get on
+    await stage(scene, rowsOf({ attendeeCode: 'HELD' })); // held by an import that makes no progress
     const canary = await stage(scene, rowsOf(...people(4), { attendeeCode: 'HELD' }), { canary: 1 });
     await finish(scene, canary);
     expect(await counts(scene, canary)).toEqual({ created: 1, cancelled: 4 });
@@ -292,7 +292,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, canary)).toEqual({ created: 1, cancelled: 4 });
   });
 
-  it('gives up on a row alone that never gets an answer, while all others get theirs', async () => {
+  it('gives up only on a row that never gets an answer', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     await set.fault({ kind: 'error', code: 5000, method: 'POST' });
@@ -306,7 +306,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(await counts(scene, again)).toEqual({ created: 1 });
   });
 
-  it('keeps what the service says of a row out of the log', async () => {
+  it('keeps messages of the service about a row out of the log', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
     const id = await stage(scene, rowsOf({ attendeeCode: 'SECRET-1', Name: 'Zacharias'.repeat(40) }));

@@ -7,7 +7,7 @@ import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-database.js';
 
-/** Pages that are already stored and that no statement has a reason to read. */
+/** Number of stored rows of another pigeonhole, which no statement has a reason to read. */
 const stored = 20_000;
 /** The slices of these statements hold at most 1,000 rows, each with a few look-ups. */
 const most = { rows: 8000, pages: 15_000 };
@@ -15,9 +15,9 @@ const people = 60;
 
 const stages = useStages();
 
-/** The embedded store has no autovacuum, so nothing is known of its tables; the server knows them as they were. */
+/** The embedded store has no autovacuum, so its tables have no statistics; those of the server are outdated. */
 describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
-  it('does not work more as the tables grow', async () => {
+  it('does not process more rows as the tables grow', async () => {
     const stage = await stages.open(kind);
     const crm = new StateSink({ batchSize: 200 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -42,7 +42,7 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
     await fill(stage);
     weighs = true;
 
-    // Consent is refused, an attendee is deleted, copied texts follow, and what was done in the session turns anonymous.
+    // Consent is refused, an attendee is deleted, copied texts change, and a session becomes anonymous.
     await stage.patch('questions', 1001, { session: { id: 1, name: 'Another name', type: 'qna' } });
     for (const id of count(20)) await stage.patch('attendees', id, { consent: { obtained: false } });
     await stage.remove('attendees', people);
@@ -73,7 +73,7 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
       `select count(*)::int as waiting from deliveries where sink_id = $1 and list = 'votes' and state = 'waiting'`,
       [lane.sinkId],
     );
-    expect(taken!.waiting).toBe((stored * 9) / 10); // a tenth was deleted before the sink was sent any
+    expect(taken!.waiting).toBe((stored * 9) / 10); // a tenth was deleted before the sink received any
     expect(
       heavy.map(({ sql, rows, pages, plan }) => `${rows} rows, ${pages} pages:\n${sql}\n${formatPlan(plan)}`),
     ).toEqual([]);
@@ -86,7 +86,7 @@ async function readAgain(stage: Stage, scene: { settle(): Promise<void> }): Prom
   await scene.settle();
 }
 
-/** Votes of the same pigeonhole, as if read and delivered to the archive long ago; the configuration reads none. */
+/** Stores votes that were read and delivered to the archive long ago. The configuration reads no votes. */
 async function fill({ db }: Stage): Promise<void> {
   await db.script(`
     insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,

@@ -11,7 +11,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const many = Array.from({ length: 40 }, (_, index) => index + 1);
 
-/** A sink whose `send` in the pigeonhole waits, once it has sent, until the test releases it. */
+/** Wraps a sink whose `send` for the pigeonhole waits after sending until the test releases it. */
 function holdable(inner: Sink): { sink: Sink; begun: () => boolean; letGo: () => void } {
   let begun = false;
   let letGo!: () => void;
@@ -22,20 +22,20 @@ function holdable(inner: Sink): { sink: Sink; begun: () => boolean; letGo: () =>
     const result = await inner.send(operations, lane, signal);
     if (lane.pigeonholeId === 0) return result;
     begun = true;
-    await gate; // sent, and not yet committed
+    await gate; // sent but not committed
     return result;
   };
   return { sink: { ...inner, send }, begun: () => begun, letGo };
 }
 
-/** The same pigeonpost whose one sink can be held. */
+/** Returns the dependencies of the scene with one sink that can be held. */
 function withHeldSink(scene: Scene, name: string): { deps: Scene['deps']; held: ReturnType<typeof holdable> } {
   const open = scene.deps.sinks.get(name)!;
   const held = holdable(open.sink);
   return { deps: { ...scene.deps, sinks: new Map([[name, { ...open, sink: held.sink }]]) }, held };
 }
 
-/** A client whose later pages of a list come when the test lets them. */
+/** Creates a client that holds the later pages of a list until the test releases them. */
 function holdingSecondPages(baseUrl: string, list: string): { client: PigeonholeClient; letGo: () => void } {
   const client = createPigeonholeClient({ baseUrl, apiKey: 'sandbox-key' });
   let letGo!: () => void;
@@ -55,7 +55,7 @@ async function endLease(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('leases, on %s', (kind) => {
-  it('refuse the page of a reader whose stream another one has taken, and nothing is doubled', async () => {
+  it('reject the page of a reader whose stream another process has taken, so that nothing is duplicated', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...many.map((id) => attendee(id)));
@@ -84,7 +84,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     );
   });
 
-  it('give a second sender of a lane nothing while the first one is at it', async () => {
+  it('give a second sender no changes of a lane while the first one works on it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...many.map((id) => attendee(id)));
     const scene = await stage.scene();
@@ -103,7 +103,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     expect(archived(scene, 'attendees')).toHaveLength(40);
   });
 
-  it('let a successor settle what a sender that is still alive has in flight, and refuse the commit of the late one', async () => {
+  it('let a successor settle the changes of a slow sender, whose late commit is rejected', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...many.map((id) => attendee(id)));
     const scene = await stage.scene();
@@ -126,7 +126,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]);
   });
 
-  it('repeat a webhook, whose answer the late sender never committed, under the same id and with the same bytes', async () => {
+  it('cause a repeat with the same id and bytes if the slow sender did not commit the answer of a webhook', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { name: 'Before', anonymousResponses: false }));
     await stage.put('attendees', attendee(5));
@@ -138,7 +138,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const late = deliverToSink(deps, 'hooks', new AbortController().signal).catch((error: unknown) => error);
     await until('the first sender was answered', () => held.begun());
     await endLease(stage);
-    // A copied text moves meanwhile: the question's row follows, its sent change must not.
+    // A copied text changes in the meantime: the question's row must follow, but not its change that is being sent.
     await stage.patch('questions', 11, { session: { name: 'After' } });
     await stage.pollsAreDue();
     await scene.settle();

@@ -8,12 +8,12 @@ const stages = useStages();
 
 async function wanting(stage: Stage, sink: StateSink, lists: string): Promise<Scene> {
   const crm = `{ type: file, folder: ./crm, lists: [${lists}], ${everyone} }`;
-  const archive = `{ type: file, folder: ./archive, ${everyone} }`; // so that everything is read
+  const archive = `{ type: file, folder: ./archive, ${everyone} }`; // makes pigeonpost read everything
   return await stage.scene({ sinks: { crm, archive }, openSinks: sink.inPlaceOf('crm') });
 }
 
-describe.each(kinds)('a list that a sink is sent no more, and later again, on %s', (kind) => {
-  it('is brought up to date then: what was deleted meanwhile is deleted, what changed is sent', async () => {
+describe.each(kinds)('a list that is removed from a sink and added again later, on %s', (kind) => {
+  it('is brought up to date: the sink receives the deletions and changes of the meantime', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     await stage.put('sessions', session(1));
@@ -31,14 +31,14 @@ describe.each(kinds)('a list that a sink is sent no more, and later again, on %s
 
     const again = await wanting(stage, sink, 'sessions, attendees');
     await again.settle();
-    await stage.timePasses(31_000); // one of three is much: a second answer has to confirm it
+    await stage.timePasses(31_000); // one of three is a large share, so a second answer must confirm it
     await again.settle();
     expect(sink.records.get('attendees:1')).toMatchObject({ data: null, object: { id: 'remote-attendees:1' } });
     expect(sink.records.get('attendees:2')!.revision).toBe(2);
     expect(sink.records.has('attendees:4')).toBe(false);
   });
 
-  it('is not sent meanwhile, not even what was due or had failed before', async () => {
+  it('is not sent in the meantime, not even changes that were due or had failed before', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) => {

@@ -44,27 +44,27 @@ afterEach(async () => {
   await Promise.all([lrs.close(), canvas.close()]);
 });
 
-/** A teacher does. */
+/** Sets a grade as a teacher does. */
 function grade(assignmentId: number, student: number, points: string): void {
   const { school } = canvas.canvas;
   school.grade(school.assignment(school.courses[0]!, String(assignmentId))!, 1000 + student, points, 77);
 }
 
-/** As `<assignment> <student> <points> <grader>`. */
+/** Returns the grades as `<assignment> <student> <points> <grader>`. */
 const grades = (): string[] =>
   canvas.canvas.school
     .graded()
     .map(({ assignmentId, userId, score, graderId }) => `${assignmentId} ${userId - 1000} ${score} ${graderId}`)
     .toSorted();
 
-/** Statements as actor and verb, without those of another system. */
+/** Returns statements as actor and verb, without those of another system. */
 const told = (): string[] =>
   lrs.store.all
     .filter(({ id }) => id !== foreign.id && lrs.store.voiderOf(id) === undefined)
     .map(({ actor, verb }) => `${(actor['account'] as { name: string }).name} ${String(verb['id']).split('/').at(-1)}`)
     .toSorted();
 
-/** The sinks of the first configuration on a page that has this text. */
+/** Returns the sinks of the first configuration on a page that contains this text. */
 function sinksOf(page: string, having: string): Record<string, string> {
   const blocks = [...readFileSync(join(docs, page), 'utf8').matchAll(/^```yaml\n([^]*?)^```$/gm)].map(
     ([, text]) => text!,
@@ -78,7 +78,7 @@ function sinksOf(page: string, having: string): Record<string, string> {
   return Object.fromEntries(Object.entries(sinks).map(([name, sink]) => [name, text(sink)]));
 }
 
-/** The recipe for credit with the keys that the text below it names for grades by participation. */
+/** Returns the recipe for credit, changed to grades by participation with the keys from the text below it. */
 function sinksByParticipation(): Record<string, string> {
   const page = readFileSync(join(docs, 'recipes.md'), 'utf8');
   const [, variant] = /^The grade can instead be [^]*?```text\n([^`]*)```/m.exec(page)!;
@@ -89,7 +89,7 @@ function sinksByParticipation(): Record<string, string> {
   return { grades: JSON.stringify({ ...sink, records: [Object.assign({}, ...sink.records, ...keys)] }) };
 }
 
-/** Two come and consent, one registered only, one comes and refuses. The first does most. */
+/** Adds two attendees with consent, of whom the first is most active, a no-show, and an attendee who refuses. */
 async function people(stage: Stage): Promise<void> {
   await stage.put('sessions', session(1, { anonymousResponses: false }));
   await stage.put(
@@ -104,7 +104,7 @@ async function people(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
-  it('gives credit in both, beside what is there, once, whatever is run twice', async () => {
+  it('gives credit once in both systems, without changing existing data, even if it runs twice', async () => {
     const stage = await stages.open(kind);
     await people(stage);
     const scene = await stage.scene({ sinks: sinksOf('recipes.md', 'type: canvas'), environment });
@@ -119,7 +119,7 @@ describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state = 'dead'`)).toEqual([]);
 
     const before = lrs.store.all.length;
-    grade(made!.id, 2, '50'); // a teacher thinks otherwise
+    grade(made!.id, 2, '50'); // a teacher sets another grade
     await stage.patch('attendees', 2, { Name: 'Bea' });
     await stage.pollsAreDue();
     await scene.settle();
@@ -128,7 +128,7 @@ describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
     expect(lrs.store.sentAs(foreign.id)).toEqual(foreign);
   });
 
-  it('grades by participation with the keys that the page names, beside what is there', async () => {
+  it('grades by participation with the keys that the page names, without changing existing data', async () => {
     const stage = await stages.open(kind);
     await people(stage);
     const scene = await stage.scene({ sinks: sinksByParticipation(), environment });
@@ -136,15 +136,15 @@ describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
     const [, { id }] = canvas.canvas.school.courses[0]!.assignments as [unknown, { id: number }];
     expect(grades()).toEqual([`${id} 1 100 1`, `${id} 2 33 1`, '7 2 3 77']);
 
-    grade(id, 1, '90'); // by a teacher
+    grade(id, 1, '90'); // set by a teacher
     const more = [1, 2].map((who) => pollVote(60 + who, by(who), 1, { question: { id: 53 + who } }));
-    await stage.put('poll-mcq-votes', ...more); // both answer one more of five
+    await stage.put('poll-mcq-votes', ...more); // both answer one more of the five questions
     await stage.pollsAreDue();
     await scene.settle();
     expect(grades()).toEqual([`${id} 1 90 77`, `${id} 2 40 1`, '7 2 3 77']);
   });
 
-  it('of the guide to Canvas grades by percentage, and leaves what a teacher has set', async () => {
+  it('of the Canvas guide grades by percentage, and keeps the grades of a teacher', async () => {
     const stage = await stages.open(kind);
     await people(stage);
     const scene = await stage.scene({ sinks: sinksOf('sinks/canvas.md', 'type: canvas'), environment });
@@ -155,7 +155,7 @@ describe.each(kinds)('a recipe for the LMS, on %s', (kind) => {
     ]);
   });
 
-  it('of the guide to xAPI tells what people did, and voids nothing of others', async () => {
+  it('of the xAPI guide records what people did, and voids no statements of other systems', async () => {
     const stage = await stages.open(kind);
     await people(stage);
     const scene = await stage.scene({ sinks: sinksOf('sinks/xapi.md', 'type: xapi'), environment });

@@ -31,13 +31,13 @@ const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const people = Array.from({ length: 24 }, (_, index) => index + 11);
 const rounds = 6;
 
-/** A store whose transactions pause between statements, as those of a busy machine do, so that they overlap. */
+/** Wraps a store so that transactions pause between statements, as on a busy machine, and overlap. */
 function slowed(inner: Database, seed: number): Database {
   const random = seededRandom(seed);
   return delayedDatabase(inner, () => passes(random() * 4));
 }
 
-/** Failure of a cycle; a lease lost to another holder is no failure. */
+/** Returns the failures of a cycle. A lease that was lost to another holder is not a failure. */
 async function failureOf(turn: () => Promise<unknown>): Promise<string[]> {
   try {
     await turn();
@@ -64,19 +64,19 @@ const pairs: readonly {
   readonly second: (pair: Pair) => Promise<unknown>;
 }[] = [
   {
-    name: 'a sink that is tried at once, beside dead letters that are sent again',
+    name: 'a sink is tried immediately while dead letters are redriven',
     moment: 'update lanes l set due_at',
     first: (_, ledger) => trySinkNow(ledger, 'hooks'),
     second: ({ scene }) => redriveDeadLetters(scene.ledger, {}),
   },
   {
-    name: 'sinks of another configuration, beside dead letters that are sent again',
+    name: 'the sinks of another configuration are registered while dead letters are redriven',
     moment: 'update lanes set observed',
     first: ({ sinkId }, ledger) => (expect(sinkId).toBeGreaterThan(0), registerSinks(ledger, [hooks])),
     second: ({ scene }) => redriveDeadLetters(scene.ledger, {}),
   },
   {
-    name: 'a lane under another configuration, beside records that are selected again',
+    name: 'a lane adopts another configuration while records are selected again',
     moment: 'with recursive slice',
     first: async ({ ref, sinkId }, ledger) => {
       const lease = await acquireLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
@@ -87,7 +87,7 @@ const pairs: readonly {
       releaseSelected(scene.ledger, { sinkId, workspaceRef: ref, selected: ['withheld'] }),
   },
   {
-    name: 'a page that is stored, beside retention',
+    name: 'a page is stored while retention runs',
     moment: 'insert into items (ref, list, stream_id, seen_at, key',
     first: async ({ stage, scene }, ledger) => {
       await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
@@ -100,7 +100,7 @@ const pairs: readonly {
 const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: false, destination: 'elsewhere' };
 
 (onServer.length > 0 ? describe : describe.skip)('locks on PostgreSQL', () => {
-  it.each(pairs)('are no deadlock for $name', async ({ moment, first, second }) => {
+  it.each(pairs)('cause no deadlock: $name', async ({ moment, first, second }) => {
     const stage = await stages.open('postgres');
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(11));
@@ -129,7 +129,7 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     expect(scene.logText()).not.toContain('"error":"StoreError');
   });
 
-  it('are taken in one order: nothing that runs beside anything else is ended as a deadlock', async () => {
+  it('are taken in the same order by all concurrent steps, so that none is ended as a deadlock', async () => {
     const stage = await stages.open('postgres');
     await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
     await stage.put('attendees', ...people.map((id) => attendee(id)));

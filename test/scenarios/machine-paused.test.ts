@@ -19,7 +19,7 @@ import { until } from '../until.js';
 
 /**
  * The machine is suspended in the middle of something that only one process may do. Its timers do not run, and another
- * process takes over. When it wakes up it must not go on as if nothing had happened.
+ * process takes over. When it wakes up, it must notice that it no longer holds its lease.
  */
 const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
@@ -32,7 +32,7 @@ const pauses: [string, (clocks: JumpingClocks) => void][] = [
   ['that its wall clock does not show', (clocks) => (clocks.monotonicAheadMs += 60_000)],
 ];
 
-/** A sink that stops in the middle of `send`, after some of its calls, until the test releases it. */
+/** Wraps a sink that stops in the middle of `send`, after some of its calls, until the test releases it. */
 function stoppable(inner: Sink): { sink: Sink; isStopped: () => boolean; letGo: () => void } {
   let stopped = false;
   let letGo!: () => void;
@@ -51,7 +51,7 @@ function stoppable(inner: Sink): { sink: Sink; isStopped: () => boolean; letGo: 
   return { sink: { ...inner, send }, isStopped: () => stopped, letGo };
 }
 
-/** The process that will be paused: `name` stops in the middle, and the clocks can jump. */
+/** Prepares the process that will be paused: the sink `name` stops in the middle, and the clocks can jump. */
 function pausable(scene: Scene, name: string, clocks: JumpingClocks) {
   const open = scene.deps.sinks.get(name)!;
   const stopped = stoppable(open.sink);
@@ -59,7 +59,7 @@ function pausable(scene: Scene, name: string, clocks: JumpingClocks) {
   return { deps, ...stopped };
 }
 
-/** Everything was sent once, and then a newer revision of it by the successor. */
+/** Expects that everything was sent once, and that the successor then sent a newer revision. */
 async function fill(stage: Stage): Promise<void> {
   await stage.put('attendees', ...many.map((id) => attendee(id)));
 }
@@ -70,7 +70,7 @@ async function edit(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
-  it.each(pauses)('%s, a webhook is sent nothing more by the old holder of its lane', async (_, jump) => {
+  it.each(pauses)('%s, the old holder of a lane sends nothing more to a webhook', async (_, jump) => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene();
@@ -93,7 +93,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     expect([...last.values()]).toEqual(many.map(() => 2));
   });
 
-  it.each(pauses)('%s, a file loses no line by the old holder of its lane', async (_, jump) => {
+  it.each(pauses)('%s, the old holder of a lane removes no line from a file', async (_, jump) => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.scene();
@@ -117,7 +117,7 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     expect(archived(scene, 'attendees')).toEqual(before);
   });
 
-  it.each(pauses)('%s, an import that another process has taken sends nothing', async (_, jump) => {
+  it.each(pauses)('%s, an import that another process has taken over sends nothing', async (_, jump) => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.discover();
@@ -140,13 +140,13 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     expect(await registered(stage)).toHaveLength(30);
   });
 
-  it.each(pauses)('%s, an event is not created by an intent that was taken for lost', async (_, jump) => {
+  it.each(pauses)('%s, an intent that was considered lost does not create an event', async (_, jump) => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     const clocks = new JumpingClocks();
     const db = delayedDatabase(stage.db, async (sql) => {
       if (!sql.startsWith('insert into provisioned')) return;
-      jump(clocks); // the commit is answered, and the machine sleeps
+      jump(clocks); // the machine sleeps after the commit was confirmed
     });
     const late = { ...scene, deps: { ...scene.deps, clocks, ledger: await openLedger(db, testKey) } };
     await applyOnce(late, onlyPigeonhole);

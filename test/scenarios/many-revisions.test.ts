@@ -7,13 +7,13 @@ const stages = useStages();
 const many = 1000;
 
 describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
-  it('are found as fast where one record of a person has a thousand revisions as where a thousand have one more', async () => {
+  it('are found equally fast for one record with a thousand revisions and a thousand records with one', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const { ledger } = await stage.scene();
     const ref = 1;
     await stage.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('acme', 101), ('acme', 102)`);
-    // Both are always withheld, as for a person who refuses: there is no earlier delivery to find.
+    // Both are always withheld, as for a person who refuses consent, so there is no earlier delivery to find.
     for (const [pigeonhole, key, before] of [
       [ref, `'1'`, 'g - 1'],
       [ref + 1, '(g % 500)::text', 'g - 500'],
@@ -42,8 +42,8 @@ describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
       expect(rows).toHaveLength(100);
       return took;
     };
-    // It took two hundred times as long when each change checked all earlier ones. Whatever else the machine does, one of many
-    // tries is not held up by it.
+    // It took 200 times as long when each change checked all earlier ones. One of many tries is not slowed down by
+    // other work on the machine.
     const isAsFast = async (): Promise<boolean> => (await msFor(ref)) < 20 * (await msFor(ref + 1)) + 20;
     let tries = 1;
     while (tries < 20 && !(await isAsFast())) tries += 1;

@@ -26,7 +26,7 @@ function crm(firstname: string, email = 'item.Email'): string {
     { from: attendees, object: contacts, match: [email], properties: { email: ${email}, firstname: '${firstname}' } } ] }`;
 }
 
-/** A configuration file with such a sink. */
+/** Returns a configuration file with this sink. */
 function candidateOf(stage: Stage, sink: string): { file: string; text: string } {
   const text = [
     `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
@@ -45,7 +45,7 @@ async function sceneWith(stage: Stage, firstname: string): Promise<Scene> {
   return await stage.scene({ sinks: { crm: crm(firstname) }, environment });
 }
 
-/** First names of the contacts in the CRM. */
+/** Returns the first names of the contacts in the CRM. */
 function firstNames(): unknown[] {
   const { account } = hubspot;
   return account.portal.all(account.contacts).map(({ values }) => values.get('firstname'));
@@ -59,7 +59,7 @@ async function putPeople(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (kind) => {
-  it('delivers the others, parks these under one cause, and one command drains them once it is fixed', async () => {
+  it('delivers the others, parks the failing ones under one cause, and drains them with one command after the fix', async () => {
     const stage = await stages.open(kind);
     await putPeople(stage);
     const before = await sceneWith(stage, failing);
@@ -82,7 +82,7 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     expect(firstNames().filter((name) => name === '7')).toHaveLength(3);
   });
 
-  it('is shown by a preview before anything is sent, also what another mapping would change', async () => {
+  it('is shown by a preview before anything is sent, with the effect of another mapping', async () => {
     const stage = await stages.open(kind);
     await putPeople(stage);
     const scene = await sceneWith(stage, failing);
@@ -109,7 +109,7 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
     `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", mode: ${mode}, records: [
     { from: attendees, object: contacts, match: [email], when: '${when}', properties: { email: item.Email } } ] }`;
 
-  it('is a problem that names the field; one that is right and leaves everyone out is none', async () => {
+  it('is a problem that names the field; a correct condition that excludes everyone is not', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1, { Country: 'NO' })));
     const wrong = await stage.scene({ sinks: { crm: withCondition('item.Contry = "NO"') }, environment });
@@ -126,7 +126,7 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
     expect(await sinkOf(strict)).toMatchObject({ withheld: { condition: 20 }, withholding: [] });
   });
 
-  it('of a sink that observes, a mapping that finds no value is a problem before anything is sent', async () => {
+  it('in a mapping of an observing sink is a problem before anything is sent', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
     const sink = crm('item.Name', 'item.email').replace('{ type: hubspot,', '{ type: hubspot, mode: observe,');
@@ -138,8 +138,8 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
   });
 });
 
-describe.each(kinds)('a mapping that reads a field by a name that nobody has, on %s', (kind) => {
-  it('is a problem that names the field, and what it withheld is sent once it is corrected', async () => {
+describe.each(kinds)('a mapping that reads a field that no attendee has, on %s', (kind) => {
+  it('is a problem that names the field, and the withheld records are sent after the correction', async () => {
     const stage = await stages.open(kind);
     await putPeople(stage);
     const wrong = crm('item.Name', 'item.email');

@@ -9,16 +9,16 @@ import { hasPostgres } from '../postgres.js';
 
 /**
  * The promise "nothing leaks": every field of certain people carries a marker, on all nine lists, at a sink of every
- * type, under mappings that send whatever they can get. Some are not to be shown from the beginning, some consent and
- * stand by their name at first. Looked through: every request that any sink makes from then on, the log, what Temporal
- * keeps, and all that the store keeps beside items and changes.
+ * type, with mappings that send everything they receive. Some people are hidden from the start; others consent first
+ * and withdraw later. The test searches every request that a sink sends from then on, the log, Temporal's data and
+ * everything in the store except items and changes.
  */
 const stages = useStages();
 
 const emptyDatabase = useLentDatabases();
 
-describe.each(kinds)('people who are not to be shown, on %s', (kind) => {
-  it('stand in no request of any sink, no line of the log and no row beside their own', async () => {
+describe.each(kinds)('people whose identity must be hidden, on %s', (kind) => {
+  it('appear in no request to any sink, no line of the log and no row except their own', async () => {
     const stage = await stages.open(kind);
     const sinks = await openWatchedSinks(stage, hasPostgres() ? await emptyDatabase() : undefined);
     try {
@@ -37,7 +37,7 @@ describe.each(kinds)('people who are not to be shown, on %s', (kind) => {
       const first = sinks.taken(scene);
       expect(first.join('').length).toBeGreaterThan(5000);
       expect(shown(first)).toEqual(['withdrawing', 'anonymous', 'turning']);
-      // At each sink of every type, or the rest would prove nothing.
+      // Each sink must have received them before; otherwise the rest would prove nothing.
       const namedAt = new Set(deedsOf(first, 'withdrawing').map(sinkOf));
       expect(Object.keys(sinks.options.sinks).filter((sink) => !namedAt.has(sink))).toEqual([]);
       expect(deedsOf(first, 'anonymous')).toEqual([]);
@@ -51,7 +51,7 @@ describe.each(kinds)('people who are not to be shown, on %s', (kind) => {
       await stage.pollsAreDue();
       await scene.settle();
       const moved = sinks.taken(scene);
-      expect(moved.join('').length).toBeGreaterThan(1000); // unlinked, taken back, edited
+      expect(moved.join('').length).toBeGreaterThan(1000); // removed links, deletions and edits
       expect(moved.filter((line) => shows(line, 'withdrawing') && !isRemoval(line))).toEqual([]);
       expect(deedsOf(moved, 'turning')).toEqual([]);
       for (const [index, who] of names.entries()) {
@@ -90,7 +90,7 @@ function deedsOf(lines: readonly string[], who: Person): string[] {
   return lines.filter((line) => shows(line, who) && !isOwnRecord(line));
 }
 
-/** Records that may be sent for a person who consents: a contact, a lead, a row, an attendance. */
+/** Returns whether a line is the record of a person who consents: a contact, a lead, a row or an attendance. */
 function isOwnRecord(line: string): boolean {
   switch (sinkOf(line)) {
     case 'crm':
@@ -108,7 +108,7 @@ function isOwnRecord(line: string): boolean {
   }
 }
 
-/** Names the key of what is to be forgotten, and nothing else. */
+/** Returns whether a line contains only the key of a record to be erased. */
 function isRemoval(line: string): boolean {
   if (holdsMarker(line, 'withdrawing')) return false;
   if (sinkOf(line) === 'warehouse') return line.includes('"engagement"."attendees"');

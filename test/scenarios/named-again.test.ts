@@ -14,8 +14,8 @@ async function polls(stage: Stage, scene: Scene, times: number): Promise<void> {
   }
 }
 
-describe.each(kinds)('what a question may say of its author, on %s', (kind) => {
-  it('is delivered again when the session that allows it is back', async () => {
+describe.each(kinds)('the author of a question, on %s', (kind) => {
+  it('is shown again when the session that allows it returns', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
     await stage.put('attendees', attendee(1));
@@ -33,7 +33,7 @@ describe.each(kinds)('what a question may say of its author, on %s', (kind) => {
     expect(archived(scene, 'questions', 1).at(-1)!.data).toHaveProperty('attendeeId', 1);
   });
 
-  it('is withheld when its evidence is deleted, and is delivered again when that is back', async () => {
+  it('is hidden when the evidence is deleted, and shown again when the evidence returns', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));

@@ -35,8 +35,8 @@ async function approve(scene: Scene, name = 'archive'): Promise<ActionResult> {
 
 const watermarks = (stage: Stage) => stage.db.query<{ watermark: number }>('select watermark from lanes order by ref');
 
-describe.each(kinds)('a sink that observes, on %s', (kind) => {
-  it('sends nothing, counts what it would, and leaves its watermark', async () => {
+describe.each(kinds)('an observing sink, on %s', (kind) => {
+  it('sends nothing, counts what it would send, and keeps its watermark', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.scene(sinks('observe'));
@@ -53,11 +53,11 @@ describe.each(kinds)('a sink that observes, on %s', (kind) => {
       approval: null,
       observation: { wouldSend: 4, wouldSendAnonymously: 1, wouldWithhold: { 'consent-refused': 1 }, behind: 0 },
     });
-    await scene.settle(); // nothing is counted twice
+    await scene.settle(); // no change is counted twice
     expect((await sinkStatus(scene)).observation).toEqual(status.observation);
   });
 
-  it('sends from its watermark once a person has approved it, exactly what it had counted', async () => {
+  it('sends exactly what it counted, from its watermark, after an operator approves it', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.scene(sinks('observe'));
@@ -75,7 +75,7 @@ describe.each(kinds)('a sink that observes, on %s', (kind) => {
     expect(archive(scene).at(-1)).toMatchObject({ list: 'attendees', key: '3' });
   });
 
-  it('stays approved over a restart, and is no longer when its destination is another or its mode was another', async () => {
+  it('stays approved after a restart, but not after a change of its destination or mode', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.scene(sinks('observe', `${stage.folder}/here`));
@@ -108,7 +108,7 @@ describe.each(kinds)('a sink that observes, on %s', (kind) => {
     });
   });
 
-  it('is the only kind that can be approved', async () => {
+  it('is the only kind of sink that can be approved', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene(sinks('send'));
     expect(await approve(scene)).toEqual({

@@ -18,12 +18,12 @@ const requested = async (stage: Stage): Promise<number> =>
 const subscriptions = (scene: Scene, ahead?: ReturnType<Scene['deps']['gate']['takePermitAhead']>): Promise<Page> =>
   scene.deps.gate.request(scene.deps, { ...permit, ahead }, (client) => client.page({ list: 'subscriptions' }));
 
-describe.each(kinds)('permits that are taken before their request can be made, on %s', (kind) => {
+describe.each(kinds)('permits that are taken ahead of their request, on %s', (kind) => {
   const paces = [
     { service: 'a slow service, from the second page on', latencyMs: 25 },
     { service: 'a fast one, once a walk is long', latencyMs: 0 },
   ];
-  it.each(paces)('count as many as requests were made: $service', async ({ latencyMs }) => {
+  it.each(paces)('are counted once per request: $service', async ({ latencyMs }) => {
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const many = Array.from({ length: 9 }, (_, n) => ({ id: n + 1, item: attendee(n + 1) }));
     await stage.control(
@@ -51,7 +51,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     expect(row!.n).toBe(9);
   });
 
-  it('belong to their requests, and no longer count when they are returned', async () => {
+  it('belong to their requests, and are not counted after they are returned', async () => {
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);
@@ -65,7 +65,7 @@ describe.each(kinds)('permits that are taken before their request can be made, o
     expect(await used(stage)).toBe(2);
   });
 
-  it('are not used once the service has refused another request', async () => {
+  it('are not used after the service has refused another request', async () => {
     const stage = await stages.open(kind, { pigeonholes: 1 });
     const scene = await stage.scene({ sinks });
     await subscriptions(scene);

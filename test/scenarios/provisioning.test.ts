@@ -39,7 +39,7 @@ describe.each(kinds)('an event file, on %s', (kind) => {
     expect(await posts(stage)).toEqual([]);
   });
 
-  it('is not sent again before a lost answer could be looked up, by a second command neither', async () => {
+  it('is not sent again, even by a second command, before a lost answer can be looked up', async () => {
     const stage = await stages.open(kind);
     const [first, second] = [await stage.scene(), await stage.scene()];
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
@@ -58,7 +58,7 @@ describe.each(kinds)('an event file, on %s', (kind) => {
   it.each([
     ['pigeonhole', 'pigeonholes', 0],
     ['session', 'sessions', 1],
-  ])('is not sent again because one answer shows no %s', async (_, list, skip) => {
+  ])('is not sent again after a single answer without the %s', async (_, list, skip) => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await stage.fault({ kind: 'dropAfter', method: 'POST', skip, next: 1 });
@@ -70,7 +70,7 @@ describe.each(kinds)('an event file, on %s', (kind) => {
     expect(await made(stage)).toEqual(wholeSummit);
   });
 
-  it('is looked up by what was sent, although the file says something else by now', async () => {
+  it('is looked up by the sent values even if the file has changed since', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
@@ -81,7 +81,7 @@ describe.each(kinds)('an event file, on %s', (kind) => {
     expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
   });
 
-  it('is created once by two who are asked at once', async () => {
+  it('is created once if two processes apply it at the same time', async () => {
     const stage = await stages.open(kind);
     const [first, second] = [await stage.scene(), await stage.scene()];
     await Promise.all([applyOnce(first, summit), applyOnce(second, summit)]);
@@ -100,11 +100,11 @@ describe('an event file', () => {
     ['5000 after the effect', { kind: 'errorAfter', code: 5000 }],
     ['5000 before the effect', { kind: 'error', code: 5000 }],
     ['cut short', { kind: 'cutBody' }],
-    ['no JSON, though it had an effect', { kind: 'htmlBody' }],
+    ['not JSON although the request took effect', { kind: 'htmlBody' }],
     ['of a wrong type, though it had an effect', { kind: 'wrongContentType' }],
     ['503 without JSON', { kind: 'text503' }],
     ['8000', { kind: 'error', code: 8000 }],
-  ])('is created once when the first answers are %s', async (_, fault) => {
+  ])('is created once if the first answers are %s', async (_, fault) => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await stage.fault({ ...fault, method: 'POST', path: '/v2/pigeonholes', next: 1 });
@@ -114,10 +114,10 @@ describe('an event file', () => {
     expect(states(await applyAll(stage, scene, summit))).toEqual(allExist);
   });
 
-  it('is created once whenever the process is killed', async () => {
+  it('is created once no matter when the process is killed', async () => {
     const stage = await stages.open(kind!);
     const heir = await stage.scene();
-    // Before and after the intent, the claim and its commit: six moments of the pigeonhole, and six of the first session.
+    // Before and after the intent, the claim and its commit: six moments for the pigeonhole, six for the first session.
     const lives = 12;
     for (let n = 1; n <= lives; n += 1) {
       const text = summit.replace('id: summit', `id: summit-${n}`).replace('ACME Summit', `Summit ${n}`);
@@ -129,14 +129,14 @@ describe('an event file', () => {
     expect(sessions).toEqual(wholeSummit.sessions.flatMap((session) => Array.from({ length: lives }, () => session)));
   });
 
-  /** Applies with a process that dies at the n-th moment at which it writes. @returns whether it did */
+  /** Applies the file in a process that dies at its n-th write. @returns whether it died */
   async function diesAt(stage: Stage, n: number, text: string): Promise<boolean> {
     let writes = Number.NEGATIVE_INFINITY;
     const db = mortalDatabase(
       stage.db,
       ({ sql }) => /insert into provisioned|^(before )?commit$/.test(sql) && (writes += 1) === n,
     );
-    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` }; // as all scenes of a stage: one configuration
+    const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` }; // all scenes of a stage have the same configuration
     const scene = await openScene({ db, baseUrl: stage.sandbox.baseUrl, sinks });
     writes = 0;
     try {
@@ -150,7 +150,7 @@ describe('an event file', () => {
     }
   }
 
-  it('waits for the quota without using it, and continues', async () => {
+  it('waits for the quota without sending requests, and continues', async () => {
     const stage = await stages.open(kind!, {
       quota: { limit: 6, windowSeconds: 3600, headers: true, retryAfter: false },
     });
@@ -168,7 +168,7 @@ describe('an event file', () => {
     expect(await made(stage)).toEqual(wholeSummit);
   });
 
-  it('stops at a refused key, and says so', async () => {
+  it('stops with an error if the key is refused', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene({ apiKey: 'wrong-key' });
     const turn = await applyOnce(scene, summit);
@@ -176,7 +176,7 @@ describe('an event file', () => {
     expect(turn.hindrance!.detail).toMatch(/4501.*check the API key of this workspace/);
   });
 
-  it('waits for a service that cannot be reached, having sent nothing', async () => {
+  it('waits without sending anything if the service cannot be reached', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await stage.sandbox.close();
@@ -186,7 +186,7 @@ describe('an event file', () => {
     });
   });
 
-  it('asks nothing of a workspace that a person has paused', async () => {
+  it('sends no request to a workspace that an operator has paused', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await stage.db.query(
@@ -199,7 +199,7 @@ describe('an event file', () => {
     expect(await stage.requests()).toEqual([]);
   });
 
-  it('tells with the line of the field what the service refuses, and creates the rest', async () => {
+  it('reports what the service refuses with the line of the field, and creates the rest', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     const text = summit.replace('type: poll_word_cloud', 'type: dance');
@@ -208,7 +208,7 @@ describe('an event file', () => {
     ]);
     const turn = await applyAll(stage, scene, text);
     expect(states(turn)).toEqual(['pigeonhole: exists', 'opening: created', 'closing: created', 'words: refused']);
-    expect(await posts(stage)).toHaveLength(4); // what was refused is not sent in every turn
+    expect(await posts(stage)).toHaveLength(4); // a refused object is not sent again in each cycle
 
     expect(turn.objects.at(-1)!.outcome).toMatchObject({
       state: 'refused',
@@ -216,7 +216,7 @@ describe('an event file', () => {
       requestId: expect.any(String),
     });
     expect(scene.logText()).not.toMatch(/dance|ACME|Questions/);
-    // Of each request that was to create something, the service's operators can be asked.
+    // The log has the request id of each create request, which the service's support asks for.
     const told = scene
       .logText()
       .split('\n')
@@ -225,7 +225,7 @@ describe('an event file', () => {
     expect(told.filter((line) => !/"requestId":"[^"]+"/.test(line))).toEqual([]);
   });
 
-  it('holds its sessions back when its pigeonhole is refused', async () => {
+  it('holds its sessions back if its pigeonhole is refused', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await stage.fault({ kind: 'error', code: 4500, method: 'POST' });
@@ -234,7 +234,7 @@ describe('an event file', () => {
     expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
   });
 
-  it('asks a person about one that looks the same, who may take it or have another made', async () => {
+  it('asks the operator about a similar pigeonhole, who can claim it or create another one', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await applyAll(stage, scene, summit);
@@ -242,7 +242,7 @@ describe('an event file', () => {
       { id: number },
     ];
     const another = summit.replace('id: summit', 'id: autumn');
-    // the one above belongs to an event file, so it is none of those to choose from
+    // the existing one belongs to an event file, so it is not a candidate
     expect(states(await look(scene, another))[0]).toBe('pigeonhole: create');
     await stage.db.query('delete from provisioned');
     await posts(stage);
@@ -273,10 +273,10 @@ describe('an event file', () => {
       'closing: undecided',
       'words: exists',
     ]);
-    expect(await posts(stage)).toEqual([]); // the same word again makes no other one
+    expect(await posts(stage)).toEqual([]); // repeating the same decision creates nothing else
   });
 
-  it('tells when what a person wants to take is not there, or is another event’s, or is none of the file', async () => {
+  it('reports a claim of an object that does not exist, belongs to another event, or is not in the file', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await applyAll(stage, scene, onlyPigeonhole);
@@ -294,7 +294,7 @@ describe('an event file', () => {
     expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
   });
 
-  it('creates nothing again that was deleted in the service, until an operator says so', async () => {
+  it('recreates an object that was deleted in the service only if an operator requests it', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await applyAll(stage, scene, summit);
@@ -314,7 +314,7 @@ describe('an event file', () => {
     expect(await made(stage)).toEqual(wholeSummit);
   });
 
-  it('tells two sessions apart by their ids that have all else in common, also when the answer of one was lost', async () => {
+  it('distinguishes identical sessions by their ids, even if one answer was lost', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     const twins = summit.replace(
@@ -337,7 +337,7 @@ describe('an event file', () => {
     ]);
   });
 
-  it('asks a person when what the lost answer has made may have been changed by the service', async () => {
+  it('asks the operator if the service may have changed the object of a lost answer', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
@@ -358,7 +358,7 @@ describe('an event file', () => {
     const withSubscription = (subscription: string | number): string =>
       onlyPigeonhole.replace('  timezone', `  subscription: ${subscription}\n  timezone`);
 
-    it('takes the subscription that the file names, by name or id, else the configured one', async () => {
+    it('uses the subscription from the file, by name or id, or else the configured one', async () => {
       const stage = await stages.open(kind!, { workspaceKind: 'team' });
       const [subscription] = (await truth(stage, 'subscriptions')) as [{ id: number; name: string }];
       const scene = await stage.scene();
@@ -382,7 +382,7 @@ describe('an event file', () => {
       ]);
     });
 
-    it('tells the service the subscription by the configured field', async () => {
+    it('sends the subscription in the configured field', async () => {
       const stage = await stages.open(kind!, { workspaceKind: 'team', knobs: { subscriptionField: 'subscription' } });
       const [{ id }] = (await truth(stage, 'subscriptions')) as [{ id: number }];
       const refused = await applyOnce(await stage.scene(), withSubscription(id));

@@ -12,7 +12,7 @@ const stages = useStages();
 const sessions = 8;
 const sinks = { archive: '{ type: file, folder: ./archive, lists: [answer_ratings] }' };
 
-/** A service whose ratings take so many requests to read, one a page, in streams that are read side by side. */
+/** Opens a service whose ratings need `demand` requests, one a page, in streams that are read concurrently. */
 async function busyStage(kind: (typeof kinds)[number], demand: number, pigeonholes = [101]): Promise<Stage> {
   const stage = await stages.open(kind, { pigeonholes: pigeonholes.length });
   await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
@@ -56,7 +56,7 @@ async function readOn(scene: Scene, pigeonholeId = 101): Promise<'waiting' | 're
   }
 }
 
-/** The next window begins, at the service and by the clock of the ledger. */
+/** Starts the next window in the service and by the ledger's clock. */
 async function nextWindow(stage: Stage): Promise<void> {
   await stage.control('DELETE', 'quota');
   await stage.db.query(
@@ -108,8 +108,8 @@ const spent = async (stage: Stage): Promise<{ codes: Record<string, number>; tot
   return { codes, total: requests.total };
 };
 
-describe('a quota of 200 requests a window, told by headers, and a demand for 600', () => {
-  it('is never exceeded, leaves imports their reserve, and lets all be read in its windows, without a failure', async () => {
+describe('a quota of 200 requests a window, reported in headers, with a demand of 600', () => {
+  it('is never exceeded, leaves imports their reserve, and suffices to read everything over several windows', async () => {
     const stage = await busyStage(kinds.at(-1)!, 600);
     await stage.control('PATCH', 'knobs', { quota: { limit: 200, windowSeconds: 3600, headers: true } });
     const { scene, client } = await watchedScene(stage);
@@ -138,7 +138,7 @@ describe('a quota of 200 requests a window, told by headers, and a demand for 60
 });
 
 describe.each(kinds)('a quota that the service no longer reports, on %s', (kind) => {
-  it('is waited for no longer: a plan without one would be waited for until a window ends that nobody counts', async () => {
+  it('causes no further wait, because nobody counts that window any longer', async () => {
     const stage = await busyStage(kind, 60);
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: true } });
     const { scene } = await watchedScene(stage);
@@ -150,14 +150,14 @@ describe.each(kinds)('a quota that the service no longer reports, on %s', (kind)
   });
 });
 
-describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
-  it('is probed rarer and rarer, by one request each, and read on with once there is room', async () => {
+describe.each(kinds)('a quota without a reset header, on %s', (kind) => {
+  it('is probed with single requests at growing intervals, and reading continues when a probe succeeds', async () => {
     const stage = await busyStage(kind, 60);
     const limits = { limit: 40, windowSeconds: 3600, headers: 'no-reset' };
     await stage.control('PATCH', 'knobs', { quota: limits });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
     expect(await readOn(scene)).toBe('waiting');
-    expect(await waitMs(stage)).toBeLessThanOrEqual(60_000); // and not 24 hours
+    expect(await waitMs(stage)).toBeLessThanOrEqual(60_000); // not 24 hours
     expect((await spent(stage)).total).toBe(40);
     const waits: number[] = [];
     for (let probes = 0; probes < 4; probes += 1) {
@@ -177,7 +177,7 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     expect(await ratingsRead(stage)).toBe(60);
   });
 
-  it('is probed, too, where the rest is reserved for imports, which may continue to use it', async () => {
+  it('is also probed if the rest is reserved for imports, which may still use it', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
@@ -189,15 +189,15 @@ describe.each(kinds)('a quota whose reset no header tells, on %s', (kind) => {
     now += 60_000;
     expect(await asking('live', 2)).toEqual(['made', 'kept-for-imports']);
     now += 60_000;
-    expect(await asking('live', 1)).toEqual(['kept-for-imports']); // the second wait is of two minutes
+    expect(await asking('live', 1)).toEqual(['kept-for-imports']); // the second wait lasts two minutes
     expect(await asking('import', 1)).toEqual(['made']);
-    await stage.control('DELETE', 'quota'); // the next window, of which nobody says anything
+    await stage.control('DELETE', 'quota'); // the next window, which no header announces
     now += 60_000;
     expect(await asking('live', 3)).toEqual(['made', 'made', 'made']);
   });
 });
 
-/** Time for which nothing is requested with the key. */
+/** Returns the time for which no request is sent with the key. */
 async function waitMs(stage: Stage): Promise<number> {
   const [row] = await stage.db.query<{ ms: number }>(
     `select (extract(epoch from wait_until - now()) * 1000)::float8 as ms from quotas where wait_until is not null`,
@@ -205,14 +205,14 @@ async function waitMs(stage: Stage): Promise<number> {
   return row!.ms;
 }
 
-/** Time passes until the wait ends, and not until the window does. */
+/** Lets time pass until the wait ends, but not until the window ends. */
 async function waitIsOver(stage: Stage): Promise<void> {
   await stage.db.query('update quotas set wait_until = now() where wait_until is not null');
   await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
 }
 
-describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
-  it('is learnt from its refusals; after the first of a window nothing is asked until its wait is over', async () => {
+describe.each(kinds)('a quota without headers, on %s', (kind) => {
+  it('is learned from refusals: after the first one in a window, no request is sent until the wait is over', async () => {
     const stage = await busyStage(kind, 350);
     await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: false } });
     const { scene, client } = await watchedScene(stage);
@@ -231,7 +231,7 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
       await nextWindow(stage);
     }
 
-    // The third window knows what the second one had: imports get their reserve, and the service refuses nothing.
+    // The third window uses the size learned in the second: imports get their reserve, and the service refuses nothing.
     expect(await readOn(scene)).toBe('waiting');
     expect(await spent(stage)).toEqual({ total: 90, codes: { 200: 90 } });
     expect(await importing(scene, 10)).toEqual(Array<string>(10).fill('made'));
@@ -250,9 +250,9 @@ describe.each(kinds)('a quota that no header tells, on %s', (kind) => {
 
 describe.each(kinds)('a key that two processes use, on %s', (kind) => {
   it.each([
-    ['told by headers', true],
-    ['not told', false],
-  ])('has one quota, %s', async (_, headers) => {
+    ['with headers', true],
+    ['without headers', false],
+  ])('has a single quota (%s)', async (_, headers) => {
     const stage = await busyStage(kind, 150, [101, 102]);
     await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers } });
     const one = await watchedScene(stage);
@@ -264,9 +264,9 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
     if (headers) expect(codes).toEqual({ 200: 90 });
     else {
       expect(codes['200']).toBe(100);
-      expect(codes['8000']).toBeLessThanOrEqual(8); // each stream that is read, once
+      expect(codes['8000']).toBeLessThanOrEqual(8); // once for each stream
     }
-    // The other process has learnt it from the ledger.
+    // The other process has learned it from the ledger.
     expect(await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)])).toEqual(['waiting', 'waiting']);
     expect((await spent(stage)).total).toBe(0);
     for (let window = 0; window < 8; window += 1) {
@@ -280,7 +280,7 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
 });
 
 describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
-  it('is asked for by one request at a time', async () => {
+  it('is used by one request at a time', async () => {
     const stage = await busyStage(kind, 400);
     await stage.control('PATCH', 'knobs', { latencyMs: 5, quota: { limit: 60, windowSeconds: 3600, headers: true } });
     const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
@@ -299,7 +299,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     const scene = await stage.scene({ sinks });
     await scene.settle();
     await stage.db.query(`update quotas set remaining = 600, used = 400, used_idle = 49, used_sweeps = 49`);
-    const fresh = await stage.scene({ sinks }); // knows the new counts; live polls alone will need thousands
+    const fresh = await stage.scene({ sinks }); // reads the new counts; live polls will need thousands of requests
     expect(await importing(fresh, 2, 'sweep')).toEqual(['made', 'kept-for-others']);
     expect(await importing(fresh, 2, 'idle')).toEqual(['made', 'kept-for-others']);
     expect(await importing(fresh, 2, 'live')).toEqual(['made', 'made']);
@@ -307,7 +307,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     expect(stretch.live).toBeGreaterThan(1);
   });
 
-  it('that has no room for sweeps stops no live poll', async () => {
+  it('and has no room for sweeps does not stop live polls', async () => {
     const stage = await stages.open(kind);
     const days = { startDate: '2020-01-01', endDate: '2099-01-01' };
     await stage.patch('pigeonholes', 101, days);
@@ -317,7 +317,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     });
     await stage.put('attendees', ...Array.from({ length: 25 }, (_, n) => attendee(n + 1)));
     await (await stage.scene()).settle();
-    // Six live lists need 720 polls in these ten minutes: that is left, beside the reserve, and nothing for sweeps.
+    // Six live lists need 720 polls in these ten minutes. That is left besides the reserve, and nothing for sweeps.
     await stage.db.query(`update quotas set remaining = 1725, used = 8275, used_idle = 500, used_sweeps = 500`);
     await stage.put('attendees', attendee(26));
     await stage.sweepsAreDue();
@@ -326,7 +326,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
 
     const asked = (await stage.requests()).filter(({ path }) => path.endsWith('/attendees'));
-    expect(asked).toHaveLength(1); // the poll, and no page of the rolling sweep
+    expect(asked).toHaveLength(1); // the poll, but no page of the rolling sweep
     const [stream] = await stage.db.query(
       `select failures, (extract(epoch from due_at - now()))::float8 < 15 as soon,
          (select count(*)::int from items where list = 'attendees') as people from streams where list = 'attendees'`,

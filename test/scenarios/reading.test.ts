@@ -12,7 +12,7 @@ const keysOf = (scene: Scene, list: string): number[] =>
     .toSorted((a, b) => a - b);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
-/** A stage whose attendees stand on pages of ten, read once. Nothing is polled again until a test makes it due. */
+/** Opens a stage with attendees in pages of ten and reads it once. Nothing is polled until a test makes it due. */
 async function readOnce(kind: (typeof kinds)[number], count: number): Promise<{ stage: Stage; scene: Scene }> {
   const stage = await stages.open(kind);
   await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
@@ -39,39 +39,36 @@ describe('reading a list that changes', () => {
     ['ascending', 'offset'],
     ['descending', 'offset'],
     ['unordered', 'offset'],
-  ])(
-    'loses no item of a list in %s order with %s cursors that grows and shrinks while it is walked',
-    async (order, cursor) => {
-      const stage = await stages.open(kinds.at(-1)!);
-      await stage.control('PATCH', 'knobs', { maxPerPage: 10, order, cursor });
-      await stage.put('sessions', session(1));
-      await stage.put('attendees', ...people(34));
-      const scene = await stage.scene();
-      for (const change of [
-        { insert: 2, remove: 0, where: 'behind' },
-        { insert: 0, remove: 2, where: 'behind' },
-        { insert: 3, remove: 1, where: 'ahead' },
-      ]) {
-        await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', afterPage: 2, next: 1, ...change });
-        await stage.pollsAreDue();
-        await scene.settle();
-      }
-      await stage.put('attendees', attendee(9_000_001));
-      await stage.sweepsAreDue();
+  ])('loses no item if a list in %s order with %s cursors grows and shrinks during the walk', async (order, cursor) => {
+    const stage = await stages.open(kinds.at(-1)!);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10, order, cursor });
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(34));
+    const scene = await stage.scene();
+    for (const change of [
+      { insert: 2, remove: 0, where: 'behind' },
+      { insert: 0, remove: 2, where: 'behind' },
+      { insert: 3, remove: 1, where: 'ahead' },
+    ]) {
+      await stage.fault({ kind: 'changeDuringWalk', list: 'attendees', afterPage: 2, next: 1, ...change });
+      await stage.pollsAreDue();
       await scene.settle();
-      const shown = await truthOf(stage.sandbox.baseUrl, 'attendees', pigeonhole);
-      expect(shown.length).toBeGreaterThan(34);
-      expect(keysOf(scene, 'attendees')).toEqual(expect.arrayContaining(shown.map(({ id }) => id)));
-      const lines = archived(scene, 'attendees').map(({ key, revision }) => `${key} ${revision}`);
-      expect(new Set(lines).size).toBe(lines.length);
-      const deleted = archived(scene, 'attendees').filter(({ type }) => type === 'attendees.deleted');
-      expect(deleted.filter(({ key }) => shown.some(({ id }) => String(id) === key))).toEqual([]);
-    },
-  );
+    }
+    await stage.put('attendees', attendee(9_000_001));
+    await stage.sweepsAreDue();
+    await scene.settle();
+    const shown = await truthOf(stage.sandbox.baseUrl, 'attendees', pigeonhole);
+    expect(shown.length).toBeGreaterThan(34);
+    expect(keysOf(scene, 'attendees')).toEqual(expect.arrayContaining(shown.map(({ id }) => id)));
+    const lines = archived(scene, 'attendees').map(({ key, revision }) => `${key} ${revision}`);
+    expect(new Set(lines).size).toBe(lines.length);
+    const deleted = archived(scene, 'attendees').filter(({ type }) => type === 'attendees.deleted');
+    expect(deleted.filter(({ key }) => shown.some(({ id }) => String(id) === key))).toEqual([]);
+  });
 });
 
 describe.each(kinds)('reading, on %s', (kind) => {
-  it('asks a quiet ascending stream for its last page, finds there what is new, and sweeps one page beside it', async () => {
+  it('polls only the last page of a quiet ascending stream for new items, and sweeps one page in addition', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.put('attendees', attendee(26));
     await stage.pollsAreDue();
@@ -80,7 +77,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('walks again at once when the service refuses the stored cursor', async () => {
+  it('walks the list again immediately if the service refuses the stored cursor', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.put('attendees', attendee(26));
     await stage.fault({ kind: 'error', code: 6000, list: 'attendees', hasCursor: true, next: 1 });
@@ -100,7 +97,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(25));
   });
 
-  it('walks again when the size of the pages has changed', async () => {
+  it('walks the list again if the page size has changed', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.control('PATCH', 'knobs', { maxPerPage: 7 });
     await stage.put('attendees', attendee(26));
@@ -110,7 +107,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('walks again when the last page lacks the item that was last', async () => {
+  it('walks the list again if the last item is missing from the last page', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.remove('attendees', 25);
     await stage.put('attendees', attendee(26));
@@ -120,7 +117,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(26));
   });
 
-  it('no longer trusts an ascending stream once its order changes, and loses nothing', async () => {
+  it('stops polling only the last page when the order of an ascending stream changes, and loses nothing', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     expect(await orderOf(stage, 'attendees')).toBe('ascending');
     await stage.control('POST', 'lists/attendees', { order: 'descending' });
@@ -139,7 +136,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(await orderOf(stage, 'attendees')).toBe('ascending');
   });
 
-  it('finds an edit on an old page by the sweep that rolls beside the polls, as the next revision', async () => {
+  it('finds an edit on an old page by the rolling sweep and reports it as the next revision', async () => {
     const { stage, scene } = await readOnce(kind, 25);
     await stage.patch('attendees', 13, { Name: 'Edited' }); // on the second page
     await stage.pollsAreDue();
@@ -153,14 +150,14 @@ describe.each(kinds)('reading, on %s', (kind) => {
     ]);
   });
 
-  it('continues with the other streams while one cannot be read, and resumes its walk where it was', async () => {
+  it('continues with the other streams while one cannot be read, and then resumes the walk of that one', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...people(25));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
     await stage.fault({ kind: 'error', code: 5000, list: 'attendees', hasCursor: true });
-    // However long this takes, the list is not polled again meanwhile, and fails each time it is tried.
+    // The interval is longer than the test, so the list is not polled again, and each attempt fails.
     const scene = await stage.scene({ sync: 'every: { live: 1h }' });
     await scene.discover();
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
@@ -178,7 +175,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(keysOf(scene, 'attendees')).toEqual(upTo(25));
   });
 
-  it('keeps texts as they are: NUL characters, lone surrogates, and names that look like others', async () => {
+  it('keeps texts unchanged: NUL characters, lone surrogates and special property names', async () => {
     const stage = await stages.open(kind);
     const odd = {
       'a\u0000b': 'NUL \u0000 in a text',
@@ -197,7 +194,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(archived(scene, 'attendees')).toHaveLength(2);
   });
 
-  it('tells a thousand items of one instant apart, and counts wholly identical votes as often as they stand on one page', async () => {
+  it('distinguishes a thousand items of one instant, and counts identical votes by their number on a page', async () => {
     const stage = await stages.open(kind);
     const ids = upTo(1000);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -213,7 +210,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(archived(scene, 'votes')).toHaveLength(1002);
   });
 
-  it('sets a row without an id aside, and takes the rest of its page', async () => {
+  it('sets a row without an id aside, and stores the rest of its page', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(3));
     await stage.control('POST', 'mutations', {
@@ -243,7 +240,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(archived(scene, 'votes')).toMatchObject([{ sessionId: 2, data: { attendeeId: 5 } }]);
   });
 
-  it('makes no change of it when the fields that are dropped change, and none but the next edit shows them again', async () => {
+  it('reports no change if only the set of discarded fields changes; they return with the next edit', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...people(3));

@@ -34,7 +34,7 @@ const statesOf = ({ checks }: Readiness): Record<string, string> =>
 const saysOf = ({ checks }: Readiness, wanted: string): string | undefined =>
   checks.find(({ id }) => id === wanted)?.says;
 
-/** Today at an hour and the next one: the pigeonhole of a stage is live now. */
+/** Returns the current hour as a session's times, since the pigeonhole of a stage is live now. */
 function thisHour(): { startDate: string; endDate: string } {
   const at = Date.now();
   return { startDate: new Date(at).toISOString(), endDate: new Date(at + 3_600_000).toISOString() };
@@ -42,8 +42,8 @@ function thisHour(): { startDate: string; endDate: string } {
 
 const quota = { limit: 10_000_000, windowSeconds: 86_400, headers: true, retryAfter: false };
 
-describe.each(kinds)('whether an event can begin, on %s', (kind) => {
-  it('is yes where everything is in order, and says how many people each sink would be sent', async () => {
+describe.each(kinds)('the readiness of an event, on %s', (kind) => {
+  it('is "yes" if everything is in order, with the number of people that each sink would receive', async () => {
     const stage = await stages.open(kind, { quota });
     await stage.put('sessions', session(1, thisHour()));
     await stage.put('attendees', attendee(1), attendee(2, { consent: { obtained: false } }));
@@ -70,7 +70,7 @@ describe.each(kinds)('whether an event can begin, on %s', (kind) => {
     expect(saysOf(found, 'consent:hooks')).toBe('will send 1 attendee, withhold 1 (1 have refused)');
   });
 
-  it('is no where something is paused, parked, switched off or out of reach, and says what helps', async () => {
+  it('is "no" with a solution if something is paused, parked, disabled or unreachable', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2));
     const gone = `{ type: webhook, url: "http://127.0.0.1:9/", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`;
@@ -105,7 +105,7 @@ describe.each(kinds)('whether an event can begin, on %s', (kind) => {
     });
   });
 
-  it('is not known while the service does not answer, and what was seen last is still told', async () => {
+  it('is "unknown" while the service does not answer, and the last known state is reported', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, thisHour()));
     const scene = await stage.scene();
@@ -117,7 +117,7 @@ describe.each(kinds)('whether an event can begin, on %s', (kind) => {
     expect(statesOf(found)).toMatchObject({ event: 'unknown', sessions: 'ok', 'sink:archive': 'ok' });
   });
 
-  it('is asked of pigeonholes that are known alone', async () => {
+  it('is reported only for known pigeonholes', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();

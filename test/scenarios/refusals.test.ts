@@ -20,13 +20,13 @@ async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
   return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
 }
 
-/** Reads what is new and delivers what is due; what waits is not due yet. */
+/** Reads new items and delivers due changes, but no waiting ones. */
 async function next(stage: Stage, scene: Scene): Promise<void> {
   await stage.pollsAreDue();
   await scene.settle();
 }
 
-/** Every wait is over, again and again. */
+/** Runs cycles and ends all waits before each. */
 async function turns(stage: Stage, scene: Scene, count: number, sink = 'crm'): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await stage.retriesAreDue();
@@ -45,7 +45,7 @@ async function problems(scene: Scene): Promise<{ code: string; detail: string | 
 
 describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
   it.each([400, 404, 422])(
-    'with HTTP %d while it is being deployed loses nothing, is a problem, and gets all of it once it works',
+    'loses nothing, is reported as a problem, and receives everything after its deployment (HTTP %d)',
     async (status) => {
       const stage = await stages.open(kind);
       await stage.put('attendees', ...people(40));
@@ -70,7 +70,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
     },
   );
 
-  it('one change at a time keeps those as well, however many come', async () => {
+  it('loses nothing either if changes arrive one at a time', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.webhookScene();
@@ -90,7 +90,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
     expect(ids(stage)).toHaveLength(15);
   });
 
-  it('is tried by one of its pigeonholes for all, and drained by all of them', async () => {
+  it('is tried by one pigeonhole on behalf of all, and then drained by all', async () => {
     const stage = await stages.open(kind, { pigeonholes: 4, sessions: 8 });
     const scene = await stage.webhookScene();
     await stage.planAnswer({ status: 400, count: 100_000 });
@@ -98,7 +98,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
     const tried = `select count(*)::int as n from lanes where failing_since is not null`;
     const before = await stage.db.query(tried);
     expect(await stage.db.query('select failing_since is not null as failing from sinks')).toEqual([{ failing: true }]);
-    await scene.deliver('hooks'); // its time has not come
+    await scene.deliver('hooks'); // it is not due yet
     expect(await stage.db.query(tried)).toEqual(before);
     expect(await parked(stage)).toEqual([]);
 
@@ -108,7 +108,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
     expect(await stage.db.query(`select state from deliveries where state <> 'delivered'`)).toEqual([]);
   });
 
-  it('and a process that is killed at any instant meanwhile, lose nothing', async () => {
+  it('loses nothing even if the process is killed at any instant', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(30));
     const scene = await stage.webhookScene();
@@ -134,7 +134,7 @@ describe.each(kinds)('a receiver that refuses everything, on %s', (kind) => {
 });
 
 describe.each(kinds)('a record that is refused, on %s', (kind) => {
-  it('is a dead letter once another has passed, and until then holds nothing back', async () => {
+  it('becomes a dead letter after another one was delivered, and delays nothing until then', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.webhookScene();
@@ -143,7 +143,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     await stage.put('attendees', attendee(2));
     await next(stage, scene);
     expect(await parked(stage)).toEqual([]);
-    expect(await problems(scene)).toEqual([]); // one record is no reason to call the sink broken
+    expect(await problems(scene)).toEqual([]); // one record does not prove that the sink is broken
     await stage.put('attendees', attendee(3));
     await next(stage, scene);
     expect(ids(stage)).toEqual([1, 3]);
@@ -151,7 +151,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     expect(await parked(stage)).toEqual([{ key: '2', reason: 'http:422' }]);
   });
 
-  it('as the first that a sink is ever sent is a problem, and a dead letter once another has passed', async () => {
+  it('is a problem if it is the first one that a sink receives, and a dead letter after another one was delivered', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) => (name === 'attendees:1' ? no : undefined);
@@ -174,7 +174,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
   });
 
-  it('is parked when an hour has brought nothing else that could have passed', async () => {
+  it('is parked if no other change was due for an hour', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     await stage.put('attendees', attendee(1));
@@ -190,7 +190,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
   });
 
-  it('is sent as it was corrected, in its next revision', async () => {
+  it('is sent with its correction in the next revision', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     await stage.put('attendees', attendee(1));
@@ -209,7 +209,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     ]);
   });
 
-  it('holds back none behind it, be it one of many, at a sink that takes one at a time', async () => {
+  it('does not delay later records at a sink with batches of one, even if many are refused', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink({ batchSize: 1 });
     sink.answer = ({ name }) => (Number(name.split(':')[1]) <= 12 ? no : undefined);
@@ -222,7 +222,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     expect(await problems(scene)).toMatchObject([{ code: 'dead-letters' }]);
   });
 
-  it('by all of one pigeonhole while others pass is a problem of that one, and parks what few it has', async () => {
+  it('is parked with a problem of its pigeonhole if all records there are refused while others are delivered', async () => {
     const stage = await stages.open(kind, { pigeonholes: 2, sessions: 0 });
     const sink = new StateSink();
     sink.answer = ({ name }) => (Number(name.split(':')[1]) < 1000 ? no : undefined);
@@ -245,7 +245,7 @@ describe.each(kinds)('a record that is refused, on %s', (kind) => {
     expect(sink.records.size).toBe(1);
   });
 
-  it('because of itself, as the sink knows, is a dead letter at once', async () => {
+  it('becomes a dead letter immediately if the sink knows that the record itself is the cause', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = () => ({ ...no, about: 'record' });

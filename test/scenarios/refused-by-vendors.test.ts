@@ -14,15 +14,15 @@ import { type Item, type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
-/** A destination that accepts one record for each attendee. */
+/** A destination that stores one record for each attendee. */
 interface Destination {
   readonly double: RunningDouble;
-  /** YAML of its sink. */
+  /** The sink as YAML. */
   readonly sink: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Text in the body of a request about this attendee and no other. */
+  /** Returns a text that only request bodies about this attendee contain. */
   mark(id: number): string;
-  /** Ids of the attendees of whom it has a record. */
+  /** Returns the ids of the attendees with a record. */
   has(): number[];
 }
 
@@ -105,7 +105,7 @@ async function put(stage: Stage, pigeonhole: number, items: readonly Item[]): Pr
   await stage.control('POST', 'mutations', mutations);
 }
 
-/** Every wait is over, again and again. */
+/** Runs cycles and ends all waits before each. */
 async function turns(stage: Stage, scene: Scene, count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await stage.retriesAreDue();
@@ -123,7 +123,7 @@ async function problems(scene: Scene): Promise<string[]> {
 }
 
 describe.each(cases)('refused by %s', (_, start, answer, cause) => {
-  it('everything opens the breaker, loses nothing, and is delivered once the destination works', async () => {
+  it('every record opens the circuit breaker, loses nothing, and is delivered when the destination works', async () => {
     const stage = await stages.open('embedded', { pigeonholes: 2, sessions: 0 });
     await put(stage, 101, people(20));
     await put(stage, 102, people(20, 21));
@@ -142,7 +142,7 @@ describe.each(cases)('refused by %s', (_, start, answer, cause) => {
     expect(await problems(scene)).toEqual(['sink-failing']);
     expect(await stage.db.query('select retry_at > now() as waits from sinks')).toEqual([{ waits: true }]); // the breaker
     const before = requests.length;
-    await scene.deliver('vendor'); // its time has not come
+    await scene.deliver('vendor'); // it is not due yet
     expect(requests).toHaveLength(before);
 
     faults.clear();
@@ -153,7 +153,7 @@ describe.each(cases)('refused by %s', (_, start, answer, cause) => {
     expect(await problems(scene)).toEqual([]);
   });
 
-  it('one record among many is a dead letter, and the others are delivered', async () => {
+  it('one record among many is parked as a dead letter, and the others are delivered', async () => {
     const stage = await stages.open('embedded');
     await stage.put('attendees', ...people(12));
     const scene = await open(stage, start);
@@ -171,8 +171,8 @@ describe.each(cases)('refused by %s', (_, start, answer, cause) => {
 describe.each([
   ['an LRS', lrs],
   ['an API', anyApi],
-])('an address at which %s is not found', (_, start) => {
-  it.each([404, 405])('holds everything back and loses nothing (HTTP %d)', async (status) => {
+])('a wrong address of %s', (_, start) => {
+  it.each([404, 405])('delays everything and loses nothing (HTTP %d)', async (status) => {
     const stage = await stages.open('embedded');
     await stage.put('attendees', ...people(30));
     const scene = await open(stage, start);

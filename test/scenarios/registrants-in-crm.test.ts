@@ -6,7 +6,7 @@ import { finish, type Profile, rowsOf, stage as stageImport } from '../imports/i
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** No-shows reach the CRM: what `from: registrants` makes of people who were imported, came, and changed their mind. */
+/** Tests `from: registrants`: people who are imported, sign in, and change their consent, and no-shows. */
 const stages = useStages();
 let hubspot: HubSpotDouble;
 let salesforce: SalesforceDouble;
@@ -42,7 +42,7 @@ async function openCrms(stage: Stage): Promise<Scene> {
   });
 }
 
-/** E-mails by what HubSpot's event says of them. */
+/** Returns e-mails with their state in HubSpot's marketing event. */
 function attendance(): string[] {
   const { account } = hubspot;
   return account.marketingEvents
@@ -55,7 +55,7 @@ function attendance(): string[] {
     .toSorted();
 }
 
-/** Names of leads by their status in Salesforce's campaign. */
+/** Returns the names of leads with their status in Salesforce's campaign. */
 function members(): string[] {
   const { org } = salesforce.org;
   const all = (name: string): readonly { readonly id: string; readonly values: Readonly<Record<string, unknown>> }[] =>
@@ -73,7 +73,7 @@ const person = (attendeeCode: string, Name: string): Profile => ({
 });
 
 describe.each(kinds)('registrants in a CRM, on %s', (kind) => {
-  it('are registered once imported, attended once they signed in, and taken back once they refuse', async () => {
+  it('are "registered" after the import, "attended" after sign-in, and removed when they refuse consent', async () => {
     const stage = await stages.open(kind);
     const scene = await openCrms(stage);
     await scene.settle();

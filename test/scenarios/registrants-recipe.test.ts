@@ -6,7 +6,7 @@ import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/st
 import { dropFoldersIn } from '../imports/desk.js';
 import { useStages } from '../kit/stage.js';
 
-/* The recipe for registrants, unchanged except for addresses and the pigeonhole, at an account that holds contacts. */
+/* Runs the recipe for registrants, unchanged except for addresses and the pigeonhole, in an account with contacts. */
 
 interface Recipe {
   readonly imports: readonly { readonly folder: string; readonly map: Readonly<Record<string, string>> }[];
@@ -28,7 +28,7 @@ async function openAccount(options: HubSpotOptions = {}): Promise<void> {
 }
 afterEach(() => hubspot.close());
 
-/** Contacts as `<e-mail> <first name> <last name>`. */
+/** Returns contacts as `<e-mail> <first name> <last name>`. */
 function people(): string[] {
   const { portal, contacts } = hubspot.account;
   return portal
@@ -37,7 +37,7 @@ function people(): string[] {
     .toSorted();
 }
 
-/** As `<e-mail> <state>`, for the only marketing event. */
+/** Returns the participants of the only marketing event as `<e-mail> <state>`. */
 function attendance(): string[] {
   const { marketingEvents, portal, contacts } = hubspot.account;
   const events = marketingEvents.all();
@@ -75,7 +75,7 @@ async function openRecipe({ crm } = recipe.sinks) {
   return { stage, scene, drop, dead };
 }
 
-it('the recipe for registrants imports the guest list and adds it to an event, beside contacts that exist', async () => {
+it('the recipe for registrants imports the guest list and adds it to an event without changing existing contacts', async () => {
   await openAccount();
   const { stage, scene, drop, dead } = await openRecipe();
   await drop('guests.csv', '001,Ann Ray,ann@example.com', '002,Bob Moss,Bob@Example.com');

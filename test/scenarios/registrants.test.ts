@@ -9,7 +9,7 @@ import { everyone, type Item, type Stage, useStages } from '../kit/stage.js';
 const stages = useStages();
 const registrants = 'lists: [registrants]';
 
-/** The last word on each registrant by their code; deletions as null. */
+/** Returns the latest change of each registrant by code; null for a deletion. */
 function latest(stage: Stage): Record<string, Change['data']> {
   const items = new Map<string, { code: string; data: Change['data']; revision: number }>();
   for (const { key, change } of stage.received('registrants')) {
@@ -42,7 +42,7 @@ async function withheld(stage: Stage): Promise<unknown[]> {
 }
 
 describe.each(kinds)('registrants, on %s', (kind) => {
-  it('are reported once they are imported, and their sign-in once they arrive', async () => {
+  it('are reported after the import, and again after they sign in', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
     await scene.settle();
@@ -72,7 +72,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(stage.received('registrants').map(({ change }) => (change as Change).revision)).toEqual([1, 1, 2]);
   });
 
-  it('are the existing ones, whichever row of the file was refused or left out', async () => {
+  it('are reported if they exist, even if their row of the file was refused or left out', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
     await scene.settle();
@@ -87,7 +87,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(stage.received('registrants')).toHaveLength(4);
   });
 
-  it('came when the first with their code came, however many did, and did not come once those are gone', async () => {
+  it('are counted as arrived at the first sign-in with their code, until all attendees with the code are deleted', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
     await scene.settle();
@@ -97,7 +97,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
       'attendees',
       came(21, 'P00001', at(5)),
       came(22, 'P00001', { ...at(3), registrantId: null }),
-      attendee(23, { ...at(1), attendeeCode: null, registrantId: 1021 }), // by e-mail, so without the code
+      attendee(23, { ...at(1), attendeeCode: null, registrantId: 1021 }), // signed in by e-mail, so without the code
       attendee(24, { ...at(0), attendeeCode: null, registrantId: 999 }),
     );
     await readAgain(stage, scene);
@@ -117,7 +117,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(item()).toEqual({ ...people(1)[0], ...nobodyYet, consent: 'not-known' });
   });
 
-  it('have the consent of the attendee who arrived with their code, and of every attendee who refused', async () => {
+  it('have the consent of the attendee with their code, and are refused if any such attendee refused', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(
       `consent: { accept: [obtained] }, onConsentWithdrawn: forget, lists: [registrants, attendees]`,
@@ -144,7 +144,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(stage.received('registrants').at(-1)!.change.data).toBeNull();
   });
 
-  it('are not told of before attendees were read once, lest one who came be taken for one who did not', async () => {
+  it('are not reported before attendees were read once, so that nobody is wrongly reported as absent', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', came(21, 'P00001', { consent: { obtained: false } }));
     await stage.fault({ kind: 'error', code: 5000, path: '/attendees' });
@@ -163,9 +163,9 @@ describe.each(kinds)('registrants, on %s', (kind) => {
   });
 
   it.each([
-    ['a turn comes at once', registrants, [{ workspace: 'acme', pigeonholeId: 101 }]],
-    ['no turn comes', 'lists: [attendees]', []],
-  ])('are delivered when their import ends: %s where sinks have %s', async (_, lists, turns) => {
+    ['a cycle runs immediately', registrants, [{ workspace: 'acme', pigeonholeId: 101 }]],
+    ['no cycle runs', 'lists: [attendees]', []],
+  ])('are delivered when their import ends: %s if sinks have %s', async (_, lists, turns) => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, ${lists}`);
     await scene.settle();
@@ -180,7 +180,7 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     expect(told).toEqual(turns);
   });
 
-  it('are derived only for sinks that accept them, also later, without the discarded fields', async () => {
+  it('are derived only for sinks that accept them, even if added later, without the discarded fields', async () => {
     const stage = await stages.open(kind);
     const before = await stage.webhookScene(everyone);
     await before.settle();

@@ -57,7 +57,7 @@ async function filled(stage: Stage, people = 20): Promise<void> {
 const both = { sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` } };
 
 describe.each(kinds)('a replay, on %s', (kind) => {
-  it('sends each stored item once more in its latest revision, marked, under an id of its own, and moves no watermark', async () => {
+  it('sends the latest revision of each item again, marked and with a new id, and moves no watermark', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.webhookScene(everyone, both);
@@ -85,7 +85,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(await stage.db.query('select sink_id, ref, watermark from lanes order by 1, 2')).toEqual(watermarks);
   });
 
-  it('goes where, and reaches as far back, as was asked', async () => {
+  it('covers the requested sinks and period', async () => {
     const stage = await stages.open(kind);
     await filled(stage);
     const scene = await stage.webhookScene(everyone, both);
@@ -108,7 +108,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(replayed(scene, late).map(({ key }) => key)).toEqual(['11']);
   });
 
-  it('only counts when that is all that was asked, and says what is not known', async () => {
+  it('only counts if requested, and reports unknown names', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 3);
     await stage.put('attendees', attendee(9, { consent: { obtained: false } }));
@@ -131,7 +131,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     });
   });
 
-  it('is counted as delivered, and takes what it delivers out of what is withheld and dead', async () => {
+  it('is counted as delivered, and replaces withheld and dead deliveries of the same items', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 5);
     const crm = new StateSink();
@@ -176,7 +176,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
       expect.stringMatching(/crm: not delivered at first, but later by a replay; configuration 1$/),
       expect.stringMatching(new RegExp(`crm: delivered by a replay;.* replay ${id}$`)),
     ]);
-    // A later revision of what is still withheld takes its place: an item counts once.
+    // A later revision replaces a withheld one, so an item is counted once.
     crm.planned = ({ change }) => (change.list === 'attendees' ? { kind: 'nothing', reason: 'no-match' } : undefined);
     await stage.patch('attendees', 5, { Name: 'Renamed' });
     await stage.sweepsAreDue();
@@ -185,7 +185,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(await scene.ledger.db.query(countedAnew)).toEqual([]);
   });
 
-  it('asked for twice under one id is one replay', async () => {
+  it('runs once if it is requested twice with the same id', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 3);
     const scene = await stage.scene();
@@ -197,7 +197,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(replayed(scene, id)).toHaveLength(3);
   });
 
-  it('leaves out what is deleted, and sends an item that changes meanwhile by that change alone', async () => {
+  it('omits deleted items, and sends an item that changes in the meantime only once', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 5);
     const scene = await stage.scene();
@@ -216,7 +216,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     ]);
   });
 
-  it('applies the present consent, and sends no person who has refused since', async () => {
+  it('applies the current consent, and sends no person who has refused since', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 4);
     const scene = await stage.webhookScene('consent: { accept: [obtained] }');
@@ -240,11 +240,11 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     ).toEqual(['1', '2', '4']);
     const votes = bodies.filter(({ list }) => list === 'votes');
     expect(new Set(votes.map(({ data }) => data!['attendeeId']))).toEqual(new Set([4, undefined]));
-    // What a replay withholds is released by no one: the change itself is.
+    // A delivery that a replay withheld is never released. The change itself is.
     expect(await stage.db.query(`select 1 from deliveries where state = 'withheld' and replay > 0`)).toHaveLength(1);
   });
 
-  it('waits behind a change of its item that is not through, and overtakes nothing', async () => {
+  it('waits for an earlier undelivered change of the item', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -270,7 +270,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     const first = stage
       .received('attendees')
-      .filter(({ key }) => key === '1') // only what was taken is in the log
+      .filter(({ key }) => key === '1') // the log contains only accepted changes
       .map(({ change }) => change as unknown as Line);
     expect(first.map(({ revision, replay: mark }) => [revision, mark])).toEqual([
       [1, undefined],
@@ -279,7 +279,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     ]);
   });
 
-  it('killed at any instant sends each item once to the file, and the same bytes again to the webhook', async () => {
+  it('sends each item once to the file and the same bytes to the webhook if it is killed at any instant', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 6);
     const scene = await stage.webhookScene(everyone, both);
@@ -309,7 +309,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     expect(bytes.size).toBe(items.size);
   });
 
-  it('shows how far it is, and the work as not settled, until it is over', async () => {
+  it('shows its progress, and reports the work as unsettled until it is done', async () => {
     const stage = await stages.open(kind);
     await filled(stage, 4);
     const scene = await stage.scene();
@@ -330,6 +330,6 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     const over = await readStatus(sources, true);
     expect([over.settled, over.sinks[0]!.replays]).toEqual([true, []]);
-    expect(over.counts!.deliveries).toEqual(counted); // an item is counted once, however often it is sent
+    expect(over.counts!.deliveries).toEqual(counted); // an item is counted once, even if it is sent several times
   });
 });

@@ -8,7 +8,7 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
 describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
-  it('is asked again immediately, over all its lists and by its imports, when an operator resumes it', async () => {
+  it('continues immediately with all its lists and imports when an operator resumes it', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();
@@ -19,7 +19,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     await stage.control('POST', 'keys', { accepted: ['sandbox-key'] });
     await stage.put('attendees', attendee(1));
     await stage.db.query(`update streams set due_at = now() + interval '1 hour'`);
-    expect((await scene.read(place)).state).toBe('waiting'); // fixed in the service, but not yet reported here
+    expect((await scene.read(place)).state).toBe('waiting'); // fixed in the service, but pigeonpost was not notified
 
     const importId = '6f1dcb6e-3c1f-4f0e-9f6e-0a3f5a1c2b3d';
     await stage.db.query(
@@ -42,7 +42,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     expect(archived(scene, 'attendees')).toHaveLength(1);
   });
 
-  it('is tried now with its imports, whose backoff ends', async () => {
+  it('can be tried immediately, which also ends the backoff of its imports', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();
@@ -56,7 +56,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
     expect(await stage.db.query('select number from imports where retry_at > now()')).toEqual([]);
   });
 
-  it('waits again when the key is still refused', async () => {
+  it('waits again if the key is still refused', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();
@@ -73,7 +73,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
 });
 
 describe.each(kinds)('resuming a workspace, on %s', (kind) => {
-  it('leaves a wait for its quota and the pause of one of its pigeonholes alone', async () => {
+  it('does not end a wait for the quota or the pause of one pigeonhole', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();

@@ -8,8 +8,8 @@ const stages = useStages();
 const never = new AbortController().signal;
 const sinks = { archive: `{ type: file, folder: ./archive, ${everyone} }` };
 
-describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
-  it('go when the event is over for so long, and reading them again is no change', async () => {
+describe.each(kinds)('the retention of texts, on %s', (kind) => {
+  it('removes them after the period since the end of the event, and reading them again is no change', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(11, { Name: 'MARK-name' }));
@@ -55,7 +55,7 @@ describe.each(kinds)('texts that are kept for a time, on %s', (kind) => {
     ]);
   });
 
-  it('leave earlier revisions for so long alone, whatever their event does', async () => {
+  it('keeps earlier revisions for their own period, regardless of the event', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(11, { Name: 'MARK-first' }));
     const scene = await stage.scene({ sinks });

@@ -56,7 +56,7 @@ const linesInBucket = (): string[] =>
     .map(({ list, key: item, revision }) => `${list} ${item} ${revision}`)
     .toSorted();
 
-/** The lines that the bucket has to hold: each revision of each item in the ledger. */
+/** Returns the lines that the bucket must contain: each revision of each item in the ledger. */
 async function linesOfLedger(stage: Stage): Promise<string[]> {
   const items = await stage.db.query<{ list: string; key: string; revision: number }>(
     'select list, key, revision from items',
@@ -68,7 +68,7 @@ async function linesOfLedger(stage: Stage): Promise<string[]> {
     .toSorted();
 }
 
-/** Delivers in cycles until the bucket has a line for each change; later processes find the lane as the dead one left it. */
+/** Delivers until the bucket has a line for each change. Later processes find the lane in the state of the dead one. */
 async function expectEachLineOnce(stage: Stage, scene: Scene): Promise<void> {
   const expected = await linesOfLedger(stage);
   await until('all lines are there', async () => {
@@ -80,7 +80,7 @@ async function expectEachLineOnce(stage: Stage, scene: Scene): Promise<void> {
   expect(linesInBucket()).toEqual(expected);
 }
 
-/** A cycle of a process that dies at one of its statements. @returns whether it died */
+/** Runs a cycle of a process that dies at one of its statements. @returns whether it died */
 async function dieWhileDelivering(scene: Scene, isLast: () => boolean): Promise<boolean> {
   const db = mortalDatabase(scene.ledger.db, isLast);
   const turn = deliverToSink({ ...scene.deps, ledger: { ...scene.ledger, db } }, 'lake', never);
@@ -96,8 +96,8 @@ async function dieWhileDelivering(scene: Scene, isLast: () => boolean): Promise<
 describe.each([
   ['with', true],
   ['without', false],
-])('a bucket %s conditional writes, under the delivery engine', (_, conditionalWrites) => {
-  /** A new question is waiting in a window that has ended. */
+])('the delivery engine with a bucket %s conditional writes', (_, conditionalWrites) => {
+  /** Adds a question to a window that has ended. */
   async function next(stage: Stage, scene: Scene, id: number): Promise<void> {
     await ask(stage, scene, id);
     await stage.retriesAreDue();
@@ -105,7 +105,7 @@ describe.each([
     await stage.db.query('update lanes set lease_expires_at = now() where owner is not null'); // time passes
   }
 
-  it('holds each line once, though the process dies at one moment after another of a turn', async () => {
+  it('writes each line once even if the process dies at any statement of a cycle', async () => {
     const stage = await stages.open('embedded');
     const scene = await sceneOf(stage, { maxAge: '1s', conditionalWrites });
     let died = true;
@@ -135,13 +135,13 @@ describe.each([
   );
 });
 
-describe('the s3 sink under the delivery engine', () => {
-  it('waits for the end of a window without running cycles meanwhile', async () => {
+describe('the delivery engine with the s3 sink', () => {
+  it('waits for the end of a window without running cycles', async () => {
     const stage = await stages.open('embedded');
     const scene = await sceneOf(stage, { maxAge: '1h' });
     await ask(stage, scene, 11);
     await scene.deliver('lake');
-    await ask(stage, scene, 12); // is behind what was put off
+    await ask(stage, scene, 12); // is queued behind the deferred changes
     expect((await scene.deliver('lake')).nextDueInMs).toBeGreaterThan(0);
     expect(linesInBucket()).toEqual([]);
   });

@@ -23,7 +23,7 @@ const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKe
   format: 'pem',
 }) as string;
 
-/** Everything that this process holds; none of it may stand in an answer. */
+/** The environment of this process. No answer may contain any of it. */
 const environment: Readonly<Record<string, string>> = {
   SCENE_KEY: 'sandbox-key',
   WAREHOUSE_URL: 'postgres://loader:warehouse-pass-77@127.0.0.1:5432/warehouse',
@@ -117,7 +117,7 @@ function changed(lines: readonly string[], from: string, to: string): string[] {
 }
 
 describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) => {
-  it('with the references of the running file changes nothing, and is planned with stand-ins', async () => {
+  it('with the references of the running file changes nothing, and is planned with placeholders', async () => {
     const { url, lines } = await served(kind);
     const plan = await post(`${url}/api/configuration/plan`, sent(lines));
     expect([plan.status, JSON.parse(plan.text)]).toEqual([
@@ -139,7 +139,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     ['a file that does not exist', 'clientId: app', 'clientId: "${file:/etc/no-such-file}"'],
     ['a reference with more around it', 'url: "${HOOK_URL}"', 'url: "${HOOK_URL}&x=1"'],
     ['a reference with a default', 'schema: events', 'schema: "${OTHER_SECRET:-events}"'],
-  ])('that names %s is refused by its key, and looks nothing up', async (_, from, to) => {
+  ])('that refers to %s is refused with its key, and nothing is looked up', async (_, from, to) => {
     const { url, lines } = await served(kind);
     const other = changed(lines, from, to);
     for (const answer of [
@@ -155,7 +155,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     }
   });
 
-  it('that names another certificate file does not say whether there is one', async () => {
+  it('that refers to another certificate file does not reveal whether the file exists', async () => {
     const { url, lines } = await served(kind);
     const answers = await Promise.all(
       ['/etc/hostname', '/etc/no-such-file'].map((ca) =>
@@ -167,7 +167,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     expect(details[1]).toBe(details[0]);
   });
 
-  it('receives a placeholder if it replaces a plain key of another type by a secret', async () => {
+  it('gets a placeholder if it replaces a plain key of another type by a secret', async () => {
     const { url, lines } = await served(kind);
     const other = changed(
       changed(lines, 'type: postgres, url', 'type: webhook, secret: "${HOOK_SECRET}", url'),
@@ -175,7 +175,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
       '',
     );
     const refused = await post(`${url}/api/configuration/plan`, sent(other));
-    expect(refused.status).toBe(422); // the secret's key is a new one there
+    expect(refused.status).toBe(422); // the secret's key is new
     expectNothingTold(refused.text);
     const file = changed(
       changed(lines, 'type: webhook, url', 'type: file, folder: /tmp/x, url'),
@@ -185,7 +185,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     expectNothingTold((await post(`${url}/api/configuration/plan`, sent(file))).text);
   });
 
-  it('that changes a value which is a reference in the running file is not told it', async () => {
+  it('that changes a value which is a reference in the running file does not receive the old value', async () => {
     const { url, lines } = await served(kind);
     const other = changed(
       changed(lines, '"${CONSENT_BASIS}"', '"another basis"'),
@@ -219,7 +219,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     },
   );
 
-  it('refers to nothing where the running file cannot be read any more', async () => {
+  it('has no references if the running file can no longer be read', async () => {
     const { url, lines, folder } = await served(kind);
     writeFileSync(join(folder, 'pigeonpost.yaml'), '{');
     expect((await post(`${url}/api/configuration/plan`, sent(lines))).status).toBe(422);

@@ -16,7 +16,7 @@ import { until } from '../until.js';
 const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
-/** The titles of the problems that the page and `status` show. */
+/** Returns the titles of the problems that the page and `status` show. */
 async function shown({ deps }: Scene): Promise<string[]> {
   const status = await readStatus({ ...deps, trouble: () => null, quotas: async () => new Map() }, false);
   return status.problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
@@ -27,7 +27,7 @@ async function watchFor({ deps }: Scene, seconds: number): Promise<void> {
 }
 
 describe.each(kinds)('a service that stops answering, on %s', (kind) => {
-  it('is named in the status 3 s after a request is not answered, and no longer once it answers; failed reads are due then', async () => {
+  it('is a problem in the status after 3 s and until it answers, when failed reads become due', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));
@@ -72,7 +72,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     expect(await stage.db.query(late)).toEqual([]);
   });
 
-  it('has what failed read at once also if a process ends just as the service answers again', async () => {
+  it('makes failed reads due immediately even if a process ends just when the service answers again', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     const scene = await stage.scene({});
@@ -92,7 +92,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     expect(await isUnanswered(ledger, 'acme')).toBe(false);
   });
 
-  it('is named after three refused connections within 3 s or more, not after as many within a moment', async () => {
+  it('is a problem after three refused connections over at least 3 s, but not if all three fail at the same moment', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     let passedMs = 0;

@@ -9,7 +9,7 @@ import { qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** Factor by which time is faster than Slack's, so that a test of a whole pigeonpost takes seconds. */
+/** Factor by which time passes faster than at Slack, so that a test of the whole product takes seconds. */
 const times = 500;
 const limits = { postsPerSecond: times, postBurst: 10, postsPerMinute: 300 * times, tier3PerMinute: 50 * times };
 
@@ -24,7 +24,7 @@ afterEach(async () => {
   await slack.close();
 });
 
-/** One more process on the ledger of a stage. */
+/** Opens another process on the ledger of a stage. */
 const open = async (stage: Stage) =>
   await stage.scene({
     sinks: {
@@ -48,7 +48,7 @@ const open = async (stage: Stage) =>
 const texts = (): string[] => slack.workspace.channels.get(DEFAULT_CHANNEL)!.all.map(({ text }) => text);
 
 describe.each(kinds)('a Slack app with token rotation, on %s', (kind) => {
-  it('posts for a process that starts later, with the tokens that the ledger keeps encrypted', async () => {
+  it('lets a later process post with the tokens that the ledger stores encrypted', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', qnaQuestion(1, { id: 7, anonymous: true }, 1));
@@ -56,7 +56,7 @@ describe.each(kinds)('a Slack app with token rotation, on %s', (kind) => {
     await first.settle();
     expect([texts(), slack.workspace.rotation!.issued]).toEqual([['Question 1?'], 1]);
 
-    const second = await open(stage); // another process: its file has the refresh token that was used up
+    const second = await open(stage); // another process, whose file has the refresh token that was already used
     await stage.put('qna-questions', qnaQuestion(2, { id: 7, anonymous: true }, 1));
     await stage.pollsAreDue();
     await second.settle();

@@ -16,7 +16,7 @@ import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
-/** Factor by which time is faster than Slack's, so that a test takes seconds; the limits still apply. */
+/** Factor by which time passes faster than at Slack, so that a test takes seconds. The limits still apply. */
 const times = 500;
 const redacted = 'This message has been withdrawn.';
 
@@ -39,7 +39,7 @@ afterEach(async () => {
   await slack.close();
 });
 
-/** A pigeonpost that can be made to die at the end of a send: the messages are posted, and it never says so. */
+/** A process that can die at the end of a send: the messages are posted, but not committed. */
 interface MortalScene {
   readonly scene: Scene;
   /** Runs cycles, and resolves when the process has stopped at its own request; `end` acts like the end of a process. */
@@ -100,7 +100,7 @@ async function slackScene(stage: Stage, message: object = {}): Promise<MortalSce
       });
       return {
         end: async () => {
-          Object.assign(scene, { deliver: () => end }); // nothing of it continues, its other lanes neither
+          Object.assign(scene, { deliver: () => end }); // no lane of this process continues
           kill();
           await turns;
         },
@@ -126,7 +126,7 @@ const goOn = async (stage: Stage, scene: Scene): Promise<void> => {
 };
 
 describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
-  it('stand in the thread of their session, are edited, withdrawn and shown again', async () => {
+  it('are posted in the thread of their session, edited, withdrawn and shown again', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(7));
@@ -148,7 +148,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect(scene.logText()).not.toMatch(/Question|Edited|xoxb/);
   });
 
-  it('lose the name of someone who turns anonymous, though changes are ignored and what is withdrawn is kept', async () => {
+  it('lose the name of an author who becomes anonymous, even if the sink ignores changes and keeps withdrawn messages', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(7));
@@ -166,7 +166,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect([kept.length, JSON.stringify(kept).includes('Person')]).toEqual([1, false]);
   });
 
-  it('of an erased person are redacted, signed or not, and nothing of theirs is left in Slack or the ledger', async () => {
+  it('of an erased person are redacted, with or without a name, and no trace is left in Slack or the ledger', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(7, { Name: 'MARK-name' }), attendee(8));
@@ -190,14 +190,14 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect((await stage.db.query('select key from sink_objects')).length).toBe(1);
   });
 
-  it('receive a new count after a wait, and a new text without one', async () => {
+  it('get a new count after a wait, and a new text immediately', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', qnaQuestion(1, { id: 7, anonymous: true }, 1));
     const { scene } = await slackScene(stage);
     await scene.settle();
 
-    stoppedAtMs = performance.now(); // the ten seconds in which a count is edited once are not over below
+    stoppedAtMs = performance.now(); // counts are edited once in ten seconds, and that time must not pass below
     const [before] = await stage.db.query<{ now: string }>('select clock_timestamp()::text as now');
     await stage.patch('qna-questions', 1, { votes: 5 });
     await stage.pollsAreDue();
@@ -220,7 +220,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     ]);
   });
 
-  it('that a process posted before it died are found and withdrawn, where the mapping lets nothing through any more', async () => {
+  it('are found and withdrawn if a process posted them before it died and the mapping now excludes them', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', ...[1, 2, 3].map((id) => qnaQuestion(id, { id: 7, anonymous: true }, 1)));
@@ -237,7 +237,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect(await stage.db.query(`select 1 from deliveries where state in ('sending', 'waiting', 'retry')`)).toEqual([]);
   });
 
-  it('that a process posted before it died are edited, not posted again, once a failing mapping is fixed', async () => {
+  it('are edited instead of posted again after a failing mapping is fixed if a process posted them before it died', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('qna-questions', ...[1, 2].map((id) => qnaQuestion(id, { id: 7, anonymous: true }, 1)));
@@ -256,7 +256,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     expect(shown()).toEqual({ 1: ['QUESTION 1?'], 2: ['QUESTION 2?'] });
   });
 
-  it('are posted once each by processes that die after posting, while answers are lost', async () => {
+  it('are posted once each even if processes die after posting and answers are lost', async () => {
     const stage = await stages.open(kind);
     const ids = Array.from({ length: 60 }, (_, n) => n + 1);
     await stage.put('sessions', session(1));

@@ -39,7 +39,7 @@ async function slowScene(stage: Stage, options: Pick<SceneOptions, 'sync'> = {})
 afterEach(() => jest.restoreAllMocks());
 
 describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) => {
-  it('keeps nothing waiting for the first walk over its attendees for longer than half a minute', async () => {
+  it('delays other lists by at most half a minute during the first walk of the attendees', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -50,10 +50,10 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     await scene.discover();
     const turn = await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const first = (name: string): number => asked.find(({ list }) => list === name)!.at;
-    // 30 s of its stage, two lists and a slice of 2 s a page; each of the two walks may ask for a page or two ahead.
+    // 30 s of this step, two lists and a slice at 2 s a page; each of the two walks may request a page or two ahead.
     expect(first('poll-mcq-votes') - first('attendees')).toBeLessThanOrEqual(46_000);
-    expect(asked.filter(({ list }) => list === 'attendees').length).toBeLessThan(30); // of 90: its stage's, and a slice beside the others
-    expect(turn.nextDueInMs).toBe(0); // it is read on at once
+    expect(asked.filter(({ list }) => list === 'attendees').length).toBeLessThan(30); // of 90: those of this step, and a slice beside the other lists
+    expect(turn.nextDueInMs).toBe(0); // it is continued immediately
 
     pass(60_000);
     await scene.settle();
@@ -104,7 +104,7 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     expect([...new Set(byId)].toSorted((a, b) => a - b)).toEqual(hidden);
   });
 
-  it('leaves it its hundred pages where they take no longer', async () => {
+  it('does not interrupt a walk of a hundred pages if it takes no longer', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
     await stage.put('attendees', ...Array.from({ length: 90 }, (_, n) => attendee(n + 1)));

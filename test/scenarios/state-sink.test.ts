@@ -16,8 +16,8 @@ async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
   return await stage.scene({ sinks: { crm }, openSinks: sink.inPlaceOf('crm') });
 }
 
-describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
-  it('receives its own object of the item, and the person, the session and the pigeonhole around it', async () => {
+describe.each(kinds)('a state sink, which has one record per item, on %s', (kind) => {
+  it('receives its own object of the item with the person, the session and the pigeonhole', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     const around: unknown[] = [];
@@ -54,7 +54,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     expect(sink.records.get('attendees:1')!.revision).toBe(2);
-    expect(sink.lookedUp).toEqual([]); // its minute is not over
+    expect(sink.lookedUp).toEqual([]); // less than a minute has passed
     expect(sink.sent.filter(({ name }) => name === 'attendees:2')).toHaveLength(1);
 
     isLost = false;
@@ -65,7 +65,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     expect(sink.records.get('attendees:2')).toMatchObject({ revision: 2, object: { id: 'found' } });
   });
 
-  it('never sends an older change of an item behind a newer one, also if its kind of record was held back', async () => {
+  it('never receives an older change of an item after a newer one, even if that kind of record was held back', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     const held: Outcome = { kind: 'unsent', afterMs: 600_000, detail: 'the key lacks a scope' };
@@ -89,7 +89,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     ]);
   });
 
-  it('sends again what certainly did not arrive, and leaves to a person what no look-up finds out', async () => {
+  it('receives a change again if it certainly did not arrive; if a look-up cannot tell, an operator must decide', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = () => ({ kind: 'unknown', detail: 'no answer' });
@@ -116,28 +116,31 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
   it.each<Outcome>([
     { kind: 'retry', detail: 'too many look-ups' },
     { kind: 'pause', cause: 'credential', detail: 'refused' },
-  ])('is asked again what became of a change, and not given it, when looking gave a $kind', async (unclear) => {
-    const stage = await stages.open(kind);
-    const sink = new StateSink();
-    sink.answer = () => ({ kind: 'unknown', detail: 'no answer' });
-    sink.lookUp = () => unclear;
-    await stage.put('attendees', attendee(1));
-    const scene = await sceneWith(stage, sink);
-    await scene.settle();
-    for (let look = 0; look < 3; look += 1) {
+  ])(
+    'is asked again about an unknown outcome, without a repeat of the change, if the look-up returned $kind',
+    async (unclear) => {
+      const stage = await stages.open(kind);
+      const sink = new StateSink();
+      sink.answer = () => ({ kind: 'unknown', detail: 'no answer' });
+      sink.lookUp = () => unclear;
+      await stage.put('attendees', attendee(1));
+      const scene = await sceneWith(stage, sink);
+      await scene.settle();
+      for (let look = 0; look < 3; look += 1) {
+        await stage.retriesAreDue();
+        await scene.deliver('crm');
+        await resume(scene.ledger, 'sink', 'crm', 'cause');
+      }
+      sink.answer = () => undefined;
+      sink.lookUp = () => ({ kind: 'delivered', object: { id: 'found' } });
       await stage.retriesAreDue();
       await scene.deliver('crm');
-      await resume(scene.ledger, 'sink', 'crm', 'cause');
-    }
-    sink.answer = () => undefined;
-    sink.lookUp = () => ({ kind: 'delivered', object: { id: 'found' } });
-    await stage.retriesAreDue();
-    await scene.deliver('crm');
-    expect([sink.sent.length, sink.lookedUp.length]).toEqual([1, 4]);
-    expect(await stage.db.query(states)).toEqual([{ key: '1', revision: 1, state: 'delivered', reason: null }]);
-  });
+      expect([sink.sent.length, sink.lookedUp.length]).toEqual([1, 4]);
+      expect(await stage.db.query(states)).toEqual([{ key: '1', revision: 1, state: 'delivered', reason: null }]);
+    },
+  );
 
-  it('parks nothing of which it cannot say what became while it takes nothing else either', async () => {
+  it('parks no change with an unknown outcome during an outage', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) =>
@@ -153,7 +156,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     expect(await stage.db.query(states)).toMatchObject([{ state: 'sending' }, { state: 'retry' }]);
   });
 
-  it('is not asked about what needs nothing, nor about what its mapping cannot make', async () => {
+  it('receives no change that its condition excludes or its mapping cannot convert', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.planned = ({ change }) => {
@@ -172,7 +175,7 @@ describe.each(kinds)('a sink that holds one record an item, on %s', (kind) => {
     ]);
   });
 
-  it('drains its dead letters by cause once they are fixed, and keeps the newer of two', async () => {
+  it('drains its dead letters by cause after the fix, and keeps the newer of two revisions', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
     sink.answer = ({ name }) =>

@@ -22,8 +22,8 @@ const answer = (id: number, sessionId: number, attendeeId = 5) => ({
   answer: { id, content: 'word', status: 'approved' },
 });
 
-describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
-  it('miss what a poll found just before they started, and what was deleted before they reached it', async () => {
+describe.each(kinds)('sweeps between polls, on %s', (kind) => {
+  it('notice a deletion even if a poll found the item just before the sweep started', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...people(25));
@@ -32,18 +32,18 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     await stage.sweepsAreDue();
     await scene.settle();
     await stage.put('attendees', attendee(26));
-    await polls(stage, scene, 1); // by a poll, and the first page of a new sweep
+    await polls(stage, scene, 1); // a poll, and the first page of a new sweep
     expect(story(scene, 'attendees', 26)).toEqual(['1 created']);
     await stage.remove('attendees', 26);
     for (let time = 0; time < 3; time += 1) {
-      await stage.timePasses(16_000); // one of twenty-six is much: an answer half a minute later has to confirm it
+      await stage.timePasses(16_000); // one of 26 is a large share, so an answer half a minute later must confirm it
       await stage.sweepsAreDue();
       await scene.settle();
     }
     expect(story(scene, 'attendees', 26)).toEqual(['1 created', '2 deleted']);
   });
 
-  it('see what a moderator did on any page of a live list of questions with the next poll, also when the list has grown', async () => {
+  it('find a moderator’s edit on any page of a live list of questions with the next poll, even after the list has grown', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -51,14 +51,14 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.settle();
     for (const id of [1, 15, 40]) {
-      await stage.put('questions', question(40 + id, 1, 1)); // of a page more than there were
+      await stage.put('questions', question(40 + id, 1, 1)); // one page more than before
       await stage.patch('questions', id, { question: { status: 'dismissed' } });
       await polls(stage, scene, 1);
       expect(story(scene, 'questions', id)).toEqual(['1 created', '2 updated']);
     }
   });
 
-  it('of a list in no order go on at the pace of its polls', async () => {
+  it('of an unordered list continue at the pace of its polls', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 1, order: 'unordered' });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -67,7 +67,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     await scene.settle();
     for (let slice = 0; slice < 2; slice += 1) {
       await stage.pollsAreDue();
-      // what the turns of a real minute would have put between
+      // simulates the cycles of a real minute
       await stage.db.query(`update walks set started_at = started_at - interval '1 minute'`);
       await scene.settle();
     }
@@ -79,7 +79,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(row!.in_s).toBeLessThan(10);
   });
 
-  it('leave a stream that cannot be read alone, though an answer is missing in another session', async () => {
+  it('do not retry an unreadable stream even if an answer is missing in another session', async () => {
     const stage = await stages.open(kind);
     const sessions = [1, 2].map((id) => session(id, { type: 'poll_word_cloud', anonymousResponses: false }));
     await stage.put('sessions', ...sessions);
@@ -105,7 +105,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });
 
-  it('keep no poll waiting for a page that cannot be read', async () => {
+  it('do not delay polls if a page cannot be read', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...people(25));
@@ -119,7 +119,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
       await stage.sweepsAreDue();
       const [before] = await stage.db.query<{ now: string }>('select clock_timestamp()::text as now');
       await scene.settle();
-      // counted from before the failure at the earliest, and from after it at the latest: true however slow the machine is
+      // counted from before the failure and from after it, so that the bounds hold on a slow machine
       const [row] = await stage.db.query<{ from_start_s: number; from_now_s: number; failures: number }>(
         `select extract(epoch from due_at - $1::timestamptz)::float8 as from_start_s,
                 extract(epoch from due_at - clock_timestamp())::float8 as from_now_s, failures
@@ -133,7 +133,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     }
   });
 
-  it('are finished before a pigeonhole that has ended is read no more', async () => {
+  it('are completed before pigeonpost stops reading an ended pigeonhole', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 1 });
     await stage.put('attendees', ...people(15));
@@ -154,7 +154,7 @@ describe.each(kinds)('sweeps beside polls, on %s', (kind) => {
     expect(row!.in_s).toBeLessThan(10);
   });
 
-  it('continue where the service does not accept a filter', async () => {
+  it('continue if the service does not accept a filter', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10, order: 'unordered' });
     await stage.put('sessions', session(1, { anonymousResponses: false }));

@@ -18,14 +18,14 @@ interface Play {
   readonly stage: Stage;
   readonly crm: StateSink;
   readonly scene: Scene;
-  /** The person's record changes, is read, and what is due is sent. */
+  /** Changes the person's record, reads it, and delivers due changes. */
   next(change: object): Promise<void>;
-  /** The same, less the sending. */
+  /** Does the same without delivering. */
   read(change: object): Promise<void>;
   person(): unknown;
 }
 
-/** One person, who votes, and a sink of records that accepts who consents. */
+/** Starts with one person who votes, and a state sink that accepts people with consent. */
 async function play(kind: (typeof kinds)[number], consent: object, more = '', sink = new StateSink()): Promise<Play> {
   const stage = await stages.open(kind);
   await stage.put('sessions', session(1));
@@ -51,7 +51,7 @@ async function play(kind: (typeof kinds)[number], consent: object, more = '', si
   };
 }
 
-/** Everything that waits is due, until nothing is. */
+/** Ends waits and delivers until nothing is due. */
 async function drain({ stage, scene }: Play): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) {
     await stage.retriesAreDue();
@@ -59,8 +59,8 @@ async function drain({ stage, scene }: Play): Promise<void> {
   }
 }
 
-describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) => {
-  it('is taken back though the removal fails at first and the record changes meanwhile', async () => {
+describe.each(kinds)('the record of a person who withdraws consent, on %s', (kind) => {
+  it('is removed even if the removal fails first and the record changes in the meantime', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     await at.scene.settle();
     at.crm.answer = ({ data, name }) => (name === 'attendees:1' && data === null ? later : undefined);
@@ -71,7 +71,7 @@ describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) =>
     expect(at.crm.records.get('attendees:1')!.data).toBeNull();
   });
 
-  it('is taken back though the removal was refused, the record changed, and a person redrives it', async () => {
+  it('is removed after a redrive if the removal was refused and the record changed', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     await at.scene.settle();
     at.crm.answer = ({ data, name }) => (name === 'attendees:1' && data === null ? no : undefined);
@@ -83,7 +83,7 @@ describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) =>
     expect(at.crm.records.get('attendees:1')!.data).toBeNull();
   });
 
-  it('is taken back where they are deleted while nobody knows what became of the removal', async () => {
+  it('is removed if the attendee is deleted while the outcome of the removal is unknown', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     await at.scene.settle();
     at.crm.answer = ({ data, name }) => (name === 'attendees:1' && data === null ? nobodyKnows : undefined);
@@ -96,7 +96,7 @@ describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) =>
     expect(at.crm.records.get('attendees:1')!.data).toBeNull();
   });
 
-  it('is taken back once: a later change of who was forgotten says nothing more', async () => {
+  it('is removed once: later changes of the person cause no further removal', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     await at.scene.settle();
     await at.next({ consent: refused });
@@ -105,7 +105,7 @@ describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) =>
     expect(at.crm.sent.filter(({ name, data }) => name === 'attendees:1' && data === null)).toHaveLength(1);
   });
 
-  it('is taken back though their creation is looked up only then', async () => {
+  it('is removed even if its creation still had to be looked up', async () => {
     const at = await play(kind, obtained, ', onConsentWithdrawn: forget');
     at.crm.answer = ({ name }) => (name === 'attendees:1' ? nobodyKnows : undefined);
     at.crm.lookUp = () => ({ kind: 'delivered', object: { id: 'found' } });
@@ -117,8 +117,8 @@ describe.each(kinds)('deliveries about a person who withdraws, on %s', (kind) =>
   });
 });
 
-describe.each(kinds)('interactions of a person who is no longer visible, on %s', (kind) => {
-  it('loses them where nobody knew yet what became of it', async () => {
+describe.each(kinds)('an interaction of a person who is no longer visible, on %s', (kind) => {
+  it('loses the person if its delivery had an unknown outcome', async () => {
     const at = await play(kind, obtained);
     at.crm.answer = (operation) => {
       if (operation.name !== vote) return undefined;
@@ -134,12 +134,12 @@ describe.each(kinds)('interactions of a person who is no longer visible, on %s',
     expect(at.crm.records.get(vote)).toMatchObject({ person: null, object: { id: 'found' } });
   });
 
-  it('loses them where a later state of it was refused', async () => {
+  it('loses the person if a later revision of it was refused', async () => {
     const at = await play(kind, obtained);
     await at.scene.settle();
     at.crm.answer = ({ name }) => (name === vote ? no : undefined);
     await at.stage.patch('poll-mcq-votes', 51, { option: 'other' });
-    await at.stage.patch('attendees', 2, { Name: 'Bea' }); // passes beside it: the refusal is the vote's own fault
+    await at.stage.patch('attendees', 2, { Name: 'Bea' }); // is delivered, so the vote itself must be the cause of the refusal
     await at.stage.pollsAreDue();
     await at.scene.settle();
     expect(await at.stage.db.query(`select key from deliveries where state = 'dead'`)).toEqual([{ key: '51' }]);
@@ -148,7 +148,7 @@ describe.each(kinds)('interactions of a person who is no longer visible, on %s',
     expect(at.person()).toBeNull();
   });
 
-  it('loses them where a later state of it was refused alone, once it is tried again', async () => {
+  it('loses the person if a later revision of it was the only refused change and is retried', async () => {
     const at = await play(kind, obtained);
     await at.scene.settle();
     at.crm.answer = ({ name }) => (name === vote ? no : undefined);
@@ -161,7 +161,7 @@ describe.each(kinds)('interactions of a person who is no longer visible, on %s',
     expect(at.person()).toBeNull();
   });
 
-  it('loses them at a sink that is not sent their record', async () => {
+  it('loses the person at a sink that does not receive the person’s record', async () => {
     const at = await play(kind, obtained, ', lists: [poll-mcq-votes]');
     await at.scene.settle();
     await at.next({ Name: 'Ann' });
@@ -171,14 +171,14 @@ describe.each(kinds)('interactions of a person who is no longer visible, on %s',
     expect(at.person()).toBe('Ann');
   });
 
-  it('loses them where consent was given and withdrawn before their record was read', async () => {
+  it('loses the person if consent was given and withdrawn while the interaction was being sent', async () => {
     const crm = new StateSink({ batchSize: 1 });
     const at = await play(kind, refused, '', crm);
     await at.scene.settle();
     await at.stage.patch('poll-mcq-votes', 51, { option: 'other' });
     await at.stage.pollsAreDue();
     await at.scene.read({ workspace: 'acme', pigeonholeId: 101 });
-    await at.read({ consent: obtained }); // stands behind the vote in the lane
+    await at.read({ consent: obtained }); // is queued behind the vote in the lane
     const send = crm.send.bind(crm);
     crm.send = async (operations) => {
       crm.send = send;
@@ -190,31 +190,31 @@ describe.each(kinds)('interactions of a person who is no longer visible, on %s',
     expect(at.person()).toBeNull();
   });
 
-  it('loses them while an earlier state of their record is tried again', async () => {
+  it('loses the person while an earlier revision of the person’s record is retried', async () => {
     const at = await play(kind, obtained);
     await at.scene.settle();
     at.crm.answer = ({ name }) => (name === 'attendees:1' ? later : undefined);
-    await at.stage.patch('attendees', 2, { Name: 'Ben' }); // passes beside it
+    await at.stage.patch('attendees', 2, { Name: 'Ben' }); // is delivered
     await at.next({ Name: 'Anna' });
     await at.next({ consent: refused });
     expect(at.person()).toBeNull();
   });
 
-  it('loses them when their record is deleted', async () => {
+  it('loses the person when the person’s record is deleted', async () => {
     const at = await play(kind, obtained);
     await at.scene.settle();
     expect(at.person()).toBe('Ann');
     await at.stage.remove('attendees', 1);
     await at.stage.sweepsAreDue();
     await at.scene.settle();
-    await at.stage.timePasses(31_000); // until a second answer confirms it
+    await at.stage.timePasses(31_000); // until a second answer confirms the deletion
     await at.scene.settle();
     expect(at.person()).toBeNull();
   });
 });
 
-describe.each(kinds)('interactions of a person who becomes visible, on %s', (kind) => {
-  it('is shown with them where several states of their record were withheld until the sink accepted it', async () => {
+describe.each(kinds)('an interaction of a person who becomes visible, on %s', (kind) => {
+  it('shows the person after a wider configuration releases the withheld revisions of the record', async () => {
     const at = await play(kind, refused);
     await at.scene.settle();
     await at.next({ Name: 'Anna' });

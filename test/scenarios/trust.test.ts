@@ -6,7 +6,7 @@ import type { Scene } from '../kit/scene.js';
 import { archive, archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { truthOf } from '../kit/truth.js';
 
-// Data that the peers lose, repeat or wrongly delete, each with the time until it is delivered.
+// Data that comparable tools lose, repeat or wrongly delete, each with the time until it is delivered.
 
 const stages = useStages();
 const ids = (count: number, from = 1, step = 1) => Array.from({ length: count }, (_, index) => from + index * step);
@@ -24,7 +24,7 @@ async function count(stage: Stage, list: string, where = 'payload is not null'):
 const isNamed = (stage: Stage, id: number, name: string) => async (): Promise<boolean> =>
   (await count(stage, 'attendees', `key = '${id}' and payload->>'Name' = '${name}'`)) === 1;
 
-/** Each revision of each item once, from 1 on, and nothing told as deleted. */
+/** Expects each revision of each item once, starting from 1, and no deletion. */
 function expectOnceAndNoDeletion(scene: Scene, list: string): void {
   const lines = archived(scene, list);
   expect(lines.filter(({ type }) => type.endsWith('deleted'))).toEqual([]);
@@ -32,8 +32,8 @@ function expectOnceAndNoDeletion(scene: Scene, list: string): void {
   expect(new Set(told).size).toBe(told.length);
 }
 
-describe.each(kinds)('trust, on %s', (kind) => {
-  it('finds all of a thousand items of one instant, on both sides of the seams of pages, once', async () => {
+describe.each(kinds)('reading data that other tools lose, on %s', (kind) => {
+  it('finds a thousand items of one instant once each, on both sides of page boundaries', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     const now = { createdAt: new Date().toISOString() };
@@ -56,21 +56,21 @@ describe.each(kinds)('trust, on %s', (kind) => {
     }
   });
 
-  it('finds an edit on the first page of a list of many pages, and tells that alone', async () => {
+  it('finds an edit on the first page of a list of many pages, and reports nothing else', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 50 });
     await stage.put('attendees', ...ids(1000).map((id) => attendee(id)));
     const scene = await stage.scene();
     await scene.settle();
     await stage.patch('attendees', 2, { Name: 'Edited' });
-    // `npm run bench -- detection` asks the same of 100,000 rows.
+    // `npm run bench -- detection` measures the same with 100,000 rows.
     say('an edit on the first of 20 pages', kind, await detect(stage, scene, isNamed(stage, 2, 'Edited'), 25));
     expect(archived(scene, 'attendees').filter(({ revision }) => revision > 1)).toMatchObject([
       { key: '2', revision: 2, data: { Name: 'Edited' } },
     ]);
   });
 
-  it('finds a hundred rows that commit late, with ids far behind the checkpoint', async () => {
+  it('finds a hundred rows that commit late with ids far below the checkpoint', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 100 });
     await stage.put('attendees', ...ids(1000, 10, 10).map((id) => attendee(id)));
@@ -83,7 +83,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     expectOnceAndNoDeletion(scene, 'attendees');
   });
 
-  it('deletes nothing that stayed while rows around it were deleted and restored in the middle of sweeps', async () => {
+  it('deletes no existing item while rows around it are deleted and restored during sweeps', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10, cursor: 'offset' });
     await stage.put('attendees', ...ids(100, 10, 10).map((id) => attendee(id)));
@@ -107,7 +107,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     const truth = new Set((await shown()).map(String));
     const same = async (): Promise<boolean> =>
       (await count(stage, 'attendees')) === truth.size && (await count(stage, 'attendees', 'payload is null')) > 0;
-    // What left for good is proved only by two whole walks, or by the same pages a day apart.
+    // A deletion is proved only by two whole walks, or by the same pages a day apart.
     await passTime(stage.db, 25 * 3_600_000);
     await scene.settle();
     await passTime(stage.db, 25 * 3_600_000);
@@ -120,7 +120,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     expect(held.map(({ key }) => key).toSorted()).toEqual([...truth].toSorted());
   });
 
-  it('finds what is new, edited and gone when the order of a list turns in mid-life', async () => {
+  it('finds new, edited and deleted items after the order of a list is reversed', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('attendees', ...ids(45).map((id) => attendee(id)));
@@ -145,7 +145,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     expect(story(scene, 'attendees', 5)).toEqual(['1 created', '2 deleted']);
   });
 
-  it('tells an answer that moves to another session as updated, once', async () => {
+  it('reports an answer that moves to another session as updated, once', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     const cloud = { type: 'poll_word_cloud', anonymousResponses: false };
@@ -170,7 +170,7 @@ describe.each(kinds)('trust, on %s', (kind) => {
     expectOnceAndNoDeletion(scene, 'answers');
   });
 
-  it('tells that one of two wholly identical votes was withdrawn, and keeps the other', async () => {
+  it('reports that one of two identical votes was withdrawn, and keeps the other', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));

@@ -48,7 +48,7 @@ const lane: Lane = {
   remember: () => Promise.resolve(),
 };
 
-it('the warehouse recipe works beside tables that hold rows already', async () => {
+it('the warehouse recipe works with tables that already contain rows', async () => {
   const url = await lend();
   const bucket = await startS3Double();
   const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
@@ -94,7 +94,7 @@ it('the warehouse recipe works beside tables that hold rows already', async () =
       .flatMap(([, text]) => text.split('\n').slice(0, -1));
     await db.query('insert into loaded select unnest($1::jsonb[])', [lines]);
     await db.query(loading!);
-    await db.query(loading!); // a load that is repeated
+    await db.query(loading!); // a repeated load
     const items = await db.query('select list, key, revision from current_items order by pigeonhole_id, list, key');
     expect(items.rows).toEqual([
       { list: 'questions', key: '1', revision: 1 },

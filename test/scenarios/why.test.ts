@@ -10,7 +10,7 @@ const obtainedAlone = 'consent: { accept: [obtained] }';
 const asked = { list: null, pigeonhole: null, key: null, limit: 20, configuration: {}, changedFrom: null };
 
 describe.each(kinds)('the explanation of an item, on %s', (kind) => {
-  it('shows where it was read, the sink’s answer to each revision, and none of its contents', async () => {
+  it('shows where it was read and the sink’s answer to each revision, without content', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2));
     const scene = await stage.webhookScene(obtainedAlone);
@@ -49,7 +49,7 @@ describe.each(kinds)('the explanation of an item, on %s', (kind) => {
 });
 
 describe.each(kinds)('a preview, on %s', (kind) => {
-  it('plans what the sink would be sent, counts what it would not, and sends nothing', async () => {
+  it('shows what the sink would receive, counts what it would not, and sends nothing', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1), attendee(2, { consent: { obtained: false } }));

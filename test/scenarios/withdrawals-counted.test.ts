@@ -19,7 +19,7 @@ jest.mock('../../delivering/withdrawals.js', () => {
 const stages = useStages();
 
 describe.each(kinds)('withdrawals of consent, on %s', (kind) => {
-  it('are counted in a cycle in which a person withdraws, and in no other', async () => {
+  it('are counted only in a cycle in which a person withdraws', async () => {
     counted.length = 0;
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2), attendee(3, { consent: { obtained: false } }));
@@ -34,7 +34,7 @@ describe.each(kinds)('withdrawals of consent, on %s', (kind) => {
     await stage.patch('attendees', 1, { consent: { obtained: false } });
     await stage.pollsAreDue();
     await scene.settle();
-    expect(counted).toEqual([50]); // items of deletions.holdAbove, by default
+    expect(counted).toEqual([50]); // the default of deletions.holdAbove.items
     await stage.patch('attendees', 2, { consent: { obtained: false } });
     await stage.pollsAreDue();
     await scene.settle();

@@ -30,7 +30,7 @@ const waitIsOver = `update workspaces set wait_until = now() where wait_until > 
 const quotaWaitIsOver = `update quotas set wait_until = now() where wait_until > now()`;
 
 describe.each(kinds)('a workspace, on %s', (kind) => {
-  it('waits as a whole when its quota is used up, requests nothing meanwhile, and continues automatically', async () => {
+  it('waits as a whole when its quota is used up, sends no requests, and continues automatically', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', ...[1, 2, 3, 4, 5, 6].map((id) => session(id)));
     await stage.put('attendees', attendee(1));
@@ -44,7 +44,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
 
     const refused = (await stage.requests()).filter(({ code }) => code === 8000);
     expect(refused.length).toBeGreaterThanOrEqual(1);
-    expect(refused.length).toBeLessThanOrEqual(4); // the concurrent requests, and none after them
+    expect(refused.length).toBeLessThanOrEqual(4); // the concurrent requests, but none after them
     const turn = await scene.read(place);
     expect(turn).toMatchObject({ state: 'waiting', reason: 'quota', pages: 0 });
     expect(turn.nextDueInMs).toBeGreaterThan(0);
@@ -59,7 +59,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(archived(scene, 'poll-mcq-votes')).toHaveLength(1);
   });
 
-  it('tries a refused key by one request at a time, rarer and rarer, and says so as a pause', async () => {
+  it('tries a refused key with single requests at growing intervals, and reports a pause', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', ...[1, 2, 3, 4, 5, 6].map((id) => session(id)));
     const scene = await stage.scene();
@@ -104,7 +104,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(await stage.requests()).toHaveLength(1);
   });
 
-  it('is tried at once with another key, and not with the refused one', async () => {
+  it('is tried immediately with another key, but not with the refused one', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.scene();
     await scene.settle();
@@ -123,7 +123,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(archived(changed, 'attendees')).toHaveLength(1);
   });
 
-  it('reads a pigeonhole once that two of its syncs name, for the sinks of both', async () => {
+  it('reads a pigeonhole once for the sinks of two syncs that select it', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const sinks = {
@@ -149,7 +149,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     ]);
   });
 
-  it('gives a sink no record of a pigeonhole that its syncs exclude or do not choose, until one does', async () => {
+  it('sends a sink no record of a pigeonhole until one of its syncs selects it', async () => {
     const stage = await stages.open(kind);
     await stage.put('pigeonholes', event(102, { status: 'ended' }), event(103));
     const scene = await stage.scene({ sync: 'pigeonholes: { status: [live], exclude: [103] }' });
@@ -164,22 +164,22 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2']);
-    await stage.patch('pigeonholes', 102, { status: 'ended' }); // once chosen, it stays
+    await stage.patch('pigeonholes', 102, { status: 'ended' }); // a selected pigeonhole stays selected
     await stage.pollsAreDue();
     await scene.settle();
     expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2', '102 3']);
   });
 
-  it('takes the passcode out of what an earlier version stored, without a change', async () => {
+  it('removes the passcode that an earlier version stored, without reporting a change', async () => {
     const stage = await stages.open(kind);
     await stage.put('pigeonholes', event(102));
     const scene = await stage.scene();
     await scene.settle();
-    await stage.patch('pigeonholes', 102, { name: 'Another name' }); // a snapshot of the first revision is kept
+    await stage.patch('pigeonholes', 102, { name: 'Another name' }); // a snapshot of the first revision is stored
     await stage.pollsAreDue();
     await scene.settle();
     const before = archived(scene, 'pigeonholes').length;
-    // As a version before stored it: with the passcode in the payload, in the hash and in snapshots.
+    // Stores the passcode in the payload, the hash and snapshots, as an earlier version did.
     const withIt = `json_build_object('passcode', 'MARK42')::jsonb`;
     await stage.db.query(
       `update items set rules = '[1]', content_hash = '\\x00', payload = (payload::jsonb || ${withIt})::json
@@ -188,7 +188,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.db.query(
       `update changes set snapshot = (coalesce(snapshot, '{}')::jsonb || ${withIt})::json where list = 'pigeonholes'`,
     );
-    await stage.db.query(`update pages set digest = '\\x00'`); // the rules are part of it
+    await stage.db.query(`update pages set digest = '\\x00'`); // the digest includes the rules
     await stage.sweepsAreDue();
     await stage.pollsAreDue();
     await scene.settle();
@@ -199,7 +199,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(JSON.stringify(stored)).not.toContain('MARK42');
   });
 
-  it('releases the record of a chosen pigeonhole also when the turn that chose it died right after', async () => {
+  it('releases the record of a selected pigeonhole even if the process died right after the selection', async () => {
     const stage = await stages.open(kind);
     await stage.put('pigeonholes', event(102, { status: 'ended' }));
     const scene = await stage.scene({ sync: 'pigeonholes: { status: [live] }' });
@@ -212,7 +212,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(archived(scene, 'pigeonholes').map(({ key }) => key)).toEqual(['101', '102']);
   });
 
-  it('keeps every revision for a sink that is there from the start and only begins to send later', async () => {
+  it('keeps every revision for a sink that exists from the start and sends later', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const scene = await stage.scene();
@@ -225,7 +225,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(archived(scene, 'attendees').map(({ revision }) => revision)).toEqual([1, 2]);
   });
 
-  it('begins with the last change of each item at a sink that comes later', async () => {
+  it('starts with the last change of each item at a sink that is added later', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(2));
     const alone = await stage.scene();
@@ -247,7 +247,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(archived(alone, 'attendees', 1)[1]!.id).toBe(second!.id);
   });
 
-  it('gives a sink what it did not want before, once it wants it, also what was read long ago', async () => {
+  it('sends a sink items that it excluded before as soon as it accepts them, even if they were read long ago', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1), attendee(2));
@@ -269,9 +269,9 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(lists()).toHaveLength(3);
   });
 
-  it('gives a sink that wants a further list what was read for its sake before', async () => {
+  it('sends a newly accepted list to a sink even if the list was read earlier for another purpose', async () => {
     const stage = await stages.open(kind);
-    await stage.put('sessions', session(1)); // read for anonymity, wanted by nobody
+    await stage.put('sessions', session(1)); // read to decide about anonymity; no sink accepts it
     const archive = (names: string): Record<string, string> => ({
       archive: `{ type: file, folder: ${stage.folder}/b, ${everyone}, lists: [${names}] }`,
     });

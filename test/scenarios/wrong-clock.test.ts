@@ -11,7 +11,7 @@ import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { withWallClock } from '../kit/wrong-clock.js';
 import { until } from '../until.js';
 
-/** Two processes on one store, of which one has a wall clock that is wrong by an hour. Nothing may depend on it. */
+/** Two processes share a store, and the wall clock of one is wrong by an hour. Nothing may depend on it. */
 const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 const hourMs = 3_600_000;
@@ -26,7 +26,7 @@ async function fill(stage: Stage): Promise<void> {
   await stage.put('questions', question(11, 5, 1), question(12, 6, 1));
 }
 
-/** One turn of each kind by a process whose clock is wrong by so much. */
+/** Runs one cycle of each kind in a process whose clock is ahead by `aheadMs`. */
 async function turnOf(scene: Scene, aheadMs: number): Promise<void> {
   await withWallClock(aheadMs, async () => {
     await scene.discover();
@@ -35,7 +35,7 @@ async function turnOf(scene: Scene, aheadMs: number): Promise<void> {
   });
 }
 
-/** A process whose clock is wrong by so much from its start on. */
+/** Opens a process whose clock is ahead by `aheadMs` from its start. */
 function openWrong(stage: Stage, aheadMs: number): Promise<Scene> {
   return withWallClock(aheadMs, () => stage.webhookScene());
 }
@@ -45,7 +45,7 @@ function revisions(stage: Stage, list: string): (readonly [string, number, strin
   return all.toSorted(([key, revision], [other, later]) => revision - later || key.localeCompare(other));
 }
 
-/** Minutes by which each instant of a column is in the database's future; 0 for the past. */
+/** Returns the minutes by which each instant of a column is in the database's future; 0 for the past. */
 async function minutesAhead(stage: Stage, table: string, column: string): Promise<number[]> {
   const rows = await stage.db.query<{ minutes: number }>(
     `select distinct greatest(0, round(extract(epoch from ${column} - clock_timestamp()) / 60))::int4 as minutes
@@ -69,8 +69,8 @@ async function acceptingServer(): Promise<{ url: string; requests: IncomingHttpH
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
 }
 
-describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
-  it.each(wrongClocks)('(%s) keeps no other from what is edited or deleted after it has read', async (_, aheadMs) => {
+describe.each(kinds)('a process whose clock is wrong by an hour, on %s', (kind) => {
+  it.each(wrongClocks)('(%s) does not hide later edits and deletions from other processes', async (_, aheadMs) => {
     const stage = await stages.open(kind);
     await fill(stage);
     const [wrong, scene] = [await openWrong(stage, aheadMs), await stage.webhookScene()];
@@ -91,7 +91,7 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     expect(await minutesAhead(stage, 'missing', 'since')).toEqual([]);
   });
 
-  it.each(wrongClocks)('(%s) reads what another has read and edits since', async (_, aheadMs) => {
+  it.each(wrongClocks)('(%s) reads edits of items that another process has read', async (_, aheadMs) => {
     const stage = await stages.open(kind);
     await fill(stage);
     const [wrong, scene] = [await openWrong(stage, aheadMs), await stage.webhookScene()];
@@ -138,7 +138,7 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     }
   });
 
-  it('does not keep what an earlier version has stored with an instant of the future', async () => {
+  it('corrects an instant in the future that an earlier version stored', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene();
@@ -152,7 +152,7 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
       ['11', 2, 'questions.updated'],
       ['12', 2, 'questions.deleted'],
     ]);
-    expect(await minutesAhead(stage, 'items', 'seen_at')).toEqual([0, 60]); // what nobody has changed stays as it is
+    expect(await minutesAhead(stage, 'items', 'seen_at')).toEqual([0, 60]); // unchanged items keep their instant
   });
 
   it('continues to read immediately after the clock of the database itself was set back', async () => {
@@ -161,7 +161,7 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     const scene = await stage.webhookScene();
     await scene.settle();
     expect(await wasClockSetBack(scene.ledger)).toBe(false);
-    await stage.timePasses(-2 * hourMs); // all that is stored lies two hours ahead
+    await stage.timePasses(-2 * hourMs); // all stored instants are now two hours in the future
     await stage.patch('questions', 11, { question: { id: 11, content: 'edited', status: 'approved' } });
     expect(await wasClockSetBack(scene.ledger)).toBe(true);
     await scene.discover();
@@ -173,11 +173,11 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     expect(again.nextDueInMs).toBeLessThan(60_000);
   });
 
-  it.each(wrongClocks)('(%s) plans the next reads as any other does', async (_, aheadMs) => {
+  it.each(wrongClocks)('(%s) plans the next reads like any other process', async (_, aheadMs) => {
     const dues: unknown[] = [];
     for (const ahead of [0, aheadMs]) {
       const stage = await stages.open(kind);
-      // An hour on its window is over, and an hour ago it was not open yet.
+      // One hour later its window is over, and one hour earlier it was not open yet.
       const startDate = new Date(Date.now() - hourMs / 6).toISOString();
       const endDate = new Date(Date.now() + hourMs / 6).toISOString();
       await stage.put('sessions', session(1, { startDate, endDate }));
@@ -198,7 +198,7 @@ describe.each(kinds)('a process whose clock is an hour off, on %s', (kind) => {
     expect(dues[1]).toEqual(dues[0]);
   });
 
-  it.each(wrongClocks)('(%s) shows lists as late as they are', async (_, aheadMs) => {
+  it.each(wrongClocks)('(%s) reports the correct lateness of lists', async (_, aheadMs) => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene();

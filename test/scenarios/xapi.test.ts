@@ -21,7 +21,7 @@ async function sceneOf(stage: Stage, more = ''): Promise<Scene> {
   return await stage.scene({ sinks: { lms: lms.replaceAll('\n', ' ') }, environment: { LRS_SECRET: 's3cret' } });
 }
 
-/** Statements in the LRS that are valid: neither voided nor voiding others. */
+/** Returns the statements in the LRS that are neither voided nor void others. */
 function valid() {
   const { store } = lrs;
   return store.all.filter(
@@ -29,7 +29,7 @@ function valid() {
   );
 }
 
-/** The same, as `<who> <verb> <what>`. */
+/** Returns them as `<who> <verb> <what>`. */
 function told(): string[] {
   return valid()
     .map(({ actor, verb, object }) => {
@@ -40,7 +40,7 @@ function told(): string[] {
     .toSorted();
 }
 
-/** The responses of the valid statements about polls, with the number of all statements, voided ones included. */
+/** Returns the responses of the valid statements about polls, and the number of all statements with voided ones. */
 function responses(): [string[], number] {
   return [
     valid().flatMap(({ result }) => (result as { response?: string } | undefined)?.response ?? []),
@@ -48,13 +48,13 @@ function responses(): [string[], number] {
   ];
 }
 
-/** From now on, the LRS stores statements, and closes the connection before it answers. */
+/** From now on, the LRS stores statements but closes the connection before it answers. */
 function loseAnswers(): void {
   lrs.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST', times: Number.POSITIVE_INFINITY });
 }
 
 describe.each(kinds)('an LRS, on %s', (kind) => {
-  it('receives the options that a person chose as one statement, and another one when they change', async () => {
+  it('receives the chosen options of a person as one statement, and a new statement when they change', async () => {
     const stage = await stages.open(kind);
     const choose = (id: number, option: number, question = 70) =>
       pollVote(id, by(1), 1, { question: { id: question, content: 'Which?' }, option: { id: option, content: 'x' } });
@@ -94,7 +94,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(responses()[0].toSorted()).toEqual(['701', '801']);
   });
 
-  it('receives chosen options as one statement whatever texts the question holds', async () => {
+  it('receives chosen options as one statement, even if the question contains hostile texts', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));
@@ -106,7 +106,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(responses()).toEqual([['1051[,]1052'], 1]);
   });
 
-  it('receives chosen options once although its answers were lost', async () => {
+  it('receives chosen options once even if its answers were lost', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));
@@ -124,7 +124,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(responses()[0]).toEqual(['1051[,]1052[,]1053']);
   });
 
-  it('receives what each person did, nothing of anonymous people, and credit where it is due', async () => {
+  it('receives the actions of each person, nothing about anonymous people, and the earned credit', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1), attendee(2), attendee(3, { signInTime: null }));
@@ -142,7 +142,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     ]);
   });
 
-  it('is asked to erase what has become anonymous, and the credit for which it was evidence', async () => {
+  it('voids statements about interactions that became anonymous, and the credit that they were evidence for', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));
@@ -157,7 +157,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(told()).toEqual(['code-1 answered questions/51', 'code-1 answered questions/53']);
   });
 
-  it('receives a person once they consent, and no longer when they withdraw', async () => {
+  it('receives statements about a person from consent until withdrawal', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1, { consent: { obtained: false } }));
@@ -203,7 +203,7 @@ describe.each(kinds)('an LRS, on %s', (kind) => {
     expect(told()).toEqual(['code-1 answered questions/70', 'code-1 attended pigeonholes/101']);
   });
 
-  it('has each statement once, and none of a person who turned anonymous while its answers were lost', async () => {
+  it('has each statement once, and none about a person who became anonymous while its answers were lost', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
     await stage.put('attendees', attendee(1));
