@@ -2,7 +2,7 @@ import { GradingJobs, type JobOptions } from './grading-jobs.js';
 import { exampleSchool, School, type SchoolPlan } from './school.js';
 
 export interface CanvasOptions extends JobOptions, ThrottleOptions {
-  /** Tokens, and whether their user may grade, and create assignments (by default if they may grade); `canvas-token` may. */
+  /** Tokens with the rights of their user. Creating assignments is allowed by default if grading is. */
   readonly tokens?: Readonly<Record<string, Rights>>;
   readonly school?: SchoolPlan;
   /** Status for a missing permission: 403 as in current Canvas, or 401 as in older versions. */

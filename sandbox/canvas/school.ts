@@ -167,7 +167,7 @@ interface Grade {
 const PASSES = new Set(['pass', 'complete']);
 const FAILS = new Set(['fail', 'incomplete']);
 
-/** Canvas's default grading scheme: each letter, and the share of points from which on it is given. */
+/** Canvas's default grading scheme: each letter with the minimum share of the points. */
 const LETTERS: readonly (readonly [letter: string, from: number])[] = [
   ['A', 94],
   ['A-', 90],

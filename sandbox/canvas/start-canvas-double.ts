@@ -5,7 +5,7 @@ import { CanvasInstance, type CanvasOptions } from './canvas-instance.js';
 import type { FaultEffect } from '../serve/faults.js';
 
 export interface CanvasDouble extends RunningDouble {
-  /** The state behind the API: the school (a teacher may grade too), its jobs, and the tokens. */
+  /** The state behind the API: the school, in which tests can grade as a teacher, its jobs and the tokens. */
   readonly canvas: CanvasInstance;
 }
 

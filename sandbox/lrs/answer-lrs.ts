@@ -4,11 +4,11 @@ import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js
 import { getStatements } from './read-statements.js';
 import { postStatements, putStatement } from './store-statements.js';
 
-/** The path of the endpoint: `/statements` and `/about` stand below it. */
+/** The path of the endpoint, which has the resources `/statements` and `/about`. */
 export const ENDPOINT = '/xapi';
 export const TOKEN_PATH = '/oauth/token';
 
-/** Answers one request of the LRS; every answer carries the version of the specification (Communication, 3.3). */
+/** Answers one request to the LRS. Every answer has the version of the specification (Communication, 3.3). */
 export function answerLrs(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const headers = {
     'x-experience-api-version': versionOf(lrs, request) ?? lrs.options.versions.at(-1)!,
@@ -59,13 +59,13 @@ function readVersion(lrs: Lrs, request: DoubleRequest): LrsVersion {
   throw new LrsRefusal(400, `X-Experience-API-Version has to be ${texts.join(' or ')}`);
 }
 
-/** The version of the request, if the LRS accepts it. */
+/** Returns the version of the request; `undefined` if the LRS does not accept it. */
 function versionOf(lrs: Lrs, request: DoubleRequest): LrsVersion | undefined {
   const forms = { '1.0.3': /^1\.0(\.\d+)?$/, '2.0.0': /^2\.0(\.\d+)?$/ };
   return lrs.options.versions.find((version) => forms[version].test(request.headers['x-experience-api-version'] ?? ''));
 }
 
-/** RFC 6749, 4.4: the account as client id and secret, in the header or in the form. */
+/** Issues a token for an account's client id and secret, from the header or the form (RFC 6749, 4.4). */
 function issueToken(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const form = new URLSearchParams(request.body);
   if (form.get('grant_type') !== 'client_credentials') {

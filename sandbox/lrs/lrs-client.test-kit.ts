@@ -14,7 +14,7 @@ export interface LrsTarget {
 export interface LrsAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON, or its text. */
+  /** The parsed JSON body, or its text. */
   readonly body: unknown;
 }
 
@@ -22,11 +22,11 @@ export interface LrsRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Replaces or, when undefined, leaves out what is sent otherwise. */
+  /** Replace the default headers; undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Asks an LRS by HTTP with nothing in between. `path` stands below the endpoint. */
+/** Sends one HTTP request to an LRS. `path` is relative to the endpoint. */
 export async function askLrs(target: LrsTarget, path: string, request: LrsRequest = {}): Promise<LrsAnswer> {
   const headers: Record<string, string | undefined> = {
     authorization: basicAuthorization(target),
@@ -71,7 +71,7 @@ export function aStatement(changes: Readonly<Record<string, unknown>> = {}): { i
   };
 }
 
-/** A statement that voids another. */
+/** Returns a statement that voids another. */
 export function aVoiding(target: string): { id: string } & Record<string, unknown> {
   return aStatement({
     verb: { id: 'http://adlnet.gov/expapi/verbs/voided', display: { en: 'voided' } },

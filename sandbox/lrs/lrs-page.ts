@@ -1,10 +1,10 @@
 import { escapeHtml, livePage } from '../serve/live-page.js';
 import { isObject, voidedBy, type JsonObject, type Statement, type StatementStore } from './statement-store.js';
 
-/** Most statements shown, the newest. */
+/** Maximum number of statements shown; the newest are shown. */
 const MAX_SHOWN = 300;
 
-/** The statements as sentences, newest first; what is voided is struck through. */
+/** Renders the statements as sentences, newest first. Voided statements are struck through. */
 export function lrsPage(store: StatementStore): string {
   const { all } = store;
   const voided = all.filter(({ id }) => store.voiderOf(id) !== undefined).length;

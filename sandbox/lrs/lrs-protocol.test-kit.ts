@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { askLrs, aStatement, aVoiding, basicAuthorization, type LrsTarget } from './lrs-client.test-kit.js';
 
 /**
- * What any LRS of xAPI 1.0.3 does, as far as a sender of statements relies on it: run against the double, and against a
- * real server where one is installed, so that the double's reading of the specification is not only its own. Each
- * sentence makes statements of its own, for a real LRS forgets none.
+ * Tests the behaviour of any LRS of xAPI 1.0.3 that a sender of statements relies on. The tests run against the
+ * stand-in and, if one is installed, against a real LRS, which verifies the stand-in's interpretation of the
+ * specification. Each test creates its own statements, because a real LRS keeps all of them.
  */
 export function lrsProtocol(name: string, target: () => LrsTarget): void {
   const post = (body: unknown) => askLrs(target(), '/statements', { body });

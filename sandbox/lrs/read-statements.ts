@@ -3,11 +3,11 @@ import { LrsRefusal, type Lrs } from './lrs.js';
 import { isObject, type JsonObject, type Statement } from './statement-store.js';
 import { refuseParameters } from './store-statements.js';
 
-/** The filters that this LRS knows; the specification has more. */
+/** The supported filters. The specification has more. */
 const FILTERS = ['agent', 'verb', 'activity', 'registration', 'since', 'until', 'limit', 'ascending', 'from'];
 const MAX_PAGE = 100;
 
-/** `GET /statements`: one statement by its id, or a list, newest first. What is voided is only found as voided. */
+/** Handles `GET /statements`: one statement by id, or a list, newest first. Voided ones are found only as voided. */
 export function getStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const id = request.query.get('statementId');
   const voidedId = request.query.get('voidedStatementId');
@@ -46,7 +46,7 @@ function listStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   };
 }
 
-/** Whether it can be read yet: an LRS may answer that it has stored it some time before. */
+/** Whether a statement can be read already. An LRS may confirm the storage of a statement before it can be read. */
 function isVisible(lrs: Lrs, { stored }: Statement): boolean {
   const { visibleAfterMs } = lrs.options;
   return visibleAfterMs === 0 || Date.parse(stored) <= lrs.now() - visibleAfterMs;
@@ -59,7 +59,7 @@ function isInTime(statement: Statement, request: DoubleRequest): boolean {
   return (since === undefined || storedMs > since) && (until === undefined || storedMs <= until);
 }
 
-/** Whether it or, where it refers to a statement, that one passes the filters (Communication, 2.1.3). */
+/** Whether a statement, or the statement that it refers to, passes the filters (Communication, 2.1.3). */
 function matches(lrs: Lrs, statement: Statement, request: DoubleRequest): boolean {
   const { query } = request;
   const isRegistration = (): boolean => {
@@ -84,7 +84,7 @@ function isAgentOf({ actor, object }: Statement, agent: JsonObject): boolean {
   return [actor, object].some((candidate) => identifierOf(candidate) === identifierOf(agent));
 }
 
-/** The one inverse functional identifier of an agent, as text; of anything else nothing that an agent could equal. */
+/** Returns the inverse functional identifier of an agent as text; `undefined` for anything else. */
 function identifierOf(agent: JsonObject): string | undefined {
   const { mbox, mbox_sha1sum: sha1, openid, account } = agent;
   if (isObject(account)) return JSON.stringify([account['homePage'], account['name']]);
@@ -122,7 +122,7 @@ function moreOf(request: DoubleRequest, from: number): string {
   return `${request.path}?${query.toString()}`;
 }
 
-/** Refuses every format except `exact`, the only one supported here, rather than answer with the wrong one. */
+/** Refuses every format except `exact`, which is the only supported one. */
 function refuseUnknownFormat(request: DoubleRequest): void {
   if ((request.query.get('format') ?? 'exact') !== 'exact')
     throw new LrsRefusal(400, 'this LRS has the format exact alone');

@@ -8,7 +8,7 @@ import type { LrsTarget } from './lrs-client.test-kit.js';
 const FOLDER = resolve(__dirname, '../../.cache/real-lrs');
 const SERVER = join(FOLDER, 'node_modules/@learninglocker/xapi-statements/dist/server.js');
 
-/** Installs it beside the project, never as a part of it: its licence is the GPL. Nothing of it is built or committed. */
+/** Installs the LRS beside the project, because its licence is the GPL. Nothing of it is built or committed. */
 export const INSTALL_REAL_LRS =
   'npm install --prefix .cache/real-lrs --ignore-scripts @learninglocker/xapi-statements@7.8.0';
 
@@ -19,12 +19,12 @@ export interface RealLrs {
   stop(): Promise<void>;
 }
 
-/** Learning Locker's statements service, conformance-tested, in memory and on loopback. */
+/** Starts Learning Locker's conformance-tested statements service, in memory and on loopback. */
 export async function startRealLrs(): Promise<RealLrs> {
-  const port = await freeTestPort(); // the server takes a number alone and tells none
+  const port = await freeTestPort(); // the server needs a port and does not report one
   const child = spawn(process.execPath, ['--require', join(__dirname, 'guard-real-lrs.cjs'), SERVER], {
     cwd: FOLDER,
-    // Its own variables alone: it must not meet what the environment of a developer holds.
+    // Only these variables, so that the server receives nothing from the developer's environment.
     env: {
       AUTH_REPO: 'test',
       EVENTS_REPO: 'test',
@@ -44,7 +44,7 @@ export async function startRealLrs(): Promise<RealLrs> {
   return {
     target: {
       endpoint: `http://127.0.0.1:${port}/xAPI`,
-      username: 'any', // its accounts stand in a database: without one it lets everybody in but this:
+      username: 'any', // accounts need a database; without one, the server accepts everyone except this user:
       password: 'any',
       refusedAuthorization: 'Basic missing_token',
     },

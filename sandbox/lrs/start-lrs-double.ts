@@ -9,7 +9,7 @@ import type { FaultEffect } from '../serve/faults.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
 
 export interface LrsDoubleOptions extends ServeOptions, Partial<LrsChoices> {
-  /** By default one account, `lrs-key` with `lrs-secret`. */
+  /** By default, one account: `lrs-key` with `lrs-secret`. */
   readonly accounts?: readonly LrsAccount[];
 }
 
@@ -37,7 +37,7 @@ interface LrsState {
 export const DEFAULT_ACCOUNT: LrsAccount = { username: 'lrs-key', password: 'lrs-secret' };
 
 const common = ['authorization', 'x-experience-api-version'];
-/** The LRS itself refuses unknown parameters and statements that are not valid. */
+/** The allowed contents of requests. The LRS itself refuses unknown parameters and invalid statements. */
 const rules: readonly RequestRule[] = [
   { method: 'GET', path: /\/about$/, headers: common },
   { method: 'GET', path: /\/statements$/, headers: common, query: [/./] },
@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<string, DoubleAnswer>> = {
   timeout: { status: 504, text: 'gateway timeout' },
 };
 
-/** The double's faults by name: any of these answers, or the same with `-after` when the statements were stored first. */
+/** Returns the effect of a named fault: one of these answers, with `-after` once the statements are stored. */
 export function lrsFault(name: string): FaultEffect | undefined {
   const answer = ANSWERS[name.replace(/-after$/, '')];
   if (answer === undefined) return undefined;

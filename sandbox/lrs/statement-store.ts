@@ -1,4 +1,4 @@
-/** A statement that was found valid, as it was sent and with what the LRS assigns. */
+/** A valid statement as it was sent, with the properties that the LRS assigned. */
 export interface Statement {
   readonly id: string;
   readonly actor: JsonObject;
@@ -13,7 +13,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const VOIDED = 'http://adlnet.gov/expapi/verbs/voided';
 
-/** The statement that this one voids; undefined for one that voids none. */
+/** Returns the id of the statement that this one voids; undefined if it voids none. */
 export function voidedBy(statement: Pick<Statement, 'verb' | 'object'>): string | undefined {
   return statement.verb['id'] === VOIDED ? String(statement.object['id']).toLowerCase() : undefined;
 }
@@ -22,7 +22,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The statements of an LRS in the order in which they were stored, and which of them are voided. */
+/** The statements of an LRS in the order of storage, and the voided ones among them. */
 export class StatementStore {
   private readonly statements = new Map<string, Statement>();
   private readonly sent = new Map<string, JsonObject>();
@@ -35,12 +35,12 @@ export class StatementStore {
     return this.statements.get(id.toLowerCase());
   }
 
-  /** The statement with this id as it was sent, without what the LRS has assigned since. */
+  /** Returns a statement as it was sent, without the properties that the LRS assigned. */
   sentAs(id: string): JsonObject | undefined {
     return this.sent.get(id.toLowerCase());
   }
 
-  /** The statement that voids this one. Voiding statements cannot be voided (xAPI 1.0.3, Data, 2.3.2). */
+  /** Returns the id of the statement that voids this one. Voiding statements cannot be voided (Data, 2.3.2). */
   voiderOf(id: string): string | undefined {
     const statement = this.find(id);
     if (statement === undefined || voidedBy(statement) !== undefined) return undefined;
@@ -52,10 +52,10 @@ export class StatementStore {
     return [...this.statements.values()];
   }
 
-  /** @param version of a statement that has none (Data, 2.4.10) */
+  /** Stores a statement. @param version assigned to a statement without one (Data, 2.4.10) */
   add(sent: JsonObject & { readonly id: string }, authority: JsonObject, version = '2.0.0'): void {
     const id = sent.id.toLowerCase();
-    this.lastStoredMs = Math.max(this.now(), this.lastStoredMs + 1); // distinct, so that "since" can tell them apart
+    this.lastStoredMs = Math.max(this.now(), this.lastStoredMs + 1); // unique, so that "since" can separate them
     const stored = new Date(this.lastStoredMs).toISOString();
     const statement = {
       timestamp: stored,

@@ -8,11 +8,11 @@ type Sent = JsonObject & { readonly id: string };
 
 interface Sender {
   readonly account: LrsAccount;
-  /** The version of the request. */
+  /** The xAPI version of the request. */
   readonly version: LrsVersion;
 }
 
-/** `POST /statements`: one statement or a list. All are stored or none; answers the ids in the order of the list. */
+/** Handles `POST /statements` with one statement or a list. Stores all or none, and returns the ids in order. */
 export function postStatements(lrs: Lrs, sender: Sender, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, []);
   const body = jsonBody(request);
@@ -25,7 +25,7 @@ export function postStatements(lrs: Lrs, sender: Sender, request: DoubleRequest)
   return { status: 200, json: statements.map(({ id }) => id) };
 }
 
-/** `PUT /statements?statementId=…`: one statement under that id. */
+/** Handles `PUT /statements?statementId=…`, which stores one statement with that id. */
 export function putStatement(lrs: Lrs, sender: Sender, request: DoubleRequest): DoubleAnswer {
   refuseParameters(request, ['statementId']);
   const id = request.query.get('statementId');
@@ -70,7 +70,7 @@ function isSame(lrs: Lrs, statement: Sent, known: JsonObject): boolean {
     : exactlySame(statement, lrs.store.sentAs(statement.id) ?? known);
 }
 
-/** Voiding needs the right to do it, and a target that is not itself a voiding statement; the target may be missing. */
+/** Refuses voiding without the right, or of a voiding statement. The target may be missing. */
 function refuseVoiding(lrs: Lrs, account: LrsAccount, statement: Sent): void {
   const target = voidedBy(statement as unknown as Parameters<typeof voidedBy>[0]);
   if (target === undefined) return;
@@ -81,7 +81,7 @@ function refuseVoiding(lrs: Lrs, account: LrsAccount, statement: Sent): void {
   }
 }
 
-/** @throws {LrsRefusal} 400 for a parameter that the resource does not know (Communication, 1.2 of the requirements on parameters) */
+/** @throws {LrsRefusal} 400 for an unknown parameter (Communication, 3.2) */
 export function refuseParameters(request: DoubleRequest, known: readonly string[]): void {
   const unknown = [...request.query.keys()].find((name) => !known.includes(name));
   if (unknown !== undefined) throw new LrsRefusal(400, `the parameter "${unknown}" is not known here`);
@@ -98,9 +98,9 @@ function jsonBody(request: DoubleRequest): unknown {
 }
 
 /**
- * What is wrong with a statement, each fault with the place where it stands; none: it is valid. The rules are those of
- * a conformance-tested LRS, and what they leave out: ids of interaction components are distinct within their list
- * (xAPI 1.0.3, Data, 2.4.4.1).
+ * Returns the problems of a statement with their positions; empty if it is valid. Applies the validator of a
+ * conformance-tested LRS, and a rule that the validator lacks: the ids of interaction components are unique in their
+ * list (xAPI 1.0.3, Data, 2.4.4.1).
  */
 function statementProblems(statement: unknown): string[] {
   if (!isObject(statement)) return ['a statement is an object'];
@@ -110,7 +110,7 @@ function statementProblems(statement: unknown): string[] {
   return found.length > 0 ? found : repeatedComponents(statement['object']);
 }
 
-/** The statement with every kind of context activity as a list: a single one is accepted for one (xAPI 1.0.3, Data, 2.4.6.2). */
+/** Converts single context activities to lists of one (xAPI 1.0.3, Data, 2.4.6.2). */
 function withActivityLists(statement: JsonObject): JsonObject {
   const { context } = statement;
   if (!isObject(context) || !isObject(context['contextActivities'])) return statement;
@@ -137,9 +137,9 @@ function repeatedComponents(object: unknown): string[] {
 const ASSIGNED = ['id', 'authority', 'stored', 'version'];
 
 /**
- * Compares two statements by the comparison requirements of xAPI 1.0.3 (Data, 2.3.1). Ignores the properties that the LRS
- * assigns, the verb's display, definitions of activities, the order of a group's members, the notation of an instant, and
- * the case of an mbox. Compares durations as strings.
+ * Compares two statements by the comparison requirements of xAPI 1.0.3 (Data, 2.3.1). Ignores the properties that the
+ * LRS assigns, the verb's display, definitions of activities, the order of a group's members, the notation of an
+ * instant, and the case of an mbox. Compares durations as strings.
  */
 function sameStatement(one: JsonObject, other: JsonObject): boolean {
   return JSON.stringify(essence(one, other)) === JSON.stringify(essence(other, one));

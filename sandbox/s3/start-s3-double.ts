@@ -6,7 +6,7 @@ import { Bucket, type BucketOptions, errorAnswer } from './bucket.js';
 
 export interface S3Double extends RunningDouble {
   readonly bucket: Bucket;
-  /** The text of each object but the sink's own, by name, unpacked. */
+  /** Returns the decompressed text of each object by name, without the sink's own object. */
   texts(): Map<string, string>;
 }
 

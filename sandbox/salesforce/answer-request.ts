@@ -7,13 +7,15 @@ import { sobjectRoutes } from './sobject-routes.js';
 
 const ROUTES = [...collectionRoutes, ...queryRoutes, ...sobjectRoutes];
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** Versions whose rules these are: since 46.0 collections upsert, and an upsert says whether it created. */
+/** The stand-in follows the rules of these versions. From 46.0 on, collections support upserts with `created`. */
 const OLDEST_VERSION = 46;
 const NEWEST_VERSION = 67;
-/** Documented: bytes of an address and its headers. */
+/** Documented: maximum number of bytes of an address and its headers. */
 const MAX_ADDRESS_BYTES = 16_384;
 
-/** Answers as Salesforce does: a token for an assertion; else first the session, then the limit, then the request. */
+/**
+ * Answers as Salesforce does. Issues tokens; for other requests, checks the session, then the limit, then the request.
+ */
 export function answerRequest(org: SalesforceOrg, request: DoubleRequest, instanceUrl: string): DoubleAnswer {
   const requestId = `TID:${String(request.number).padStart(12, '0')}`;
   const answer =
@@ -33,7 +35,7 @@ function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: st
   const [clientId, clientSecret] = credentialsOf(form, request.headers.authorization);
   let opened: ReturnType<typeof org.sessions.login>;
   if (form.get('grant_type') === JWT_BEARER) {
-    // Nothing else belongs there: a secret that is sent along for nothing is a secret that is given away.
+    // An assertion needs no secret, so a secret sent with it would be exposed for no reason.
     if (sent !== 'assertion grant_type' || clientSecret !== '') return tokenRefused('invalid_request', `has ${sent}`);
     opened = org.sessions.login(form.get('assertion') ?? '');
   } else if (form.get('grant_type') === 'client_credentials') {
@@ -53,7 +55,7 @@ function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: st
   };
 }
 
-/** In the form, or in the header `Authorization: Basic`. */
+/** Reads the client's credentials from the header `Authorization: Basic`, or else from the form. */
 function credentialsOf(form: URLSearchParams, authorization = ''): [clientId: string, clientSecret: string] {
   const basic = /^Basic (.+)$/.exec(authorization)?.[1];
   if (basic === undefined) return [form.get('client_id') ?? '', form.get('client_secret') ?? ''];

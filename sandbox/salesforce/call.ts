@@ -3,11 +3,11 @@ import type { SaveOptions } from './record-faults.js';
 import type { SalesforceOrg } from './salesforce-org.js';
 import type { SObjectType } from './sobject-type.js';
 
-/** A request with an open session, on its way to its route. */
+/** A request with a valid session, as its route receives it. */
 export interface Call {
   readonly org: SalesforceOrg;
   readonly request: DoubleRequest;
-  /** `v60.0`, as in the path. */
+  /** The API version as in the path: `v60.0`. */
   readonly version: string;
   /** The path's variable parts, decoded. */
   readonly parts: readonly string[];
@@ -15,12 +15,12 @@ export interface Call {
 
 export interface Route {
   readonly method: string;
-  /** Segments of the path after the version. */
+  /** Matches the path after the version. */
   readonly path: RegExp;
   readonly answer: (call: Call) => DoubleAnswer;
 }
 
-/** The body as a JSON object. @throws {SalesforceRefusal} 415 for another content type, 400 for what is no object */
+/** Returns the body. @throws {SalesforceRefusal} 415 for another content type, 400 if it is not a JSON object */
 export function jsonBody(call: Call): Record<string, unknown> {
   const contentType = call.request.headers['content-type'] ?? '';
   if (!contentType.includes('application/json')) {
@@ -30,12 +30,12 @@ export function jsonBody(call: Call): Record<string, unknown> {
     const json: unknown = JSON.parse(call.request.body);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
   } catch {
-    // answered below, as any other body that is no object
+    // refused below, like any other body that is not an object
   }
   throw new SalesforceRefusal('JSON_PARSER_ERROR', 'The HTTP entity body is required to be a JSON object');
 }
 
-/** Documented: "Duplicate Rule Header", since version 52.0; "Assignment Rule Header", whose default is TRUE. */
+/** Reads the documented headers "Duplicate Rule" (from version 52.0 on) and "Assignment Rule" (TRUE by default). */
 export function saveOptions({ request: { headers }, version }: Call): SaveOptions {
   const allowDuplicates = /allowSave\s*=\s*true/i.test(headers['sforce-duplicate-rule-header'] ?? '');
   const assign = headers['sforce-auto-assign'] ?? 'TRUE';
@@ -46,19 +46,23 @@ export function saveOptions({ request: { headers }, version }: Call): SaveOption
 }
 
 /**
- * The object, for what the user wants to do with it.
- * @throws {SalesforceRefusal} 404 for one that does not exist or that the user may not see; else for what it may not do
+ * Returns the object with this name, and checks that the user has the permission.
+ * @throws {SalesforceRefusal} 404 if the object does not exist or is hidden from the user, 400 without the permission
  */
-export function objectFor({ org }: Call, name: string, doing?: 'createable' | 'updateable' | 'deletable'): SObjectType {
+export function objectFor(
+  { org }: Call,
+  name: string,
+  permission?: 'createable' | 'updateable' | 'deletable',
+): SObjectType {
   const type = org.org.type(name);
   if (org.withheldObjects.has(type.name)) throw notFound();
-  if (doing !== undefined && org.permissions[type.name]?.[doing] === false) {
-    throw new SalesforceRefusal('INSUFFICIENT_ACCESS_OR_READONLY', `no access to ${type.name}: not ${doing}`);
+  if (permission !== undefined && org.permissions[type.name]?.[permission] === false) {
+    throw new SalesforceRefusal('INSUFFICIENT_ACCESS_OR_READONLY', `no access to ${type.name}: not ${permission}`);
   }
   return type;
 }
 
-/** A refusal by Salesforce: of the whole request, or one record of a collection. */
+/** A refusal by Salesforce of the whole request or of one record in a collection. */
 export class SalesforceRefusal extends Error {
   override readonly name = 'SalesforceRefusal';
 
@@ -72,12 +76,12 @@ export class SalesforceRefusal extends Error {
     super(message);
   }
 
-  /** As the body of an answer: a list of one. */
+  /** Returns the body of an answer: a list with one error. */
   body(): unknown[] {
     return [{ message: this.message, errorCode: this.code, ...(this.fields.length > 0 && { fields: this.fields }) }];
   }
 
-  /** As the result of one record of a collection. */
+  /** Returns the result of one record in a collection. */
   result(): Record<string, unknown> {
     return { success: false, errors: [{ statusCode: this.code, message: this.message, fields: this.fields }] };
   }

@@ -4,9 +4,9 @@ import type { Values } from './read-values.js';
 import { SalesforceRefusal } from './call.js';
 
 /**
- * Whether a record may be saved with these values, in the order in which Salesforce looks: required fields, each field's
- * own rule, uniqueness, members of campaigns, duplicate rules, validation rules.
- * @throws {SalesforceRefusal} the first that fails
+ * Checks whether a record may be saved with these values. Checks in Salesforce's order: required fields, the rule of
+ * each field, uniqueness, campaign members, duplicate rules, validation rules.
+ * @throws {SalesforceRefusal} for the first check that fails
  */
 export function checkRecord(
   org: Org,
@@ -81,7 +81,7 @@ function checkUnique(org: Org, record: OrgRecord, values: Readonly<Values>): voi
   }
 }
 
-/** A member is one lead or one contact, once a campaign, with a status that the campaign has. */
+/** Checks that a member is one lead or one contact, once per campaign, with a status of the campaign. */
 function checkMember(org: Org, record: OrgRecord, values: Readonly<Values>): void {
   const { LeadId, ContactId, CampaignId, Status } = values;
   if ((LeadId ?? null) === null && (ContactId ?? null) === null) {
@@ -117,7 +117,7 @@ function checkStatus(org: Org, record: OrgRecord, values: Readonly<Values>): voi
   if (same) throw new SalesforceRefusal('DUPLICATE_VALUE', 'A status with this label already exists.', ['Label']);
 }
 
-/** A task of a lead is about nothing else. */
+/** Checks that a task of a lead is not related to another record. */
 function checkTask(org: Org, { WhoId, WhatId }: Readonly<Values>): void {
   const isLead = typeof WhoId === 'string' && org.byId(WhoId)?.type.name === 'Lead';
   if (isLead && typeof WhatId === 'string') {

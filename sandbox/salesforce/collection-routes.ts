@@ -6,10 +6,10 @@ import { fieldNamed, type SObjectType } from './sobject-type.js';
 import { selected } from './soql.js';
 
 const MAX_RECORDS = 200;
-/** Codes of a record that cannot be read at all. */
+/** Error codes of a record that cannot be parsed. */
 const UNREADABLE = new Set(['INVALID_FIELD', 'JSON_PARSER_ERROR']);
 
-/** Up to 200 records in one request, answered in their order. Documented: "sObject Collections". */
+/** Routes for up to 200 records in one request, with results in the same order. Documented: "sObject Collections". */
 export const collectionRoutes: readonly Route[] = [
   { method: 'POST', path: /^\/composite\/sobjects$/, answer: createAll },
   { method: 'PATCH', path: /^\/composite\/sobjects$/, answer: updateAll },
@@ -89,7 +89,7 @@ function deleteAll(call: Call): DoubleAnswer {
   };
 }
 
-/** Fields of records by their ids; null for each that is not there. */
+/** Returns fields of records by id; null for a record that does not exist. */
 function readAll(call: Call): DoubleAnswer {
   const type = objectFor(call, call.parts[0]!);
   const { ids, fields } = jsonBody(call);
@@ -106,7 +106,7 @@ function readAll(call: Call): DoubleAnswer {
   };
 }
 
-/** Writes each record, answering in their order; with `allOrNone` a refused one takes the others back. */
+/** Writes each record and returns the results in the same order. With `allOrNone`, one refusal reverts the others. */
 function written(call: Call, write: (sent: Sent) => Result): DoubleAnswer {
   const body = jsonBody(call);
   const records = recordsOf(body);
@@ -116,7 +116,7 @@ function written(call: Call, write: (sent: Sent) => Result): DoubleAnswer {
   const before = allOrNone || wholeRequest ? call.org.org.snapshot() : [];
   const results = records.map((sent): Result => {
     try {
-      call.org.recordFaults.befall(typeOf(call, sent).name);
+      call.org.recordFaults.apply(typeOf(call, sent).name);
       return write(sent);
     } catch (error) {
       if (!(error instanceof SalesforceRefusal)) throw error;
@@ -153,12 +153,12 @@ function refuseTooMany(count: number): void {
   }
 }
 
-/** @throws {SalesforceRefusal} 400 of the request where a record does not name its type */
-function typeOf(call: Call, sent: Sent, doing?: 'createable' | 'updateable'): SObjectType {
+/** @throws {SalesforceRefusal} 400 for the whole request if a record does not name its type */
+function typeOf(call: Call, sent: Sent, permission?: 'createable' | 'updateable'): SObjectType {
   const type = (sent.attributes as { type?: unknown } | undefined)?.type;
   if (typeof type !== 'string')
     throw new SalesforceRefusal('INVALID_TYPE', 'attributes.type is required for each record');
-  return objectFor(call, type, doing);
+  return objectFor(call, type, permission);
 }
 
 function existing(call: Call, type: SObjectType, id: unknown): OrgRecord {
@@ -178,7 +178,7 @@ function anyExisting(call: Call, id: string): OrgRecord {
   throw new SalesforceRefusal('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id');
 }
 
-/** A field that records are found by. @throws {SalesforceRefusal} 404 for one that is not flagged External ID */
+/** Returns the field for look-ups by external id. @throws {SalesforceRefusal} 404 if it is not flagged External ID */
 export function externalField(type: SObjectType, name: string): string {
   const definition = fieldNamed(type, name);
   if (definition === undefined || (!definition.externalId && definition.name !== 'Id')) {
@@ -195,7 +195,7 @@ function externalValue(sent: Sent, external: string): { value: string | number; 
   return { value, rest: Object.fromEntries(Object.entries(sent).filter(([each]) => each !== name)) };
 }
 
-/** Values that stand more than once: none of their records is written. */
+/** Returns external ids that occur more than once. None of their records is written. */
 function sentTwice(records: readonly Sent[], external: string): Set<string> {
   const seen = new Set<string>();
   const twice = new Set<string>();

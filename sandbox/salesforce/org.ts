@@ -10,7 +10,7 @@ import { readValues, type Values, recordId, normalisedId } from './read-values.j
 import { SalesforceRefusal } from './call.js';
 import { fieldNamed, typeNamed, type SObjectType, type FieldDefinition } from './sobject-type.js';
 
-/** A record as kept: its values by field name, the fields of Salesforce itself among them. */
+/** A stored record. Its values include the fields that Salesforce sets. */
 export interface OrgRecord {
   readonly id: string;
   readonly type: SObjectType;
@@ -18,8 +18,8 @@ export interface OrgRecord {
   deleted: boolean;
 }
 
-/** Records deleted with a record, by object and the field that names it. */
-const HANGING = [
+/** Records that are deleted together with another record: the object, and the field that refers to the other record. */
+const DEPENDENTS = [
   ['CampaignMember', 'CampaignId'],
   ['CampaignMember', 'LeadId'],
   ['CampaignMember', 'ContactId'],
@@ -27,11 +27,13 @@ const HANGING = [
   ['CampaignMemberStatus', 'CampaignId'],
 ] as const;
 
-/** The user whose records they are, as far as no rule assigns them to another. */
+/** The default owner of records, unless a rule assigns them to another user. */
 export const USER_ID = '0058d0000000001AAA';
 const OWNERS = new Set(['Lead', 'Contact', 'Campaign', 'Account', 'Task']);
 
-/** The records of an org, and what it lets in. A refused record changes nothing. Ids rise, the same in each run. */
+/**
+ * Stores the records of an org and checks changes. A refused change has no effect. Ids ascend, the same in each run.
+ */
 export class Org {
   private readonly records = new Map<string, OrgRecord>();
   private readonly index = new RecordIndex();
@@ -45,12 +47,12 @@ export class Org {
     private readonly now: () => number,
   ) {}
 
-  /** Live records of a type, oldest first. */
+  /** Returns the live records of a type, oldest first. */
   all(type: SObjectType): OrgRecord[] {
     return [...this.index.all(type)];
   }
 
-  /** @throws {SalesforceRefusal} for a name that is no object of this org */
+  /** @throws {SalesforceRefusal} 404 if the org has no object with this name */
   type(name: string): SObjectType {
     const type = typeNamed(this.types, name);
     if (type === undefined) throw new SalesforceRefusal('NOT_FOUND', 'The requested resource does not exist', [], 404);
@@ -62,7 +64,9 @@ export class Org {
     return record?.deleted === false ? record : undefined;
   }
 
-  /** Live records that have this value in this field; texts are compared without case, unless the field says otherwise. */
+  /**
+   * Returns the live records with this value in a field. Ignores the case of texts unless the field is case-sensitive.
+   */
   having(type: SObjectType, fieldName: string, value: unknown): OrgRecord[] {
     const definition = fieldNamed(type, fieldName)!;
     if (definition.type === 'id') {
@@ -76,7 +80,7 @@ export class Org {
     );
   }
 
-  /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
+  /** @throws {SalesforceRefusal} if the record is invalid */
   create(type: SObjectType, sent: Readonly<Record<string, unknown>>, save: SaveOptions = byHand): OrgRecord {
     const defaults = [...type.fields.values()].flatMap(({ name, defaultValue }) =>
       defaultValue === undefined ? [] : [[name, defaultValue] as const],
@@ -96,7 +100,7 @@ export class Org {
     return record;
   }
 
-  /** @throws {SalesforceRefusal} with the code of whatever is wrong with it */
+  /** @throws {SalesforceRefusal} if the changed record is invalid */
   update(record: OrgRecord, sent: Readonly<Record<string, unknown>>, save: SaveOptions = byHand): void {
     if (record.values.IsConverted === true) {
       throw new SalesforceRefusal('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead');
@@ -110,23 +114,25 @@ export class Org {
     });
   }
 
-  /** Into the recycle bin, with the memberships that hang on it. */
+  /** Moves a record to the recycle bin, together with the records that depend on it. */
   delete(record: OrgRecord): void {
     this.index.remove(record);
     record.deleted = true;
     record.values.IsDeleted = true;
-    for (const [typeName, fieldName] of HANGING) {
+    for (const [typeName, fieldName] of DEPENDENTS) {
       for (const each of this.having(this.type(typeName), fieldName, record.id)) this.delete(each);
     }
   }
 
-  /** A record that is in the recycle bin. */
+  /** Returns a record in the recycle bin. */
   deletedById(id: string): OrgRecord | undefined {
     const record = this.records.get(normalisedId(id) ?? '');
     return record?.deleted === true ? record : undefined;
   }
 
-  /** As a person does in Salesforce's pages: the lead becomes a contact of a new account, and can no longer be changed. */
+  /**
+   * Converts a lead as a person does in Salesforce: it becomes a contact of a new account, and cannot be changed again.
+   */
   convertLead(lead: OrgRecord): OrgRecord {
     const account = this.create(this.type('Account'), { Name: lead.values.Company });
     const { FirstName = null, LastName = null, Email = null, Phone = null, Title = null } = lead.values;
@@ -144,7 +150,7 @@ export class Org {
     return contact;
   }
 
-  /** As a person does: `gone` goes to the recycle bin and names the one that stays. */
+  /** Merges contacts as a person does: `gone` moves to the recycle bin and refers to the contact that stays. */
   mergeContacts(kept: OrgRecord, gone: OrgRecord): void {
     for (const member of this.having(this.type('CampaignMember'), 'ContactId', gone.id)) {
       this.change(member, () => {
@@ -155,7 +161,7 @@ export class Org {
     gone.values.MasterRecordId = kept.id;
   }
 
-  /** State for `restore`: for a collection that is all or none. */
+  /** Returns the state for `restore`, which a collection with `allOrNone` needs. */
   snapshot(): readonly (readonly [OrgRecord, Values, boolean])[] {
     return [...this.records.values()].map((record) => [record, { ...record.values }, record.deleted] as const);
   }
@@ -190,7 +196,7 @@ export class Org {
     this.index.add(record);
   }
 
-  /** Documented: leads are assigned when they are created and when they are changed, unless a header says otherwise. */
+  /** Documented: leads are assigned on creation and on each change, unless a header says otherwise. */
   private assign({ type, values }: OrgRecord, { assign }: SaveOptions): void {
     if (type.name !== 'Lead' || assign === 'none') return;
     const rule = this.assignmentRules.find(({ id, active }) => (assign === 'active' ? active : id === assign));
@@ -198,7 +204,7 @@ export class Org {
     else if (assign !== 'active') throw new SalesforceRefusal('MALFORMED_ID', `no assignment rule ${assign}`);
   }
 
-  /** Values that Salesforce derives from the others. */
+  /** Sets the values that Salesforce derives from others. */
   private touch(record: OrgRecord): void {
     const { values } = record;
     const at = this.timestamp();
@@ -228,7 +234,7 @@ export class Org {
   }
 }
 
-/** Live records by type, and by the value of each field that records are looked up by; in the order of their creation. */
+/** Live records in the order of creation, by type and by the values of fields that look-ups use. */
 class RecordIndex {
   private readonly byType = new Map<SObjectType, Set<OrgRecord>>();
   private readonly byValue = new Map<FieldDefinition, Map<unknown, Set<OrgRecord>>>();
@@ -237,7 +243,7 @@ class RecordIndex {
     return this.byType.get(type) ?? [];
   }
 
-  /** `undefined` for a field that is not kept: then all of its type are to be looked through. */
+  /** Returns `undefined` for a field without an index; the caller must then check all records of the type. */
   having(definition: FieldDefinition, value: unknown): OrgRecord[] | undefined {
     return isKept(definition)
       ? [...(this.byValue.get(definition)?.get(comparable(definition, value)) ?? [])]
@@ -258,7 +264,10 @@ class RecordIndex {
     this.removeValues(record);
   }
 
-  /** Before its values change: the record keeps its place among those of its type, and `add` follows. */
+  /**
+   * Removes the values of a record before they change. The record keeps its position in its type; call `add`
+   * afterwards.
+   */
   removeValues(record: OrgRecord): void {
     for (const definition of keptOf(record)) {
       this.byValue.get(definition)?.get(comparable(definition, record.values[definition.name]))?.delete(record);
@@ -271,7 +280,7 @@ class RecordIndex {
   }
 }
 
-/** A value as it is compared: texts without case, unless the field says otherwise. */
+/** Returns a value for comparison: texts in lower case unless the field is case-sensitive. */
 function comparable(definition: FieldDefinition, value: unknown): unknown {
   const matters = definition.caseSensitive || definition.type === 'reference';
   return typeof value === 'string' && !matters ? value.toLowerCase() : value;

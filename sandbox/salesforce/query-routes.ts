@@ -2,10 +2,10 @@ import type { DoubleAnswer } from '../serve/double-request.js';
 import { type Call, type Route, notFound, SalesforceRefusal } from './call.js';
 import { parseQuery, runQuery, selected } from './soql.js';
 
-/** Documented: characters of a query. */
+/** Documented: maximum number of characters in a query. */
 const MAX_QUERY_CHARACTERS = 100_000;
 
-/** Queries, page by page, and the limits of the org. */
+/** Routes for queries, with their pages, and for the limits of the org. */
 export const queryRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/query$/, answer: (call) => page(call, call.request.query.get('q') ?? '', 0) },
   { method: 'GET', path: /^\/query\/([^/]+)$/, answer: nextPage },
@@ -31,7 +31,7 @@ function page(call: Call, soql: string, from: number): DoubleAnswer {
   };
 }
 
-/** The query locator carries the query itself, so that nothing has to be remembered. */
+/** Encodes the query in its locator, so that the server needs no state. */
 function locator(soql: string, from: number): string {
   return `${Buffer.from(soql).toString('base64url')}-${from}`;
 }

@@ -1,15 +1,17 @@
 import { type FieldDefinition, fieldNamed, type SObjectType } from './sobject-type.js';
 import { SalesforceRefusal } from './call.js';
 
-/** A record's values as kept; null is empty. */
+/** A record's stored values. Null is an empty value. */
 export type Values = Record<string, string | number | boolean | null>;
 
-/** Finds the record that `{"Campaign": {"Event_Id__c": "101"}}` means. @throws {SalesforceRefusal} when there is none */
+/**
+ * Finds the record of a reference such as `{"Campaign": {"Event_Id__c": "101"}}`. @throws {SalesforceRefusal} if none
+ */
 type FindReferenced = (type: string, externalField: string, value: unknown) => string;
 
 /**
- * The values of a record that was sent, by the names of their fields. Empty texts become null.
- * @throws {SalesforceRefusal} for a field that does not exist or may not be written, and for a value of another JSON type
+ * Reads the values of a sent record. Empty texts become null.
+ * @throws {SalesforceRefusal} for an unknown or read-only field, and for a value of another JSON type
  */
 export function readValues(
   type: SObjectType,
@@ -97,12 +99,12 @@ function referenced(
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
-/** An id of 18 characters: prefix, number, and the three that say which of the first fifteen are capitals. */
+/** Builds an id of 18 characters: the prefix, the number, and three characters that encode the case of the first 15. */
 export function recordId(keyPrefix: string, number: number): string {
   return withSuffix(`${keyPrefix}8d${number.toString(36).padStart(10, '0')}`);
 }
 
-/** An id of 15 or 18 characters as one of 18; `undefined` for what is no id. */
+/** Converts an id of 15 or 18 characters to 18; `undefined` if it is not an id. */
 export function normalisedId(id: string): string | undefined {
   if (/^[a-z0-9]{15}$/i.test(id)) return withSuffix(id);
   if (/^[a-z0-9]{18}$/i.test(id) && withSuffix(id.slice(0, 15)).toLowerCase() === id.toLowerCase()) {

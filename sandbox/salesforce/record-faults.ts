@@ -1,18 +1,18 @@
 import { SalesforceRefusal } from './call.js';
 import type { Values } from './read-values.js';
 
-/** A record that is refused though nothing is wrong with it: a row that another transaction holds. */
+/** Refuses valid records, as if another transaction had locked the row. */
 interface RecordFault {
   readonly object: string;
   readonly code: string;
   readonly message: string;
-  /** Records of the object that pass first; 0 by default. */
+  /** Number of records of the object that pass before the fault takes effect; 0 by default. */
   readonly skip?: number;
-  /** Records that are refused after those; 1 by default. */
+  /** Number of records refused after those; 1 by default. */
   readonly times?: number;
 }
 
-/** `UNABLE_TO_LOCK_ROW` for so many records of an object. */
+/** Builds a fault that refuses `times` records of an object with `UNABLE_TO_LOCK_ROW`. */
 export function lockedRow(object: string, times = 1, skip = 0): RecordFault {
   return {
     object,
@@ -23,7 +23,7 @@ export function lockedRow(object: string, times = 1, skip = 0): RecordFault {
   };
 }
 
-/** Faults of single records, counted as records are written; deterministic. */
+/** Faults of single records. Deterministic: counts records as they are written. */
 export class RecordFaults {
   private planned: { readonly fault: RecordFault; seen: number }[] = [];
 
@@ -35,8 +35,8 @@ export class RecordFaults {
     this.planned = [];
   }
 
-  /** @throws {SalesforceRefusal} the fault that befalls this record */
-  befall(object: string): void {
+  /** Applies the faults to one record of the object. @throws {SalesforceRefusal} if one takes effect */
+  apply(object: string): void {
     for (const planned of this.planned) {
       const { fault } = planned;
       const last = (fault.skip ?? 0) + (fault.times ?? 1);
@@ -52,41 +52,42 @@ export interface ValidationRule {
   readonly object: string;
   readonly fails: (values: Readonly<Values>) => boolean;
   readonly message: string;
-  /** Place of the message on the page; its top by default. */
+  /** The field at which the page shows the message; by default, the top of the page. */
   readonly field?: string;
 }
 
-/** A duplicate rule: a new record that has the values of another in all of these fields is not saved. */
+/** A duplicate rule: refuses a new record that has the same values as another one in all of these fields. */
 export interface DuplicateRule {
   readonly object: string;
   readonly fields: readonly string[];
-  /** Objects that are looked through; both must have the fields. */
+  /** The objects to compare with. They must have the same fields. */
   readonly against: readonly string[];
-  /** An alert gives way to the header `Sforce-Duplicate-Rule-Header: allowSave=true`; a block does not. */
+  /** The header `Sforce-Duplicate-Rule-Header: allowSave=true` overrides an alert, but not a block. */
   readonly action: 'alert' | 'block';
 }
 
-/** A lead assignment rule: gives a lead another owner. One of an org's rules can be active. */
+/** A lead assignment rule, which changes the owner of a lead. At most one rule of an org is active. */
 export interface AssignmentRule {
   readonly id: string;
   readonly active: boolean;
   readonly ownerId: string;
 }
 
-/** The saving options in the headers of a request. */
+/** Options for saving, from the headers of a request. */
 export interface SaveOptions {
-  /** Whether an alert of a duplicate rule is passed over. */
+  /** Whether to ignore an alert of a duplicate rule. */
   readonly allowDuplicates: boolean;
-  /** `active`: by the active assignment rule; `none`: by none; else by the rule with this id. */
+  /** `active`: assign by the active rule; `none`: do not assign; otherwise the id of the rule to apply. */
   readonly assign: string;
 }
 
-/** Options of Salesforce's own pages for a user who dismisses alerts and selects no assignment. */
+/** Options of a user in Salesforce's pages who dismisses alerts and selects no assignment. */
 export const byHand: SaveOptions = { allowDuplicates: true, assign: 'none' };
 
 /**
- * The standard duplicate rules: active in a new org, on leads and contacts, over both objects; alert on creation and
- * let edits pass. The standard matching rules compare by likeness: here the values are equal, which is less.
+ * The standard duplicate rules, which are active in a new org. They compare leads and contacts with both objects, show
+ * an alert on creation, and ignore edits. Salesforce's matching rules also find similar values; these find only equal
+ * ones.
  */
 export const standardDuplicateRules: readonly DuplicateRule[] = (['Lead', 'Contact'] as const).flatMap((object) =>
   [['Email'], ['FirstName', 'LastName', 'Title']].map(

@@ -7,14 +7,14 @@ import { startSalesforceDouble, type SalesforceDouble } from './start-salesforce
 
 const started: SalesforceDouble[] = [];
 
-/** Ends the doubles that the test has started. */
+/** Closes the stand-ins that the test started. */
 export async function closeDoubles(): Promise<void> {
   await Promise.all(started.splice(0).map((double) => double.close()));
 }
 
 export const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 
-/** Returns Salesforce's answer to an assertion with these claims changed. */
+/** Requests a token with a valid assertion in which `claims` replace some claims. */
 export async function requestToken(
   double: SalesforceDouble,
   claims: Readonly<Record<string, unknown>> = {},
@@ -37,7 +37,7 @@ export async function requestToken(
   return { status: answer.status, headers: answer.headers, text: '', json: await answer.json() };
 }
 
-/** An org with the fields that the tests use, and a session in it. */
+/** Starts an org with the fields that the tests use, and opens a session. */
 export async function salesforce(options: SalesforceOptions & ServeOptions = {}): Promise<{
   double: SalesforceDouble;
   call: (path: string, body?: unknown, method?: string, headers?: Record<string, string>) => Promise<Answered>;

@@ -13,34 +13,38 @@ import { ownKeyPair } from './own-key-pair.js';
 
 export interface SalesforceOptions {
   /**
-   * `freshAccount`, the default: what a new org has, which is the standard duplicate rules and an active assignment rule
-   * for leads. `noRules`: neither. Rules that are given take the place of the profile's.
+   * `freshAccount`, the default, has the standard duplicate rules and an active assignment rule for leads, as a new org
+   * does. `noRules` has neither. Given rules replace those of the profile.
    */
   readonly profile?: 'freshAccount' | 'noRules';
   readonly clientId?: string;
   /** Users who may use the connected app; `integration@example.com` by default. */
   readonly usernames?: readonly string[];
-  /** PEM of the certificate's or the public key; without it a pair is made, whose private half the double shows. */
+  /**
+   * PEM of the certificate or the public key. Without it, the stand-in creates a key pair and shows the private key.
+   */
   readonly publicKey?: string;
-  /** The host that sessions are for; the double itself by default. */
+  /** The host to send requests to; by default, the stand-in itself. */
   readonly instanceUrl?: string;
   readonly sessionSeconds?: number;
-  /** The org's own fields by object: `{ Lead: [field('Engagement_Id__c', { externalId: true, unique: true })] }`. */
+  /** Custom fields by object: `{ Lead: [field('Engagement_Id__c', { externalId: true, unique: true })] }`. */
   readonly fields?: Readonly<Record<string, readonly FieldDefinition[]>>;
   readonly validationRules?: readonly ValidationRule[];
   readonly duplicateRules?: readonly DuplicateRule[];
   readonly assignmentRules?: readonly AssignmentRule[];
-  /** Objects that the user has no access to: each is answered as if it did not exist. */
+  /** Objects that the user has no access to. They are answered as if they did not exist. */
   readonly withheldObjects?: readonly string[];
-  /** A sandbox or scratch org: its assertions are for test.salesforce.com. */
+  /** Simulates a sandbox or scratch org, whose assertions have the audience test.salesforce.com. */
   readonly sandbox?: boolean;
   /** The app's secret for the client credentials flow; `salesforce-secret` by default. */
   readonly clientSecret?: string;
-  /** Requests in any 24 hours; 15,000 by default. */
+  /** Maximum number of requests in any 24 hours; 15,000 by default. */
   readonly dailyRequests?: number;
-  /** A record of a collection that cannot be read (an unknown field) refuses itself, or the whole request. */
+  /**
+   * Whether an unreadable record of a collection (with an unknown field) is refused itself or with the whole request.
+   */
   readonly unreadableRecord?: 'refuses-itself' | 'refuses-request';
-  /** Records a page of a query's answer; 2,000 by default. */
+  /** Number of records on a page of a query's answer; 2,000 by default. */
   readonly queryPage?: number;
   readonly now?: () => number;
 }
@@ -50,7 +54,7 @@ export class SalesforceOrg {
   readonly now: () => number;
   readonly clientId: string;
   readonly username: string;
-  /** The key to sign assertions with, where the double made it. */
+  /** The key to sign assertions with, if the stand-in created it. */
   readonly privateKey: string | undefined;
   readonly org: Org;
   readonly sessions: Sessions;
@@ -62,7 +66,7 @@ export class SalesforceOrg {
   readonly dailyRequests: number;
   readonly unreadableRecord: 'refuses-itself' | 'refuses-request';
   readonly queryPage: number;
-  /** Instants of the requests that count. */
+  /** Instants of the requests that count towards the limit. */
   private requests: number[] = [];
 
   constructor(options: SalesforceOptions) {
@@ -99,7 +103,7 @@ export class SalesforceOrg {
     this.queryPage = options.queryPage ?? 2000;
   }
 
-  /** Counts one request, unless the limit of 24 hours is used up. */
+  /** Counts one request; returns false if the limit of 24 hours is used up. */
   takeRequest(): boolean {
     if (this.usedRequests() >= this.dailyRequests) return false;
     this.requests.push(this.now());
@@ -112,17 +116,17 @@ export class SalesforceOrg {
   }
 }
 
-/** A connected app with the certificate that its assertions are signed by, and the users that may use it. */
+/** A connected app: the key that verifies its assertions, and the users that may use it. */
 interface ConnectedApp {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly publicKey: KeyObject;
   readonly usernames: readonly string[];
-  /** Whom assertions are for: the login host of production or of sandboxes. */
+  /** The required audience of assertions: the login host of production or of sandboxes. */
   readonly audience: string;
 }
 
-/** Why no token was given: OAuth's `error` and its description. */
+/** The reason why no token was issued: OAuth's `error` and its description. */
 interface TokenRefusal {
   readonly error: string;
   readonly description: string;
@@ -130,7 +134,7 @@ interface TokenRefusal {
 
 const MAX_VALIDITY_SECONDS = 180;
 
-/** The sessions of an org: opened by a signed assertion, and ended by time or by an administrator. */
+/** The sessions of an org. A signed assertion opens a session; time or an administrator ends it. */
 class Sessions {
   private readonly open = new Map<string, number>();
   private opened = 0;
@@ -142,15 +146,15 @@ class Sessions {
   ) {}
 
   /**
-   * A token for an assertion (RFC 7523). Documented: "OAuth 2.0 JWT Bearer Flow": RS256, `iss` the client id, `sub` the
-   * user, `aud` the login host, `exp` in seconds within three minutes.
+   * Issues a token for an assertion (RFC 7523). Documented, "OAuth 2.0 JWT Bearer Flow": the signature is RS256, `iss`
+   * is the client id, `sub` the user, `aud` the login host, and `exp` at most three minutes ahead, in seconds.
    */
   login(assertion: string): { readonly token: string } | TokenRefusal {
     const refusal = refusalOf(this.app, assertion, Math.floor(this.now() / 1000));
     return refusal ?? { token: this.openSession() };
   }
 
-  /** A token for the app itself, in the name of the user that it runs as. Documented: "OAuth 2.0 Client Credentials Flow". */
+  /** Issues a token for the app's own user. Documented: "OAuth 2.0 Client Credentials Flow". */
   loginAsApp(clientId: string, clientSecret: string): { readonly token: string } | TokenRefusal {
     if (clientId !== this.app.clientId) return { error: 'invalid_client_id', description: 'client identifier invalid' };
     if (clientSecret !== this.app.clientSecret)
@@ -169,7 +173,7 @@ class Sessions {
     return (this.open.get(token) ?? 0) > this.now();
   }
 
-  /** Ends all, as when an administrator revokes them. */
+  /** Ends all sessions, as when an administrator revokes them. */
   endAll(): void {
     this.open.clear();
   }

@@ -51,7 +51,7 @@ function summary({ permissions }: SalesforceOrg, { name, keyPrefix }: SObjectTyp
 function create(call: Call): DoubleAnswer {
   const type = objectFor(call, call.parts[0]!, 'createable');
   const body = jsonBody(call);
-  call.org.recordFaults.befall(type.name);
+  call.org.recordFaults.apply(type.name);
   const record = call.org.org.create(type, body, saveOptions(call));
   return { status: 201, json: { id: record.id, success: true, errors: [] } };
 }
@@ -63,7 +63,7 @@ function read(call: Call): DoubleAnswer {
 function update(call: Call): DoubleAnswer {
   const record = existing(call);
   const body = jsonBody(call);
-  call.org.recordFaults.befall(record.type.name);
+  call.org.recordFaults.apply(record.type.name);
   call.org.org.update(record, body, saveOptions(call));
   return { status: 204 };
 }
@@ -89,7 +89,7 @@ function upsert(call: Call): DoubleAnswer {
   }
   const found = byExternal(call);
   if (found.length > 1) return choices(call, found);
-  call.org.recordFaults.befall(type.name);
+  call.org.recordFaults.apply(type.name);
   const [known] = found;
   if (known !== undefined) {
     call.org.org.update(known, body, saveOptions(call));
@@ -104,7 +104,7 @@ function byExternal(call: Call): OrgRecord[] {
   return call.org.org.having(type, externalField(type, call.parts[1]!), call.parts[2]!);
 }
 
-/** 300: more than one record has this external id; the addresses of all. */
+/** Answers 300 with the addresses of all records that have the external id. */
 function choices(call: Call, found: readonly OrgRecord[]): DoubleAnswer {
   return {
     status: 300,

@@ -1,13 +1,13 @@
-/** A field of an sObject, as `describe` names its parts. */
+/** A field of an sObject, with the names that `describe` uses. */
 export interface FieldDefinition {
   readonly name: string;
   readonly label: string;
   readonly type: FieldType;
-  /** Characters of text; 0 for what is no text. */
+  /** Maximum number of characters; 0 if the field is not text. */
   readonly length: number;
   readonly createable: boolean;
   readonly updateable: boolean;
-  /** Without it a record is not created, nor may it be emptied. */
+  /** Whether a new record needs a value, which can then not be cleared. */
   readonly required: boolean;
   readonly externalId: boolean;
   readonly unique: boolean;
@@ -16,9 +16,9 @@ export interface FieldDefinition {
   readonly restrictedPicklist: boolean;
   /** Default value of a new record. */
   readonly defaultValue: string | boolean | undefined;
-  /** Objects whose ids a reference holds. */
+  /** Objects that a reference can refer to. */
   readonly referenceTo: readonly string[];
-  /** The other record's name in queries: `Campaign` of `CampaignId`. */
+  /** The name of the other record in queries: `Campaign` for `CampaignId`. */
   readonly relationshipName: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const TEXT_LENGTHS: Partial<Record<FieldType, number>> = {
   url: 255,
 };
 
-/** A field with the parts that matter; the rest as Salesforce has it by default. */
+/** Builds a field from the given parts and Salesforce's defaults. */
 export function field(name: string, parts: Partial<Omit<FieldDefinition, 'name'>> = {}): FieldDefinition {
   const type = parts.type ?? (parts.picklist === undefined ? 'string' : 'picklist');
   return {
@@ -71,7 +71,7 @@ export function field(name: string, parts: Partial<Omit<FieldDefinition, 'name'>
   };
 }
 
-/** As `describe` answers it. */
+/** Returns a field as in an answer of `describe`. */
 export function fieldJson(definition: FieldDefinition): Record<string, unknown> {
   const { required, picklist, defaultValue, ...rest } = definition;
   return {
@@ -93,10 +93,10 @@ export function fieldJson(definition: FieldDefinition): Record<string, unknown> 
   };
 }
 
-/** A kind of record. Names of objects and fields are found in any case, as Salesforce does. */
+/** A type of record. As in Salesforce, names of objects and fields are not case-sensitive. */
 export interface SObjectType {
   readonly name: string;
-  /** The first three characters of its ids. */
+  /** The first three characters of the ids. */
   readonly keyPrefix: string;
   readonly fields: ReadonlyMap<string, FieldDefinition>;
 }
@@ -115,7 +115,7 @@ const PERSON = [
   field('HasOptedOutOfEmail', { type: 'boolean', label: 'Email Opt Out' }),
 ];
 
-/** The standard objects that campaigns and people need, with the org's own fields added to each. */
+/** Returns the standard objects for campaigns and people, each with the org's custom fields, and the custom objects. */
 export function standardTypes(own: Readonly<Record<string, readonly FieldDefinition[]>>): SObjectType[] {
   return [
     sObject('Lead', '00Q', own, [
@@ -179,7 +179,7 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
   ];
 }
 
-/** The org's own objects: those whose names end so. */
+/** Returns the org's custom objects, whose names end in `__c`. */
 function ownObjects(own: Readonly<Record<string, readonly FieldDefinition[]>>): SObjectType[] {
   return Object.keys(own)
     .filter((name) => name.endsWith('__c'))
@@ -188,7 +188,7 @@ function ownObjects(own: Readonly<Record<string, readonly FieldDefinition[]>>): 
     );
 }
 
-/** The record's owner: a user or a queue, which are not records here. */
+/** Returns the field for the owner: a user or a queue, neither of which is a record here. */
 function owner(): FieldDefinition {
   return field('OwnerId', { type: 'reference', label: 'Owner ID' });
 }

@@ -5,23 +5,23 @@ import { type FieldDefinition, fieldNamed, type SObjectType, typeNamed } from '.
 
 type Literal = string | number | boolean | null;
 
-/** `SELECT fields FROM object [WHERE field = literal AND field IN (literals) …]`: the rest of SOQL is not known here. */
+/** `SELECT fields FROM object [WHERE field = literal AND field IN (literals) …]`. No other SOQL is supported. */
 export interface Query {
   readonly fields: readonly string[];
   readonly from: string;
-  /** All of them hold; `=` has one value. */
+  /** All conditions must be true. `=` is a condition with one value. */
   readonly where: readonly { readonly field: string; readonly values: readonly Literal[] }[];
 }
 
 interface Token {
   readonly kind: 'word' | 'text' | 'number' | 'sign';
-  /** A text without its quotes and escapes. */
+  /** A text without quotes and escapes. */
   readonly value: string;
-  /** From 1. */
+  /** Counts from 1. */
   readonly column: number;
 }
 
-/** Characters that may follow a backslash in a text. Documented: "Quoted String Escape Sequences". */
+/** Characters after a backslash in a text. Documented: "Quoted String Escape Sequences". */
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
@@ -33,7 +33,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** @throws {SalesforceRefusal} MALFORMED_QUERY naming the column, for whatever is not of that form */
+/** Parses a query. @throws {SalesforceRefusal} MALFORMED_QUERY with the column, for any other syntax */
 export function parseQuery(soql: string): Query {
   const tokens = readTokens(soql);
   let at = 0;
@@ -88,7 +88,7 @@ export function parseQuery(soql: string): Query {
   return { fields, from, where };
 }
 
-/** @throws {SalesforceRefusal} MALFORMED_QUERY for a text that does not end, an unknown escape, and any other character */
+/** @throws {SalesforceRefusal} MALFORMED_QUERY for an unterminated text, an unknown escape or an invalid character */
 function readTokens(soql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -136,7 +136,7 @@ function malformed(column: number, problem: string): SalesforceRefusal {
   return new SalesforceRefusal('MALFORMED_QUERY', `ERROR at Row:1:Column:${column}\n${problem}`);
 }
 
-/** The live records that fit a query, oldest first. @throws {SalesforceRefusal} INVALID_TYPE, INVALID_FIELD, INVALID_QUERY_FILTER_OPERATOR */
+/** Returns matching live records, oldest first. @throws {SalesforceRefusal} for an invalid name or literal */
 export function runQuery(org: Org, query: Query): OrgRecord[] {
   const type = typeNamed(org.types, query.from);
   if (type === undefined) {
@@ -151,7 +151,7 @@ export function runQuery(org: Org, query: Query): OrgRecord[] {
   return org.all(type).filter((record) => conditions.every((fits) => fits(record)));
 }
 
-/** Returns one record as a query answers it: only the selected fields. */
+/** Returns a record with only the selected fields, as a query does. */
 export function selected(record: OrgRecord, fields: readonly string[], version: string): unknown {
   const url = `/services/data/${version}/sobjects/${record.type.name}/${record.id}`;
   const values = fields.map((name) => {
@@ -170,7 +170,7 @@ function column(type: SObjectType, name: string): FieldDefinition {
   );
 }
 
-/** @throws {SalesforceRefusal} where a literal is of another kind than the field: a text needs quotes, a number none */
+/** @throws {SalesforceRefusal} if the type of a literal does not match the field: only texts have quotes */
 function comparable({ type, name, caseSensitive }: FieldDefinition, value: Literal): Literal {
   if (value === null) return null;
   const kind = type === 'boolean' ? 'boolean' : type === 'double' || type === 'int' ? 'number' : 'string';

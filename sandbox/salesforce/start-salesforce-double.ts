@@ -6,15 +6,13 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { FaultEffect } from '../serve/faults.js';
 
 export interface SalesforceDouble extends RunningDouble {
-  /**
-   * The org behind the API: to seed, convert and merge records, to end sessions, to refuse records, and to inspect.
-   */
+  /** The state behind the API. Tests use it to seed, convert, merge and inspect records, and to end sessions. */
   readonly org: SalesforceOrg;
 }
 
 /**
- * Starts a Salesforce org on loopback, login host and instance in one, held in memory. The README of this folder lists
- * its rules.
+ * Starts a Salesforce org on loopback, held in memory. It is login host and instance at the same time. The README of
+ * this folder lists its rules.
  */
 export async function startSalesforceDouble(options: SalesforceOptions & ServeOptions = {}): Promise<SalesforceDouble> {
   const org = new SalesforceOrg(options);
@@ -37,7 +35,7 @@ export async function startSalesforceDouble(options: SalesforceOptions & ServeOp
 const auth = ['authorization'];
 const saving = [...auth, 'sforce-auto-assign', 'sforce-duplicate-rule-header'];
 const records = [{ attributes: { type: anything }, '*': anything }] as const;
-/** The org itself refuses unknown and read-only fields of records. */
+/** Bodies of records may have any key, because the org itself refuses unknown and read-only fields. */
 const rules: readonly RequestRule[] = [
   {
     method: 'POST',
@@ -62,7 +60,7 @@ const rules: readonly RequestRule[] = [
   { method: 'DELETE', path: /\/sobjects\/\w+\//, headers: auth },
 ];
 
-/** Live records by object, without the fields that are empty. */
+/** Returns the live records by object, without empty fields. */
 function stateOf({ org }: SalesforceOrg): Record<string, Record<string, unknown>[]> {
   return Object.fromEntries(
     org.types.map((type) => [
@@ -78,11 +76,11 @@ function pageOf(org: SalesforceOrg): string {
   const tables = Object.entries(stateOf(org))
     .filter(([title, rows]) => rows.length > 0 || title === 'Lead')
     .map(([title, rows]) => ({ title, rows }));
-  const note = `Client id ${org.clientId}, user ${org.username}, key at /_double/private-key.pem (made for this run alone).`;
+  const note = `Client id ${org.clientId}, user ${org.username}, key at /_double/private-key.pem (valid for this run only).`;
   return statePage({ title: 'Salesforce: stand-in', note, barColor: '#0b5cab', tables });
 }
 
-/** Salesforce's documented ways to fail, by name. Each changes nothing; `badGatewayAfter` alone comes after the effect. */
+/** Salesforce's documented failures, by name. They have no effect, except that `badGatewayAfter` follows the effect. */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   sessionExpired: refusal(401, 'INVALID_SESSION_ID', 'Session expired or invalid'),
   dailyLimit: refusal(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),
@@ -100,7 +98,7 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   maintenance: { kind: 'answer', answer: { status: 503, text: '<html>We are down for maintenance.</html>' } },
 };
 
-/** One of Salesforce's documented failures; `undefined` for a name that is none of the README's. */
+/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
 export function salesforceFault(name: string): FaultEffect | undefined {
   return FAULTS[name];
 }

@@ -19,23 +19,23 @@ const OAUTH = 'oauth.v2.access';
 
 interface Method {
   readonly run: (call: SlackCall) => object;
-  /** Scopes of which a token needs one, as `x-accepted-oauth-scopes` lists them. */
+  /** Scopes of which the token needs one, as in `x-accepted-oauth-scopes`. */
   readonly scopes: readonly string[];
-  /** Whether its page lists application/json among its content types. */
-  readonly takesJson: boolean;
-  /** Posting is limited per channel, once it is known that the message would be taken. */
+  /** Whether the documentation of the method lists application/json as a content type. */
+  readonly acceptsJson: boolean;
+  /** Whether the limit applies per channel. It is then checked after everything else. */
   readonly limitedByChannel?: boolean;
 }
 
 const METHODS: Readonly<Record<string, Method>> = {
-  'auth.test': { run: testAuth, scopes: [], takesJson: true },
-  'chat.postMessage': { run: postMessage, scopes: ['chat:write'], takesJson: true, limitedByChannel: true },
-  'chat.update': { run: updateMessage, scopes: ['chat:write'], takesJson: true },
-  'chat.delete': { run: deleteMessage, scopes: ['chat:write'], takesJson: true },
-  'conversations.history': { run: readHistory, scopes: ['channels:history', 'groups:history'], takesJson: true },
-  'conversations.replies': { run: readReplies, scopes: ['channels:history', 'groups:history'], takesJson: false },
-  'conversations.info': { run: channelInfo, scopes: ['channels:read', 'groups:read'], takesJson: false },
-  'conversations.join': { run: joinChannel, scopes: ['channels:join'], takesJson: true },
+  'auth.test': { run: testAuth, scopes: [], acceptsJson: true },
+  'chat.postMessage': { run: postMessage, scopes: ['chat:write'], acceptsJson: true, limitedByChannel: true },
+  'chat.update': { run: updateMessage, scopes: ['chat:write'], acceptsJson: true },
+  'chat.delete': { run: deleteMessage, scopes: ['chat:write'], acceptsJson: true },
+  'conversations.history': { run: readHistory, scopes: ['channels:history', 'groups:history'], acceptsJson: true },
+  'conversations.replies': { run: readReplies, scopes: ['channels:history', 'groups:history'], acceptsJson: false },
+  'conversations.info': { run: channelInfo, scopes: ['channels:read', 'groups:read'], acceptsJson: false },
+  'conversations.join': { run: joinChannel, scopes: ['channels:join'], acceptsJson: true },
 };
 
 interface WebApi {
@@ -45,8 +45,8 @@ interface WebApi {
 }
 
 /**
- * Answers a call under `/api/`. All but a rate limit is HTTP 200 with `ok`; every answer names the request in
- * `x-slack-req-id`, and the token's scopes in `x-oauth-scopes` once a token was recognised.
+ * Answers a call under `/api/`. Every answer except a rate limit is HTTP 200 with `ok`. Every answer has the request's
+ * id in `x-slack-req-id` and, if the token is known, its scopes in `x-oauth-scopes`.
  */
 export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, request: DoubleRequest): DoubleAnswer {
   const headers: Record<string, string> = { 'x-slack-req-id': `double-${request.number}` };
@@ -55,7 +55,7 @@ export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, reque
     if (name === OAUTH) return { status: 200, headers, json: { ok: true, ...refreshToken(workspace, request) } };
     const method = METHODS[name];
     if (method === undefined) throw new SlackRefusal('unknown_method', { req_method: name });
-    const args = readArguments(request, method.takesJson);
+    const args = readArguments(request, method.acceptsJson);
     workspace.misuses.push(...misusesOf(request, name, args, workspace.allowed));
     const scopes = authenticate(workspace, request, textArgument(args, 'token'));
     headers['x-oauth-scopes'] = scopes.join(',');
@@ -73,7 +73,7 @@ export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, reque
   }
 }
 
-/** `oauth.v2.access` takes a form alone, and no token (https://docs.slack.dev/reference/methods/oauth.v2.access). */
+/** Handles `oauth.v2.access`: only a form, no token (https://docs.slack.dev/reference/methods/oauth.v2.access). */
 function refreshToken(workspace: SlackWorkspace, request: DoubleRequest): object {
   const args = readArguments(request, false);
   workspace.misuses.push(...misusesOf(request, OAUTH, args, workspace.allowed));
@@ -82,7 +82,7 @@ function refreshToken(workspace: SlackWorkspace, request: DoubleRequest): object
   return { ...workspace.rotation.refresh(args), app_id: 'A0DOUBLE01', team: { id: teamId, name: teamName } };
 }
 
-/** HTTP 429 as https://docs.slack.dev/apis/web-api/rate-limits shows it. */
+/** Builds HTTP 429 as documented in https://docs.slack.dev/apis/web-api/rate-limits. */
 export function rateLimited(retryAfterSeconds: number, headers: Readonly<Record<string, string>> = {}): DoubleAnswer {
   return {
     status: 429,
@@ -92,8 +92,8 @@ export function rateLimited(retryAfterSeconds: number, headers: Readonly<Record<
 }
 
 /**
- * The scopes of the request's token: `Authorization: Bearer`, or `token` among the arguments of a form or a query.
- * @throws {SlackRefusal} `not_authed` without a token, `invalid_auth` for an unknown one, and what the token has become
+ * Returns the scopes of the request's token, from `Authorization: Bearer` or the argument `token` of a form or query.
+ * @throws {SlackRefusal} `not_authed` without a token, `invalid_auth` for an unknown one, or the code of a failed token
  */
 function authenticate(
   workspace: SlackWorkspace,
@@ -110,14 +110,14 @@ function authenticate(
   return token.scopes;
 }
 
-/** `conversations.info` (https://docs.slack.dev/reference/methods/conversations.info). */
+/** Handles `conversations.info` (https://docs.slack.dev/reference/methods/conversations.info). */
 function channelInfo(call: SlackCall): object {
   const channel = namedChannel(call);
   requireScope(call, channel.isPrivate ? 'groups:read' : 'channels:read');
   return { channel: channelJson(channel) };
 }
 
-/** `conversations.join` (https://docs.slack.dev/reference/methods/conversations.join): public channels only. */
+/** Handles `conversations.join`, for public channels (https://docs.slack.dev/reference/methods/conversations.join). */
 function joinChannel(call: SlackCall): object {
   requireScope(call, 'channels:join');
   const channel = namedChannel(call);
@@ -134,7 +134,7 @@ function joinChannel(call: SlackCall): object {
   };
 }
 
-/** `auth.test` (https://docs.slack.dev/reference/methods/auth.test): who the token is; needs no scope. */
+/** Handles `auth.test`, which needs no scope (https://docs.slack.dev/reference/methods/auth.test). */
 function testAuth({ workspace }: SlackCall): object {
   return {
     url: 'https://double.slack.com/',

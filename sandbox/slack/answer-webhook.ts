@@ -5,8 +5,9 @@ import { SlackRefusal } from './slack-call.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
 /**
- * Answers an incoming webhook under `/services/` (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks):
- * plain text, `ok` or a code. It tells no ts, and takes no thread, no edit and no metadata; the channel is its own.
+ * Answers an incoming webhook under `/services/`
+ * (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks): plain text, `ok` or a code. A webhook
+ * posts to its own channel. It returns no ts and supports no threads, edits or metadata.
  */
 export function answerWebhook(workspace: SlackWorkspace, limits: RateLimits, request: DoubleRequest): DoubleAnswer {
   const webhook = workspace.webhooks.get(request.path);
@@ -35,7 +36,7 @@ export function answerWebhook(workspace: SlackWorkspace, limits: RateLimits, req
   }
 }
 
-/** JSON as the body, or in the form field `payload`. */
+/** Reads the JSON from the body or from the form field `payload`. */
 function payloadOf(request: DoubleRequest): Readonly<Record<string, unknown>> {
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
   const json = isForm ? new URLSearchParams(request.body).get('payload') : request.body;
@@ -45,7 +46,7 @@ function payloadOf(request: DoubleRequest): Readonly<Record<string, unknown>> {
       return payload as Readonly<Record<string, unknown>>;
     }
   } catch {
-    // not JSON: refused below, like JSON that is no object
+    // not JSON: refused below, like JSON that is not an object
   }
   throw new SlackRefusal('invalid_payload');
 }

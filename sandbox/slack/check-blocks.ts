@@ -1,17 +1,17 @@
 import { invalidBlocks, SlackRefusal } from './slack-call.js';
 
-/** https://docs.slack.dev/reference/block-kit/blocks : most blocks of one message. */
+/** Maximum number of blocks in a message (https://docs.slack.dev/reference/block-kit/blocks). */
 const MAX_BLOCKS = 50;
 
 /**
- * Not documented: all text of a message's blocks together. Messages of about 13,170 characters and more were refused
- * with `msg_blocks_too_long` (slackapi/bolt-js#2509); the double takes the lowest length seen.
+ * Maximum number of characters in all blocks of a message. Not documented: messages of about 13,170 characters and more
+ * were refused with `msg_blocks_too_long` (slackapi/bolt-js#2509). The stand-in uses the shortest length observed.
  */
 const MAX_TEXT_OF_ALL_BLOCKS = 13_172;
 
 type Check = (block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems) => void;
 
-/** The types of blocks that are known here, those that an app of ours sends, with their properties. */
+/** The supported block types with their properties: those that our sink sends. */
 const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; readonly check: Check }>> = {
   section: { properties: ['text', 'accessory', 'expand'], check: checkSection },
   header: {
@@ -28,8 +28,8 @@ const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; 
 };
 
 /**
- * Blocks of a message by the rules of Block Kit's reference. "Characters" are counted as UTF-16 units, the stricter
- * reading: the reference does not say how an emoji counts.
+ * Checks blocks by the rules of Block Kit's reference. Counts characters as UTF-16 units, the stricter interpretation,
+ * because the reference does not say how an emoji counts.
  * @throws {SlackRefusal} `invalid_blocks_format`, `invalid_blocks` with a JSON pointer for each fault, or
  * `msg_blocks_too_long`
  */
@@ -72,7 +72,7 @@ function checkContext(block: Readonly<Record<string, unknown>>, at: string, prob
   });
 }
 
-/** Buttons alone: no other element is sent by anything here. */
+/** Checks an actions block. Supports only buttons, because our sink sends no other element. */
 function checkActions(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
   const ids = new Set<unknown>();
   problems.list(block['elements'], `${at}/elements`, 25).forEach((element, index) => {
@@ -104,7 +104,7 @@ function checkAddress(value: unknown, at: string, problems: BlockProblems): void
   if (typeof value === 'string' && !URL.canParse(value)) problems.add('must be a valid URI', at);
 }
 
-/** The characters of every string that stands under `text`, however deep. */
+/** Returns the total length of all strings in properties named `text`, at any depth. */
 function textLength(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + textLength(entry), 0);
   if (typeof value !== 'object' || value === null) return 0;
@@ -114,7 +114,7 @@ function textLength(value: unknown): number {
   );
 }
 
-/** Collects what is wrong with blocks, in the words and with the JSON pointers that Slack uses. */
+/** Collects the problems of blocks, with Slack's wording and JSON pointers. */
 class BlockProblems {
   readonly found: string[] = [];
 
@@ -128,7 +128,7 @@ class BlockProblems {
     return false;
   }
 
-  /** The list's elements; none when it is not a list. */
+  /** Returns the elements of a list; none if the value is not a list. */
   list(value: unknown, at: string, maxItems: number): readonly unknown[] {
     if (!Array.isArray(value)) {
       this.add('must provide an array', at);
@@ -146,7 +146,7 @@ class BlockProblems {
     else if (value.length > max) this.add(`must be less than ${max + 1} characters`, at);
   }
 
-  /** A text object: `plain_text` (which may have `emoji`) or `mrkdwn` (which may have `verbatim`). */
+  /** Checks a text object: `plain_text` with optional `emoji`, or `mrkdwn` with optional `verbatim`. */
   text(value: unknown, at: string, { max, types }: { readonly max: number; readonly types?: readonly string[] }): void {
     if (value === undefined) {
       this.add('missing required field', at);
@@ -169,7 +169,7 @@ class BlockProblems {
   }
 }
 
-/** Elements of a section, with their required fields. `style` (formatting) is not checked. */
+/** Elements of a section and the required field of each. `style` (formatting) is not checked. */
 const INLINE: Readonly<Record<string, string>> = {
   text: 'text',
   link: 'url',
@@ -182,7 +182,7 @@ const INLINE: Readonly<Record<string, string>> = {
   color: 'value',
 };
 
-/** A `rich_text` block of sections (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
+/** Checks a `rich_text` block of sections (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
 function checkRichText(block: Readonly<Record<string, unknown>>, at: string, problems: BlockProblems): void {
   problems.list(block['elements'], `${at}/elements`, Number.POSITIVE_INFINITY).forEach((section, index) => {
     const where = `${at}/elements/${index}`;

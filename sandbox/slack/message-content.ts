@@ -2,17 +2,17 @@ import { structured, textArgument, type Arguments, SlackRefusal } from './slack-
 import { checkBlocks } from './check-blocks.js';
 import type { MessageMetadata } from './slack-channel.js';
 
-/** The content of a message in a call; undefined for fields that the call leaves out. */
+/** The content of a message in a call. Fields that the call omits are undefined. */
 interface MessageContent {
   readonly text?: string;
   readonly blocks?: readonly unknown[];
-  /** Null takes the metadata away: an empty object was sent. */
+  /** Null, sent as an empty object, removes the metadata. */
   readonly metadata?: MessageMetadata | null;
 }
 
 /**
- * The content of chat.postMessage and chat.update.
- * @throws {SlackRefusal} `no_text`, `markdown_text_conflict`, and what checkBlocks and checkMetadata refuse
+ * Reads the content of chat.postMessage and chat.update.
+ * @throws {SlackRefusal} `no_text`, `markdown_text_conflict`, and the errors of checkBlocks and checkMetadata
  */
 export function readContent(args: Arguments): MessageContent {
   const text = textArgument(args, 'text') ?? textArgument(args, 'markdown_text');
@@ -36,12 +36,12 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** Slack documents that there is a limit (`metadata_too_large`) and not which; the double takes a small one. */
+/** Slack documents the error `metadata_too_large` but not the limit, so the stand-in uses a small one. */
 const MAX_METADATA_BYTES = 8 * 1024;
 
 /**
- * Message metadata (https://docs.slack.dev/messaging/message-metadata, types as in the SDK's MessageMetadata): an
- * alphanumeric `event_type` and a flat `event_payload` of strings, numbers, booleans, objects of these and lists of
+ * Checks message metadata (https://docs.slack.dev/messaging/message-metadata, types as in the SDK's MessageMetadata):
+ * an alphanumeric `event_type` and a flat `event_payload` of strings, numbers, booleans, objects of these and lists of
  * such objects.
  * @throws {SlackRefusal} `invalid_metadata_format`, `invalid_metadata_schema` or `metadata_too_large`
  */

@@ -15,7 +15,7 @@ import type { SlackChannel } from './slack-channel.js';
 /** Longer text is cut, not refused (https://docs.slack.dev/changelog/2018-truncating-really-long-messages). */
 const MAX_TEXT = 40_000;
 
-/** `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). Never idempotent: a repeat posts again. */
+/** Handles `chat.postMessage`, which is not idempotent (https://docs.slack.dev/reference/methods/chat.postMessage). */
 export function postMessage(call: SlackCall): object {
   requireScope(call, 'chat:write');
   const channel = namedChannel(call, true);
@@ -48,9 +48,9 @@ export function postMessage(call: SlackCall): object {
 }
 
 /**
- * The thread to reply in. The documentation names no error for a parent that is not there; what Slack does is post the
- * reply to the channel itself, and only the missing `thread_ts` of its answer tells (slack-go/slack#1571). A reply's ts
- * is taken for its parent's.
+ * Returns the thread of a reply. If the parent is missing, Slack posts the reply to the channel; only the missing
+ * `thread_ts` in the answer shows it (slack-go/slack#1571), and the documentation names no error. The ts of a reply
+ * counts as the ts of its parent.
  */
 function threadOf(call: SlackCall, channel: SlackChannel): string | undefined {
   const asked = textArgument(call.args, 'thread_ts');
@@ -61,7 +61,7 @@ function threadOf(call: SlackCall, channel: SlackChannel): string | undefined {
   return undefined;
 }
 
-/** `chat.delete` (https://docs.slack.dev/reference/methods/chat.delete): own messages only. */
+/** Handles `chat.delete`, only for the app's own messages (https://docs.slack.dev/reference/methods/chat.delete). */
 export function deleteMessage(call: SlackCall): object {
   requireScope(call, 'chat:write');
   const channel = namedChannel(call);
@@ -73,12 +73,13 @@ export function deleteMessage(call: SlackCall): object {
   return { channel: channel.id, ts };
 }
 
-/** chat.update refuses what chat.postMessage would cut. */
+/** Maximum length for chat.update, which refuses longer texts instead of cutting them. */
 const MAX_EDITED_TEXT = 4000;
 
 /**
- * `chat.update` (https://docs.slack.dev/reference/methods/chat.update): own messages only. Text without blocks removes
- * the blocks; blocks without text keep the text; metadata that is not named stays, an empty object removes it.
+ * Handles `chat.update` (https://docs.slack.dev/reference/methods/chat.update), only for the app's own messages. Text
+ * without blocks removes the blocks, and blocks without text keep the text. Metadata stays unless it is sent; an empty
+ * object removes it.
  */
 export function updateMessage(call: SlackCall): object {
   requireScope(call, 'chat:write');

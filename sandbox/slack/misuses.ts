@@ -1,13 +1,14 @@
 import type { DoubleRequest } from '../serve/double-request.js';
 import type { Arguments } from './slack-call.js';
 
-/** Markup that Slack would bring to life: mentions, channel names, links. */
+/** Markup that Slack makes live: mentions, channel names and links. */
 const LIVE_MARKUP = /<[!@#][^>]*>|<[a-z][a-z+.-]*:[^>]*>/i;
 const CREDENTIALS = ['token', 'client_secret', 'refresh_token'];
 
 /**
- * What must not be sent by an app that shows texts of an audience, although Slack takes it: a credential where proxies
- * log it, markup that pings or links, mentions and addresses that nobody chose, options that bring texts to life.
+ * Lists contents that Slack accepts but that an app with texts of an audience must not send: a credential where proxies
+ * log it, markup that notifies or links, mentions and addresses that nobody configured, and options that make texts
+ * live.
  */
 export function misusesOf(
   { query, headers }: DoubleRequest,
@@ -45,7 +46,7 @@ export function misusesOf(
   return found;
 }
 
-/** The groups and origins that an app may name. */
+/** The user groups and origins that an app may mention. */
 export interface AllowedTargets {
   readonly userGroups: readonly string[];
   readonly origins: readonly string[];

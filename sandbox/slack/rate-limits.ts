@@ -10,13 +10,14 @@ export interface SlackLimits {
   readonly postBurst: number;
   /** All posts of the app in the workspace ("several hundred a minute"). */
   readonly postsPerMinute: number;
-  /** Calls a minute of each method of a tier: chat.update, chat.delete and conversations.* are of the third. */
+  /** Calls a minute of each method of tier 3: chat.update, chat.delete and conversations.*. */
   readonly tier3PerMinute: number;
   /** auth.test: "hundreds of requests per minute". */
   readonly authTestPerMinute: number;
   /**
    * conversations.history and .replies of an app that is distributed commercially outside the marketplace: one call a
-   * minute, 15 messages a page (https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps).
+   * minute, 15 messages a page
+   * (https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps).
    */
   readonly distributedOutsideMarketplace: boolean;
 }
@@ -30,7 +31,7 @@ export const DOCUMENTED_LIMITS: SlackLimits = {
   distributedOutsideMarketplace: false,
 };
 
-/** The documented limits as a workspace would have them that grants so many posts a channel in ten seconds; all may come at once. */
+/** Returns limits that allow this number of posts per channel in ten seconds, all of them possibly at once. */
 export function scaledLimits(postsPer10s: number): SlackLimits {
   const postsPerSecond = postsPer10s / 10;
   return {
@@ -42,13 +43,15 @@ export function scaledLimits(postsPer10s: number): SlackLimits {
   };
 }
 
-/** All limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits), each made when first used. */
+/**
+ * The limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits). Created when first used.
+ */
 export class RateLimits {
   readonly byName = new Map<string, CallLimit>();
 
   constructor(readonly limits: SlackLimits) {}
 
-  /** Counts a message to a channel; gives the seconds to wait when it is refused. */
+  /** Counts a message to a channel. Returns the seconds to wait if it is refused. */
   takePost(channelId: string, nowMs: number): number | undefined {
     const { postsPerSecond, postBurst, postsPerMinute } = this.limits;
     return (
@@ -57,7 +60,7 @@ export class RateLimits {
     );
   }
 
-  /** Counts a call of any other method; gives the seconds to wait when it is refused. */
+  /** Counts a call of another method. Returns the seconds to wait if it is refused. */
   takeCall(method: string, nowMs: number): number | undefined {
     return this.limit(method, () => rollingWindow(this.callsPerMinute(method), MINUTE_MS)).take(nowMs);
   }

@@ -11,7 +11,7 @@ import {
 import type { SlackChannel, SlackMessage } from './slack-channel.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
-/** `conversations.history`: top-level messages, newest first (https://docs.slack.dev/reference/methods/conversations.history). */
+/** Handles `conversations.history`: top-level messages, newest first (docs.slack.dev/reference/methods). */
 export function readHistory(call: SlackCall): object {
   const channel = readableChannel(call);
   const messages = within(call, channel.shown).toReversed();
@@ -19,8 +19,8 @@ export function readHistory(call: SlackCall): object {
 }
 
 /**
- * `conversations.replies`: a thread's parent and then its replies, oldest first
- * (https://docs.slack.dev/reference/methods/conversations.replies). Every page begins with the parent.
+ * Handles `conversations.replies`: the parent of a thread and its replies, oldest first
+ * (https://docs.slack.dev/reference/methods/conversations.replies). Every page starts with the parent.
  */
 export function readReplies(call: SlackCall): object {
   const channel = readableChannel(call);
@@ -38,7 +38,7 @@ export function readReplies(call: SlackCall): object {
 function readableChannel(call: SlackCall): SlackChannel {
   const channel = namedChannel(call);
   requireScope(call, channel.isPrivate ? 'groups:history' : 'channels:history');
-  if (!channel.isMember) throw new SlackRefusal('not_in_channel'); // a bot reads only where it is, public or not
+  if (!channel.isMember) throw new SlackRefusal('not_in_channel'); // a bot can read only the channels that it is in, even public ones
   return channel;
 }
 
@@ -60,7 +60,7 @@ function metadataView(call: SlackCall): MetadataView {
   return asked && call.scopes.includes('metadata.message:read') ? 'all' : 'type-only';
 }
 
-/** Between `oldest` and `latest`, themselves included only with `inclusive`. */
+/** Returns the messages between `oldest` and `latest`, which are included only with `inclusive`. */
 function within(call: SlackCall, messages: readonly SlackMessage[]): readonly SlackMessage[] {
   const oldest = timestamp(call, 'oldest', '0');
   const latest = timestamp(call, 'latest', '9999999999.999999');
@@ -77,7 +77,7 @@ function timestamp(call: SlackCall, name: 'oldest' | 'latest', otherwise: string
   return micros(value);
 }
 
-/** A ts as a number of microseconds: its digits are too many for a floating-point number to be compared safely. */
+/** Converts a ts to microseconds. It has too many digits for a safe comparison of floating-point numbers. */
 function micros(ts: string): bigint {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
@@ -88,7 +88,7 @@ interface PageLimits {
   readonly maxLimit: number;
 }
 
-/** A page from the cursor on. A cursor names the message at which the next page begins, so that new ones do not shift it. */
+/** Returns the page at a cursor. A cursor names the first message of its page, so that new messages do not shift it. */
 function page(
   call: SlackCall,
   messages: readonly SlackMessage[],
@@ -117,12 +117,12 @@ function startOf(messages: readonly SlackMessage[], cursor: string | undefined):
   return from;
 }
 
-/** The part of a message's metadata that a caller may see. */
+/** The part of a message's metadata that the caller receives. */
 type MetadataView = 'all' | 'type-only';
 
 /**
- * A message as Slack answers it. Without `include_all_metadata` the payload of the metadata is stripped and only its
- * type is left (slackapi/python-slack-sdk#1501).
+ * Returns a message as in Slack's answers. Without `include_all_metadata`, the metadata has only its type and no
+ * payload (slackapi/python-slack-sdk#1501).
  */
 export function messageJson(workspace: SlackWorkspace, message: SlackMessage, view: MetadataView): object {
   const { text, blocks, metadata, editedAtMs, threadTs, tombstone, broadcast } = message;
@@ -149,7 +149,7 @@ export function messageJson(workspace: SlackWorkspace, message: SlackMessage, vi
   };
 }
 
-/** Slack gives every block an id; one that came without gets a name that is the same at each reading. */
+/** Adds missing ids to blocks, as Slack does. The ids are the same in each answer. */
 function withIds(blocks: readonly unknown[]): unknown[] {
   return blocks.map((block, index) => ({ block_id: `b${index}`, ...(block as object) }));
 }

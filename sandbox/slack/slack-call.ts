@@ -3,7 +3,7 @@ import type { SlackChannel } from './slack-channel.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 import type { DoubleRequest } from '../serve/double-request.js';
 
-/** One call of a Web API method whose token was accepted. */
+/** A call of a Web API method with an accepted token. */
 export interface SlackCall {
   readonly method: string;
   readonly args: Arguments;
@@ -14,13 +14,13 @@ export interface SlackCall {
   readonly orphanReplies: 'unthreaded' | 'refused';
 }
 
-/** @throws {SlackRefusal} `missing_scope`, with what is needed and what there is */
+/** @throws {SlackRefusal} `missing_scope`, with the needed and the provided scopes */
 export function requireScope(call: SlackCall, needed: string): void {
   if (call.scopes.includes(needed)) return;
   throw new SlackRefusal('missing_scope', { needed, provided: call.scopes.join(',') });
 }
 
-/** The channel that the call names, by its id; a private one only for its members. */
+/** Returns the channel that a call names by id. A private channel is found only by its members. */
 export function namedChannel(call: SlackCall, byName = false): SlackChannel {
   const name = textArgument(call.args, 'channel');
   if (name === undefined) throw invalidArguments('missing required field: channel');
@@ -29,7 +29,7 @@ export function namedChannel(call: SlackCall, byName = false): SlackChannel {
   return channel;
 }
 
-/** @throws {SlackRefusal} `invalid_arguments` when the argument is missing */
+/** @throws {SlackRefusal} `invalid_arguments` if the argument is missing */
 export function requiredText(call: SlackCall, name: string): string {
   const value = textArgument(call.args, name);
   if (value === undefined) throw invalidArguments(`missing required field: ${name}`);
@@ -39,11 +39,11 @@ export function requiredText(call: SlackCall, name: string): string {
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * A method's arguments from query, form or JSON, as https://docs.slack.dev/apis/web-api/#post_bodies tells: JSON comes
- * with its own content type, and only to methods that take it; in a form, objects are JSON in a string.
- * @throws {SlackRefusal} for a body that is not what its content type says
+ * Reads a method's arguments from query, form or JSON (https://docs.slack.dev/apis/web-api/#post_bodies). JSON needs
+ * its content type and a method that accepts it. In a form, objects are JSON in a string.
+ * @throws {SlackRefusal} if the body does not match its content type
  */
-export function readArguments(request: DoubleRequest, takesJson: boolean): Arguments {
+export function readArguments(request: DoubleRequest, acceptsJson: boolean): Arguments {
   const fromQuery = Object.fromEntries(request.query);
   if (request.method === 'GET') return fromQuery;
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
@@ -55,7 +55,7 @@ export function readArguments(request: DoubleRequest, takesJson: boolean): Argum
     return { ...fromQuery, ...Object.fromEntries(new URLSearchParams(request.body)) };
   }
   if (type !== 'application/json') throw new SlackRefusal('invalid_post_type');
-  if (!takesJson) return fromQuery; // the body of such a method is ignored
+  if (!acceptsJson) return fromQuery; // the body is ignored
   return { ...fromQuery, ...jsonObject(request.body) };
 }
 
@@ -70,7 +70,7 @@ function jsonObject(body: string): Arguments {
   return json as Arguments;
 }
 
-/** An argument that holds JSON, which a form gives as a string; undefined when it is absent, empty or null. */
+/** Parses an argument that contains JSON, which a form sends as a string; undefined if it is absent, empty or null. */
 export function structured(value: unknown, refuse: () => SlackRefusal): unknown {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') return value;
@@ -81,12 +81,12 @@ export function structured(value: unknown, refuse: () => SlackRefusal): unknown 
   }
 }
 
-/** `true`, `"true"`, `1` and `"1"` are true, as Slack reads them. */
+/** Returns whether Slack reads a value as true: `true`, `"true"`, `1` and `"1"`. */
 export function truthy(value: unknown): boolean {
   return value === true || value === 'true' || value === 1 || value === '1';
 }
 
-/** A string argument; numbers are taken as their text, as a form could not tell them apart. */
+/** Returns a string argument. Converts numbers to text, because a form does not distinguish them. */
 export function textArgument(args: Arguments, name: string): string | undefined {
   const value = args[name];
   if (typeof value === 'number') return String(value);
@@ -94,8 +94,8 @@ export function textArgument(args: Arguments, name: string): string | undefined 
 }
 
 /**
- * What Slack answers instead of doing it: `{"ok": false, "error": <code>}` with HTTP 200, as the Web API does for all
- * but a rate limit. Codes are those of the method's own page and of the errors that all methods share.
+ * A refusal: `{"ok": false, "error": <code>}` with HTTP 200, which the Web API uses for everything except rate limits.
+ * The codes come from the method's page and the errors that all methods share.
  */
 export class SlackRefusal extends Error {
   override readonly name = 'SlackRefusal';
@@ -109,14 +109,14 @@ export class SlackRefusal extends Error {
   }
 }
 
-/** The common answer to arguments that are missing or of the wrong kind. */
+/** Builds the common answer to missing arguments and arguments of the wrong type. */
 export function invalidArguments(...messages: readonly string[]): SlackRefusal {
   return new SlackRefusal('invalid_arguments', {
     response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) },
   });
 }
 
-/** Blocks that break a rule of Block Kit: Slack says which in `errors` and `response_metadata.messages`. */
+/** Builds the answer to invalid blocks. Slack lists the problems in `errors` and `response_metadata.messages`. */
 export function invalidBlocks(messages: readonly string[]): SlackRefusal {
   return new SlackRefusal('invalid_blocks', {
     errors: messages.map((message) => message.replace(/^\[ERROR\] /, '')),
@@ -124,7 +124,7 @@ export function invalidBlocks(messages: readonly string[]): SlackRefusal {
   });
 }
 
-/** A call that came too fast: HTTP 429 with `Retry-After` in seconds, unlike every other refusal of the Web API. */
+/** A refusal because of a rate limit: HTTP 429 with `Retry-After` in seconds, unlike all other refusals. */
 export class RateRefusal extends Error {
   override readonly name = 'RateRefusal';
 

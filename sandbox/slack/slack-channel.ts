@@ -1,21 +1,21 @@
-/** A message as the double keeps it: exactly what was sent, without the clean-up that Slack does. */
+/** A stored message, exactly as it was sent. Slack would clean it up. */
 export interface SlackMessage {
-  /** The instant of posting in seconds with six digits; identifies the message within its channel. */
+  /** The instant of posting, in seconds with six decimals. Identifies the message within its channel. */
   readonly ts: string;
-  /** The parent of the thread, for a reply. */
+  /** For a reply, the ts of the parent. */
   readonly threadTs?: string;
-  /** Null for an incoming webhook and for a person: the app may edit neither. */
+  /** Null for a message of an incoming webhook or a person, which the app cannot edit. */
   readonly bot: string | null;
   readonly postedAtMs: number;
   text: string;
   blocks?: readonly unknown[];
   metadata?: MessageMetadata;
   editedAtMs?: number;
-  /** A reply that the channel shows as well. */
+  /** Whether the channel shows this reply as well. */
   broadcast?: boolean;
-  /** Number of changes by chat.update. */
+  /** Number of edits by chat.update. */
   edits: number;
-  /** The parent was deleted and its replies remain: Slack shows "This message was deleted." */
+  /** Whether the parent was deleted and its replies remain. Slack shows "This message was deleted." */
   tombstone?: boolean;
 }
 
@@ -24,17 +24,17 @@ export interface MessageMetadata {
   readonly event_payload: Readonly<Record<string, unknown>>;
 }
 
-/** A channel that a double is started with. */
+/** A channel that exists from the start. */
 export interface ChannelOptions {
   readonly id: string;
   readonly name: string;
-  /** An app that is not in a private channel cannot tell that it exists. */
+  /** Whether only members can see the channel. */
   readonly isPrivate?: boolean;
-  /** Whether the app is in it; by default as the profile has it. */
+  /** Whether the app is in the channel; the default depends on the profile. */
   readonly isMember?: boolean;
 }
 
-/** One channel with what was posted, oldest first. */
+/** A channel with its messages, oldest first. */
 export class SlackChannel {
   readonly id: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export class SlackChannel {
   private readonly messages = new Map<string, SlackMessage>();
   private readonly threads = new Map<string, SlackMessage[]>();
 
-  /** @throws {RangeError} for an id that Slack does not have: `C` or `G`, and 9 to 11 characters in all */
+  /** @throws {RangeError} for an invalid id. Slack's ids start with `C` or `G` and have 9 to 11 characters. */
   constructor(options: ChannelOptions) {
     if (!/^[CG][A-Z0-9]{8,10}$/.test(options.id)) throw new RangeError(`${options.id} is no id of a channel`);
     this.id = options.id;
@@ -65,12 +65,12 @@ export class SlackChannel {
     return this.messages.get(ts);
   }
 
-  /** Top-level messages, oldest first: replies are not part of a channel's history. */
+  /** Top-level messages, oldest first. A channel's history contains no replies. */
   get parents(): readonly SlackMessage[] {
     return [...this.messages.values()].filter(({ threadTs }) => threadTs === undefined);
   }
 
-  /** The messages that the channel shows: top-level messages, and replies that were broadcast to it. */
+  /** Messages that the channel shows: top-level messages and broadcast replies. */
   get shown(): readonly SlackMessage[] {
     return [...this.messages.values()].filter(
       ({ threadTs, broadcast }) => threadTs === undefined || broadcast === true,
@@ -85,7 +85,7 @@ export class SlackChannel {
     return [...this.messages.values()];
   }
 
-  /** Removes a message; a parent with replies leaves a tombstone, since its thread continues. */
+  /** Removes a message. A parent with replies leaves a tombstone, because its thread continues. */
   remove(ts: string): void {
     const message = this.messages.get(ts);
     if (message === undefined) return;

@@ -6,7 +6,7 @@ import {
   type SlackDoubleOptions,
 } from './start-slack-double.js';
 
-/** An answer of the Web API, with the properties that the tests read. */
+/** An answer of the Web API with the properties that the tests read. */
 export interface SlackAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -24,22 +24,22 @@ interface AnsweredMessage {
   readonly [field: string]: unknown;
 }
 
-/** A double with a clock of its own and a caller that speaks to it as any client would: by HTTP. */
+/** A stand-in with its own clock, and functions that call it by HTTP like any client. */
 export interface SlackTrial {
   readonly double: SlackDouble;
-  /** Moves the double's clock. */
+  /** Advances the stand-in's clock. */
   pass(ms: number): void;
-  /** JSON with the default token. */
+  /** Sends JSON, by default with the default token. */
   call(method: string, args: object, token?: string): Promise<SlackAnswer>;
-  /** The query of a GET, with the default token. */
+  /** Sends a GET with a query, by default with the default token. */
   get(method: string, args: Record<string, string>, token?: string): Promise<SlackAnswer>;
-  /** Posts to the default channel and gives its ts; a second passes first. */
+  /** Advances the clock by a second, posts to the default channel, and returns the ts. */
   post(args?: object): Promise<string>;
 }
 
 export async function slackTrial(options: SlackDoubleOptions = {}): Promise<SlackTrial> {
   let nowMs = Date.UTC(2026, 10, 21, 9);
-  // These tests are about the double's own rules: the app may do everything unless a test is about the profile.
+  // These tests check the stand-in's rules, so the app has every permission unless a test checks the profile.
   const double = await startSlackDouble({
     now: () => nowMs,
     profile: 'established',

@@ -2,12 +2,12 @@ import { escapeHtml, livePage } from '../serve/live-page.js';
 import type { SlackMessage } from './slack-channel.js';
 import type { SlackState } from './slack-workspace.js';
 
-/** Most threads shown of one channel: those with the newest messages. */
+/** Maximum number of threads shown per channel; those with the newest messages are shown. */
 const MAX_THREADS = 100;
-/** Most replies shown of one thread, the newest, so that what arrives is in sight. */
+/** Maximum number of replies shown per thread; the newest are shown. */
 const MAX_REPLIES = 12;
 
-/** The workspace as a person would see it: channels with their threads, that with the newest message first. */
+/** Renders the workspace as a person would see it: channels with their threads, latest activity first. */
 export function slackPage(state: SlackState): string {
   return livePage({
     title: `Slack: ${state.team}`,
@@ -41,7 +41,7 @@ function threadHtml(message: SlackState['channels'][number]['messages'][number])
   return `<article>${messageHtml(message)}${replies === '' ? '' : `<div class="replies">${earlier}${replies}</div>`}</article>`;
 }
 
-/** Timestamps have the same number of digits, so that they sort as texts. */
+/** Returns the newest ts of a thread. All have the same number of digits, so they can be compared as texts. */
 function lastTs({ ts, replies }: SlackState['channels'][number]['messages'][number]): string {
   return replies.at(-1)?.ts ?? ts;
 }
@@ -128,8 +128,8 @@ function renderRichText(part: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Slack's markup, as far as it matters here: text in angle brackets is live. A mention that would ring is shown
- * as such, for it must never come from what an audience wrote.
+ * Renders Slack's markup: text in angle brackets is live. Highlights mentions that would notify people, because texts
+ * of an audience must never contain one.
  */
 function renderMrkdwn(text: string): string {
   return text
@@ -152,7 +152,7 @@ function lines(html: string): string {
   return html.replaceAll('\n', '<br>');
 }
 
-/** The three entities that Slack decodes for display in text objects of either type. Source: docs.slack.dev, "Escaping text". */
+/** Decodes the three entities that Slack decodes in text objects. Source: docs.slack.dev, "Escaping text". */
 function unescapeSlack(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

@@ -1,9 +1,9 @@
 import { anything, type RequestRule } from '../serve/request-rules.js';
 
-/** Arguments of each method that an app of this kind has a use for. Source: the methods' pages on docs.slack.dev. */
+/** Arguments that our sink may send with a message. Source: the methods' pages on docs.slack.dev. */
 const messageArguments = ['channel', 'text', 'blocks', 'metadata', 'parse', 'link_names', 'reply_broadcast'];
 const pageArguments = ['channel', 'limit', 'cursor', 'oldest', 'latest', 'inclusive', 'include_all_metadata'];
-/** A webhook posts to its own channel, without a thread and without metadata. */
+/** Arguments of a webhook, which posts to its own channel without thread and metadata. */
 const webhookArguments = ['text', 'blocks', 'unfurl_links', 'unfurl_media'];
 const methods: Readonly<Record<string, readonly string[]>> = {
   'auth.test': [],
@@ -18,7 +18,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
 
 const keysOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, anything] as const));
 
-/** Slack ignores arguments that it does not know. Blocks and metadata are checked by the methods themselves. */
+/** The allowed contents of requests. Slack ignores unknown arguments. The methods check blocks and metadata. */
 export const slackRules: readonly RequestRule[] = [
   ...Object.entries(methods).map(([method, names]): RequestRule => ({
     method: 'POST',

@@ -3,13 +3,13 @@ import type { AllowedTargets } from './misuses.js';
 import { type RotatingApp, TokenRotation } from './token-rotation.js';
 import type { RateLimits } from './rate-limits.js';
 
-/** An app's bot token and what it was granted when it was installed. */
+/** An app's bot token and the scopes granted on installation. */
 export interface SlackToken {
   readonly token: string;
   readonly scopes: readonly string[];
 }
 
-/** Exactly the scopes of the manifest in docs/sinks/slack.md. */
+/** The scopes of the manifest in docs/sinks/slack.md. */
 export const MANIFEST_SCOPES: readonly string[] = [
   'chat:write',
   'channels:history',
@@ -18,7 +18,7 @@ export const MANIFEST_SCOPES: readonly string[] = [
   'channels:join',
 ];
 
-/** More scopes than a bot needs to post, edit, join, and look its own messages up. */
+/** More scopes than a bot needs to post, edit, join, and look up its own messages. */
 export const ALL_SCOPES: readonly string[] = [
   'chat:write',
   'chat:write.public',
@@ -30,16 +30,16 @@ export const ALL_SCOPES: readonly string[] = [
   'metadata.message:read',
 ];
 
-/** An incoming webhook: it posts to one channel and knows nothing else. */
+/** An incoming webhook, which can only post to one channel. */
 export interface SlackWebhook {
-  /** As in `/services/T000/B000/XXXX`. */
+  /** For example `/services/T000/B000/XXXX`. */
   readonly path: string;
   readonly channel: string;
-  /** `prohibited`: an administrator restricted it. `removed`: it was taken away, or the app was. */
+  /** `prohibited`: an administrator restricted it. `removed`: the webhook or the app was removed. */
   state: 'active' | 'prohibited' | 'removed';
 }
 
-/** The workspace of a stand-in: channels, messages, tokens. It decides nothing; the methods do. */
+/** State of the workspace: channels, messages and tokens. The methods of the Web API contain the rules. */
 export class SlackWorkspace {
   readonly teamId = 'T0DOUBLE01';
   readonly teamName = 'Double';
@@ -48,11 +48,11 @@ export class SlackWorkspace {
   readonly channels = new Map<string, SlackChannel>();
   readonly webhooks = new Map<string, SlackWebhook>();
   readonly tokens = new Map<string, { scopes: readonly string[]; failure?: string }>();
-  /** Messages older than this cannot be edited; undefined: any can (the setting "Anyone can edit, any time"). */
+  /** Messages older than this cannot be edited. Undefined: the setting "Anyone can edit, any time". */
   editWindowMs: number | undefined;
-  /** An app with token rotation; undefined: no app here has it. */
+  /** The token rotation of the app; undefined if it has none. */
   readonly rotation: TokenRotation | undefined;
-  /** User groups and origins that the app may name, and what it sent that it must not: misuses.ts. */
+  /** User groups and origins that the app may mention (misuses.ts). */
   allowed: AllowedTargets = { userGroups: [], origins: [] };
   readonly misuses: string[] = [];
   private lastMicros = 0;
@@ -70,7 +70,7 @@ export class SlackWorkspace {
     for (const { token, scopes } of tokens) this.tokens.set(token, { scopes });
   }
 
-  /** A channel by id, or by name with or without `#`, as `chat.postMessage` takes it. */
+  /** Returns a channel by id, or by name with or without `#`, as `chat.postMessage` accepts it. */
   channel(idOrName: string): SlackChannel | undefined {
     const name = idOrName.replace(/^#/, '');
     return this.channels.get(idOrName) ?? [...this.channels.values()].find((channel) => channel.name === name);
@@ -90,7 +90,7 @@ export class SlackWorkspace {
   }
 }
 
-/** The content of a workspace, as plain data. */
+/** The state of a workspace as plain data. */
 export interface SlackState {
   readonly team: string;
   readonly channels: readonly {
@@ -102,7 +102,7 @@ export interface SlackState {
     /** Top-level messages, oldest first, each with its replies. */
     readonly messages: readonly (SlackMessage & { readonly replies: readonly SlackMessage[] })[];
   }[];
-  /** One entry for each limit that was used: `post <channel>`, `post (workspace)`, and methods by name. */
+  /** One entry per used limit: `post <channel>`, `post (workspace)`, or the name of a method. */
   readonly limits: Readonly<Record<string, LimitUse>>;
   readonly violations: number;
 }
@@ -110,7 +110,7 @@ export interface SlackState {
 interface LimitUse {
   readonly calls: number;
   readonly refused: number;
-  /** Calls that came before the Retry-After of a refusal was over. */
+  /** Calls that arrived before the Retry-After of a refusal had passed. */
   readonly ignoredRetryAfter: number;
   readonly maxPerSecond: number;
   readonly maxPerMinute: number;

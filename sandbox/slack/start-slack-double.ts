@@ -19,14 +19,14 @@ import type { FaultEffect } from '../serve/faults.js';
 
 export interface SlackDoubleOptions extends ServeOptions {
   /**
-   * `freshAccount`, the default: a workspace on the day on which the app was created from the manifest in
-   * docs/sinks/slack.md. Its token has the manifest's scopes and never expires, because the manifest leaves token
-   * rotation off, and the app is in no channel. `established`: every scope, and the app in all channels.
+   * `freshAccount`, the default: the app was just created from the manifest in docs/sinks/slack.md and is in no
+   * channel. Its token has the manifest's scopes and never expires, because the manifest leaves token rotation off.
+   * `established`: the token has every scope, and the app is in all channels.
    */
   readonly profile?: 'freshAccount' | 'established';
-  /** The app's manifest turns token rotation on: `ROTATING_APP`, whose access tokens expire, in place of the token. */
+  /** Turns token rotation on: `ROTATING_APP`, whose access tokens expire, replaces the token. */
   readonly rotation?: boolean;
-  /** By default one, `C0123456789` "questions". */
+  /** By default, one channel: `C0123456789` "questions". */
   readonly channels?: readonly ChannelOptions[];
   /** Tokens that do not expire. By default `xoxb-double`, or none if the app has token rotation. */
   readonly tokens?: readonly SlackToken[];
@@ -34,25 +34,25 @@ export interface SlackDoubleOptions extends ServeOptions {
   /** Rate limits that differ from the documented ones. */
   readonly limits?: Partial<SlackLimits>;
   /**
-   * What becomes of a reply whose parent is not there: `unthreaded`, the default, is posted to the channel itself
-   * without an error, as Slack was seen to do; `refused` is answered with `thread_not_found`.
+   * The result of a reply whose parent is missing. `unthreaded`, the default: it is posted to the channel without an
+   * error, as observed in Slack. `refused`: the answer is `thread_not_found`.
    */
   readonly orphanReplies?: 'unthreaded' | 'refused';
 }
 
 export interface SlackDouble extends RunningDouble {
-  /** The whole of it, live: a test may read and change it. */
+  /** The live state, which a test may read and change. */
   readonly workspace: SlackWorkspace;
   readonly limits: RateLimits;
-  /** The same as plain data, as `GET /_double/state` gives it. */
+  /** Returns the same data as `GET /_double/state`. */
   state(): SlackState;
-  /** The token stops working, from now on, with this code. */
+  /** Makes every further use of the token fail with this code. */
   failToken(token: string, code: 'token_revoked' | 'token_expired' | 'account_inactive' | 'invalid_auth'): void;
-  /** A person deletes a message: the app is not told, and finds `message_not_found`. */
+  /** Deletes a message as a person would. The app is not notified; later calls get `message_not_found`. */
   deleteAsPerson(channelId: string, ts: string): void;
 }
 
-/** The token of the app, unless it has token rotation. */
+/** The app's token if it has no token rotation. */
 export const DEFAULT_TOKEN = 'xoxb-double';
 /** The app with token rotation. */
 export const ROTATING_APP: RotatingApp = {
@@ -63,7 +63,7 @@ export const ROTATING_APP: RotatingApp = {
 };
 export const DEFAULT_CHANNEL = 'C0123456789';
 
-/** Starts a Slack workspace on loopback: the Web API under `/api/`, incoming webhooks under `/services/`. */
+/** Starts a Slack workspace on loopback with the Web API at `/api/` and incoming webhooks at `/services/`. */
 export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
   const isFresh = (options.profile ?? 'freshAccount') === 'freshAccount';
   const scopes = isFresh ? MANIFEST_SCOPES : ALL_SCOPES;
@@ -109,7 +109,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   };
 }
 
-/** Error codes that can be had by their name: the method's pages and the errors that all methods share list them. */
+/** Error codes that a fault can name, from the pages of the methods and the errors that all methods share. */
 const CODES: readonly string[] = [
   'account_inactive',
   'cant_update_message',
@@ -141,9 +141,9 @@ const CODES: readonly string[] = [
 ];
 
 /**
- * The double's faults by name: any of the codes above (nothing happens, the code is answered), a code with `-after`
- * (it happens and the code is answered all the same, as Slack warns of `fatal_error` and `internal_error`),
- * `ratelimited` (429, Retry-After 2 s), `unavailable` (HTTP 503 without JSON) and `bad-gateway-after`.
+ * Returns the effect of a named fault: a code from above (the call has no effect), a code with `-after` (the call takes
+ * effect and the code is answered anyway, which Slack documents for `fatal_error` and `internal_error`), `ratelimited`
+ * (429, Retry-After 2 s), `unavailable` (HTTP 503 without JSON) or `bad-gateway-after`.
  */
 export function slackFault(name: string): FaultEffect | undefined {
   if (name === 'ratelimited') return { kind: 'answer', answer: rateLimited(2) };

@@ -1,31 +1,31 @@
 import { SlackRefusal } from './slack-call.js';
 import type { SlackWorkspace } from './slack-workspace.js';
 
-/** 12 hours, as `expires_in` says. */
+/** Lifetime of an access token: 12 hours, as in `expires_in`. */
 const TOKEN_LIFE_SECONDS = 43_200;
-/** Access tokens of one installation that work at the same time; a further one revokes the oldest. */
+/** Maximum number of valid access tokens per installation. Another one revokes the oldest. */
 const MAX_LIVE_TOKENS = 2;
 
-/** An app with token rotation, as its pages show it. */
+/** An app with token rotation, with the values that Slack's pages show. */
 export interface RotatingApp {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The refresh token that the page "OAuth & Permissions" shows after the app was installed. */
+  /** The first refresh token, which the page "OAuth & Permissions" shows after the installation. */
   readonly refreshToken: string;
   readonly scopes: readonly string[];
 }
 
 /**
- * One installation of an app with token rotation (https://docs.slack.dev/authentication/using-token-rotation). A refresh
- * token works once, and its successor is known from nowhere but the answer. Whether Slack grants a moment in which a used
- * one works again is not documented: the double grants none, unless a test does.
+ * One installation of an app with token rotation (https://docs.slack.dev/authentication/using-token-rotation). A
+ * refresh token works once, and only the answer contains its successor. Slack does not document a grace period in which
+ * a used token still works. The stand-in has none unless a test sets `graceMs`.
  */
 export class TokenRotation {
-  /** Every refresh token that was ever issued, with the instant of its use. */
+  /** Every issued refresh token with the instant of its use. */
   readonly #refreshTokens = new Map<string, number | undefined>();
   #live: { readonly token: string; readonly expiresAtMs: number }[] = [];
   #issued = 0;
-  /** For how long a refresh token that was used works again. */
+  /** Grace period of a used refresh token. */
   graceMs = 0;
 
   constructor(
@@ -35,12 +35,12 @@ export class TokenRotation {
     this.#refreshTokens.set(app.refreshToken, undefined);
   }
 
-  /** Number of pairs that were issued. */
+  /** Number of issued pairs of tokens. */
   get issued(): number {
     return this.#issued;
   }
 
-  /** Access tokens that work now, oldest first. */
+  /** Valid access tokens, oldest first. */
   get live(): readonly string[] {
     const now = this.workspace.now();
     return this.#live.filter(({ expiresAtMs }) => expiresAtMs > now).map(({ token }) => token);
@@ -52,13 +52,13 @@ export class TokenRotation {
     for (const token of this.#refreshTokens.keys()) this.#refreshTokens.set(token, Number.NEGATIVE_INFINITY);
   }
 
-  /** Why an access token is refused now; undefined: it is none of these, or works. */
+  /** Returns the reason why an access token is refused; undefined if it is valid or unknown. */
   failureOf(token: string): string | undefined {
     const known = this.#live.find((each) => each.token === token);
     return known !== undefined && known.expiresAtMs <= this.workspace.now() ? 'token_expired' : undefined;
   }
 
-  /** `oauth.v2.access` with `grant_type=refresh_token`. */
+  /** Handles `oauth.v2.access` with `grant_type=refresh_token`. */
   refresh(args: Readonly<Record<string, unknown>>): object {
     const { clientId, clientSecret, scopes } = this.app;
     if (args['client_id'] !== clientId) throw new SlackRefusal('invalid_client_id');
