@@ -100,8 +100,8 @@ function createParser(): Command {
 }
 
 /**
- * Reads the flags of the command.
- * @throws {CommanderError} for a flag or value it does not know; its `exitCode` is 0 for --help
+ * Parses the flags of the command.
+ * @throws {CommanderError} for an unknown flag or value; its `exitCode` is 0 for --help
  */
 export function parse(argv: readonly string[]): SandboxOptions {
   const { now, quota, fault, apiKey, registrants, ...flags } = createParser()

@@ -1,4 +1,4 @@
-/** A JSON value, as the wire and the control API carry it. */
+/** A JSON value of the service and of the control API. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export interface JsonObject {

@@ -19,7 +19,7 @@ export type ListName = (typeof LIST_NAMES)[number];
 /** Lists that belong to one pigeonhole. */
 export type SpaceListName = Exclude<ListName, 'pigeonholes' | 'subscriptions'>;
 
-/** The lists of what attendees did. They empty when test mode is switched off, and they carry a session. */
+/** Lists of interactions. Their items belong to a session, and are deleted when test mode ends. */
 export const RESPONSE_LISTS = [
   'questions',
   'votes',

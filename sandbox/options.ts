@@ -1,25 +1,25 @@
 import type { FaultRule } from './service/faults.js';
 import type { CursorKind, Knobs, Order } from './service/knobs.js';
 
-/** Options of a sandbox. Each has a default and a command-line flag of the same name. */
+/** Options of a sandbox. Each has a default and a command-line flag with the same name. */
 export interface SandboxOptions {
-  /** Loopback port; 0 takes a free one. */
+  /** Loopback port; 0 selects a free one. */
   port?: number;
   seed?: number;
-  /** Attendees of the first pigeonhole, up to a million at the same memory. */
+  /** Attendees of the first pigeonhole, up to a million. Memory does not depend on the number. */
   attendees?: number;
   pigeonholes?: number;
   /** Sessions per pigeonhole. */
   sessions?: number;
   /** Questions per qna session. */
   questions?: number;
-  /** On the questions of each qna session; three a question by default. */
+  /** Votes on the questions of each qna session; three per question by default. */
   votes?: number;
   /** People who respond in each poll, quiz and word cloud; half the attendees by default, 1000 at most. */
   responses?: number;
   /** Events a second in the live pigeonholes. */
   rate?: number;
-  /** Starts without traffic; it can be thawed later. */
+  /** Starts without live events. The control API can start them later. */
   frozen?: boolean;
   order?: Order;
   cursor?: CursorKind;
@@ -31,11 +31,11 @@ export interface SandboxOptions {
   /** Whether registrants are enabled in the generated pigeonholes. */
   registrants?: boolean;
   /**
-   * The instant the generated past ends at, milliseconds since 1970; the start of the present hour by default.
-   * Fix it where two runs must be equal to the byte.
+   * End of the generated past, in milliseconds since 1970; the start of the current hour by default. Set it if two runs
+   * must be identical to the byte.
    */
   nowMs?: number;
-  /** Any other knob; see `knobs.ts`. */
+  /** Other settings; see `knobs.ts`. */
   knobs?: Partial<Knobs>;
 }
 
@@ -60,7 +60,7 @@ export const DEFAULTS = {
 export type ResolvedOptions = Required<Omit<SandboxOptions, 'quota' | 'order' | 'cursor' | 'latencyMs'>>;
 
 /**
- * Fills in the defaults and folds the knobs that have options of their own into `knobs`.
+ * Adds the defaults, and copies options that are knobs into `knobs`.
  * @throws {RangeError} for a number outside its range
  */
 export function resolveOptions(options: SandboxOptions, clockMs: number): ResolvedOptions {

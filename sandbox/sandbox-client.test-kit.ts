@@ -15,7 +15,7 @@ export interface ListPage {
   meta: { perPage: number; nextCursor: string | null; hasMore: boolean };
 }
 
-/** A sandbox with a client for its service and its control API. By default it is small, frozen and fixed in time. */
+/** A sandbox with a client for its service and control API. By default, it is small and frozen, with a fixed time. */
 export interface TestSandbox extends Sandbox {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: Json): Promise<Answer>;
@@ -30,7 +30,7 @@ export const NOW_MS = Date.parse('2026-11-21T09:00:00Z');
 
 const open: Sandbox[] = [];
 
-/** Starts a sandbox that `closeSandboxes` ends. */
+/** Starts a sandbox. `closeSandboxes` stops it. */
 export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const sandbox = await runSandbox({ frozen: true, attendees: 60, questions: 12, nowMs: NOW_MS, ...options });
   open.push(sandbox);
@@ -84,7 +84,7 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Te
   };
 }
 
-/** Ends every sandbox that was started here; for `afterEach`. */
+/** Stops every sandbox that was started here. For use in `afterEach`. */
 export async function closeSandboxes(): Promise<void> {
   await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
 }
@@ -100,7 +100,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body };
 }
 
-/** Ids as items of most lists show them. */
+/** Returns the ids of items, as most lists show them. */
 export function idsOf(items: readonly JsonObject[]): Json[] {
   return items.map((item) => item['id'] ?? (item['question'] as JsonObject)['id'] ?? null);
 }

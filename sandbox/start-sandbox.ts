@@ -12,11 +12,11 @@ import { Conference } from './world/conference.js';
 import { Traffic } from './world/traffic.js';
 
 export interface Sandbox {
-  /** `http://127.0.0.1:<port>`, to which paths such as `/v2/pigeonholes` are added. */
+  /** `http://127.0.0.1:<port>`, without the path (such as `/v2/pigeonholes`). */
   baseUrl: string;
   port: number;
   apiKeys: readonly string[];
-  /** Stops traffic and ends every connection. A second call does nothing. */
+  /** Stops live events and closes every connection. A second call does nothing. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox>
 
 /** An unexpected error is a defect of the sandbox. Make it visible, so that nobody mistakes it for a service fault. */
 function answerBug(error: unknown, incoming: IncomingMessage, response: ServerResponse): void {
-  if (incoming.destroyed && !incoming.complete) return; // the client went away while it sent its body
+  if (incoming.destroyed && !incoming.complete) return; // the client closed the connection while it sent its body
   process.stderr.write(
     `sandbox: ${incoming.method} ${incoming.url}: ${error instanceof Error ? error.stack : String(error)}\n`,
   );

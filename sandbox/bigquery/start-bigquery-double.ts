@@ -36,8 +36,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * A BigQuery table with `tabledata.insertAll`, and Google's token endpoint, which verifies assertions. Duplicates by
- * `insertId` are dropped. A row is there from the start. Sources: sinks/http/README.md, "BigQuery".
+ * Starts a BigQuery table with `tabledata.insertAll`, and Google's token endpoint, which verifies assertions. Drops
+ * duplicates by `insertId`. The table starts with one row. Sources: sinks/http/README.md, "BigQuery".
  */
 export async function startBigQueryDouble(options: ServeOptions = {}): Promise<BigQueryDouble> {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -82,7 +82,7 @@ export async function startBigQueryDouble(options: ServeOptions = {}): Promise<B
     const isSigned = verify('RSA-SHA256', signed, createPublicKey(privateKey), Buffer.from(signature, 'base64url'));
     if (!isSigned) return refusal;
     const said = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
-    // The audience is Google's own address, whatever address this double has.
+    // The audience is Google's own address, regardless of the address of this stand-in.
     if (said['iss'] !== account || said['aud'] !== 'https://oauth2.googleapis.com/token' || said['scope'] !== scope)
       return refusal;
     if (Number(said['exp']) - Number(said['iat']) > 3600) return refusal;

@@ -12,9 +12,9 @@ import { ControlError, check } from './control-schemas.js';
 export interface Controlled {
   service: ServiceState;
   traffic: Traffic;
-  /** Events a second when thawed without a rate. */
+  /** Events a second after `thaw` without a rate. */
   rate: number;
-  /** The knobs the sandbox was started with. */
+  /** The settings at the start of the sandbox. */
   initialKnobs: Knobs;
 }
 
@@ -23,7 +23,7 @@ interface ControlRequest {
   /** Path after `/_control/`. */
   path: string;
   query: URLSearchParams;
-  /** Parsed JSON; undefined if there was no body. */
+  /** Parsed JSON; undefined without a body. */
   body: unknown;
 }
 
@@ -124,7 +124,7 @@ export function control(controlled: Controlled, request: ControlRequest): unknow
   }
 }
 
-/** Paths that name one fault or one list. */
+/** Handles paths with the id of a fault or the name of a list. */
 function controlOne({ service }: Controlled, { method, path, body }: ControlRequest): unknown {
   const [first, name = ''] = path.split('/');
   if (method === 'DELETE' && first === 'faults') return { lifted: service.faults.lift(Number(name)) };
@@ -140,7 +140,7 @@ function controlOne({ service }: Controlled, { method, path, body }: ControlRequ
   );
 }
 
-/** A list by name. @throws {ControlError} 404 if the list needs a pigeonhole that does not exist */
+/** Returns a list by name. @throws {ControlError} 404 if the list needs a pigeonhole that does not exist */
 export function tableOf(service: ServiceState, list: ListName, pigeonholeId: number | null): AnyTable {
   const table = service.conference.table(list, pigeonholeId);
   if (table !== undefined) return table;
@@ -151,8 +151,8 @@ export function tableOf(service: ServiceState, list: ListName, pigeonholeId: num
 }
 
 /**
- * Edits a share of a list, spread evenly. Each edited item gets a new text in a field of its own, not in one copied
- * from another item.
+ * Edits a share of a list, evenly spread. Changes a text in each item that belongs to the item itself and is not copied
+ * from another one.
  */
 function touch(
   service: ServiceState,

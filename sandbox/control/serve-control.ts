@@ -11,7 +11,7 @@ export function isControlPath(path: string): boolean {
   return path.startsWith(PREFIX);
 }
 
-/** Serves one request under `/_control/`: JSON in and out, errors as `{"error": "…"}`. */
+/** Serves one request under `/_control/`. Requests and answers are JSON; errors are `{"error": "…"}`. */
 export async function serveControl(
   controlled: Controlled,
   incoming: IncomingMessage,
@@ -75,9 +75,9 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 const CHUNK_ITEMS = 500;
 
 /**
- * Streams every item of a list as NDJSON in the order of ids. To keep memory flat, it renders a chunk only after the
- * client has received the one before. Freeze traffic first: otherwise the result is not a snapshot.
- * @param withIds each line is `{"id", "item"}`, for lists whose items show no id
+ * Streams every item of a list as NDJSON, ordered by id. To bound memory, renders a chunk only after the client has
+ * received the one before. The result is a snapshot only if live events are frozen.
+ * @param withIds writes lines `{"id", "item"}`, for lists whose items show no id
  */
 async function streamTruth(
   table: AnyTable,
@@ -94,7 +94,7 @@ async function streamTruth(
       const item = id === undefined ? undefined : table.item(id);
       if (item !== undefined) chunk += `${JSON.stringify(withIds ? { id, item } : item)}\n`;
     }
-    // A closed connection never emits `drain`; also waiting for `close` keeps this loop from hanging.
+    // A closed connection never emits `drain`, so without waiting for `close` this loop would hang.
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
   response.end();

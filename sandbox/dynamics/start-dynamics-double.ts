@@ -23,8 +23,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * Contacts of an environment of Dataverse, and the token endpoint of its tenant. Knows `eq` in filters and nothing
- * else. A contact is there from the start. Sources: sinks/http/README.md, "Dynamics 365".
+ * Starts the contacts of a Dataverse environment, and the token endpoint of its tenant. Filters support only `eq`. The
+ * environment starts with one contact. Sources: sinks/http/README.md, "Dynamics 365".
  */
 export async function startDynamicsDouble(options: ServeOptions = {}): Promise<DynamicsDouble> {
   const tokens = new TokenEndpoint({
@@ -90,7 +90,7 @@ export async function startDynamicsDouble(options: ServeOptions = {}): Promise<D
   return { ...double, contacts };
 }
 
-/** @returns a code where a column is not known, or is no text */
+/** @returns the fields of the body, or an error code if a column is unknown or not text */
 function fieldsOf({ headers, body }: DoubleRequest): Record<string, string | null> | string {
   if (headers['content-type'] !== 'application/json') return '0x80060888';
   const found = JSON.parse(body) as Record<string, unknown>;

@@ -35,8 +35,8 @@ export interface HubSpotOptions extends LimitOptions {
   /** `freshAccount` by default. */
   readonly profile?: Profile;
   /**
-   * Tokens and the scopes that they have; by default `hubspot-token` with every scope of the profile. Each is a separate
-   * app.
+   * Tokens and the scopes that they have; by default `hubspot-token` with every scope of the profile. Each is a
+   * separate app.
    */
   readonly tokens?: Readonly<Record<string, readonly string[]>>;
   /** Contact properties that are required on creation, in place of the profile's. */
@@ -47,7 +47,7 @@ export interface HubSpotOptions extends LimitOptions {
   readonly lists?: readonly { readonly listId: string; readonly dynamic?: boolean }[];
   readonly portalId?: number;
   readonly customObjects?: readonly CustomObject[];
-  /** The portal's own properties of contacts. */
+  /** Custom properties of contacts. */
   readonly contactProperties?: readonly PropertyDefinition[];
   /** Overrides the version's default. */
   readonly batchErrors?: BatchErrors;

@@ -17,7 +17,7 @@ const ROUTES = [
   ...listRoutes,
 ];
 
-/** Answers as HubSpot does: first the token, then the limits, then the scopes, then the request. */
+/** Answers as HubSpot does. Checks the token, then the limits, then the scopes, then the request. */
 export function answerCall(account: Account, request: DoubleRequest): DoubleAnswer {
   const correlationId = correlationIdOf(request);
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -42,7 +42,7 @@ export function answerCall(account: Account, request: DoubleRequest): DoubleAnsw
             'INVALID_AUTHENTICATION',
             'Authentication credentials not found. This API supports OAuth 2.0 authentication and you can find more details at https://developers.hubspot.com/docs/methods/auth/oauth-overview',
           )
-        : // What a token that no app has is answered with: an expiry in 1970.
+        : // HubSpot answers an unknown token with an expiry in 1970.
           new HubSpotRefusal(
             401,
             'EXPIRED_AUTHENTICATION',
@@ -77,7 +77,7 @@ function routed(account: Account, request: DoubleRequest, granted: readonly stri
   return route.answer(call);
 }
 
-/** Each token is an app of its own. */
+/** Returns the app of the request's token. Each token is a separate app. */
 function appIdOf({ tokens }: Account, { headers }: DoubleRequest): string {
   const token = (headers.authorization ?? '').replace(/^Bearer /, '');
   return String([...tokens.keys()].indexOf(token) + 1);
@@ -92,7 +92,7 @@ function missingScopes(scopes: readonly string[]): HubSpotRefusal {
   );
 }
 
-/** The same in each run, and different for each request. */
+/** Returns an id that is different for each request and the same in each run. */
 function correlationIdOf(request: Pick<DoubleRequest, 'number'>): string {
   return `00000000-0000-4000-8000-${String(request.number).padStart(12, '0')}`;
 }
@@ -105,17 +105,17 @@ function withHeaders(
   return { ...answer, headers: { ...limits, 'X-HubSpot-Correlation-Id': correlationId, ...answer.headers } };
 }
 
-/** A path in the words of the v3 (associations: v4) API, and the version that the request named. */
+/** A path in the form of the v3 API (associations: v4), and the requested version. */
 interface ApiPath {
   readonly path: string;
   /** `v3`, or a date version such as `2026-09`. */
   readonly version: string;
 }
 
-/** Date versions that are documented; any other date is a 404. */
+/** Documented date versions. Any other date is a 404. */
 const DATE_VERSIONS = new Set(['2025-09', '2026-03', '2026-09']);
 
-/** Area of a dated path, and what it is called in the numbered API: `/crm/objects/2026-03/…` is `/crm/v3/objects/…`. */
+/** Area of a dated path, and its equivalent in the numbered API: `/crm/objects/2026-03/…` is `/crm/v3/objects/…`. */
 const AREAS: readonly (readonly [dated: string, numbered: string])[] = [
   ['/crm/objects/', '/crm/v3/objects'],
   ['/crm/properties/', '/crm/v3/properties'],
@@ -126,7 +126,7 @@ const AREAS: readonly (readonly [dated: string, numbered: string])[] = [
   ['/account-info/', '/account-info/v3'],
 ];
 
-/** The numbered path of a request; `undefined` for a date that is no version. */
+/** Returns the numbered path of a request; `undefined` for an unknown date version. */
 function apiPath(path: string): ApiPath | undefined {
   for (const [dated, numbered] of AREAS) {
     if (!path.startsWith(dated)) continue;

@@ -2,7 +2,7 @@ import { runDouble } from '../serve/run-double.js';
 import { ALL_SCOPES } from './account.js';
 import { startHubSpotDouble } from './start-hubspot-double.js';
 
-/** A HubSpot for trying things out: `node tools/run-typescript.cjs sandbox/hubspot/main.ts --port 8101`. */
+/** Runs the stand-in as a program: `node tools/run-typescript.cjs sandbox/hubspot/main.ts --port 8101`. */
 runDouble(
   'HubSpot double',
   ({ token, ...options }) =>

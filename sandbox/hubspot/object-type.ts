@@ -1,4 +1,4 @@
-/** A property of an object, as `GET /crm/v3/properties/{objectType}` names its parts. */
+/** A property of an object, with the names that `GET /crm/v3/properties/{objectType}` uses. */
 export interface PropertyDefinition {
   readonly name: string;
   readonly label: string;
@@ -24,7 +24,7 @@ const FIELD_TYPES = {
   bool: 'booleancheckbox',
 } as const;
 
-/** A property with the parts that a test is about; the rest as HubSpot would fill it in. */
+/** Builds a property from the given parts and HubSpot's defaults. */
 export function property(
   name: string,
   parts: Partial<Omit<PropertyDefinition, 'options'>> & { readonly options?: readonly string[] } = {},
@@ -43,7 +43,7 @@ export function property(
   };
 }
 
-/** A definition as the properties API answers it. */
+/** Returns a definition as in an answer of the properties API. */
 export function propertyJson(definition: PropertyDefinition): Record<string, unknown> {
   const { readOnlyValue, options, ...rest } = definition;
   return {
@@ -66,28 +66,28 @@ export function propertyJson(definition: PropertyDefinition): Record<string, unk
   };
 }
 
-/** A kind of record in the portal. Paths may call it by any of its names. */
+/** A type of record in the portal. Paths may use any of its names. */
 export interface ObjectType {
-  /** As in paths: `contacts`, `notes`; of a custom object its short name. */
+  /** Name in paths: `contacts`, `notes`, or the short name of a custom object. */
   readonly name: string;
-  /** As in HubSpot's messages: `CONTACT`. */
+  /** Name in HubSpot's messages: `CONTACT`. */
   readonly singular: string;
   readonly objectTypeId: string;
-  /** `p<portal>_<name>` for a custom object, else the name. */
+  /** `p<portal>_<name>` for a custom object, otherwise the name. */
   readonly fullyQualifiedName: string;
   readonly custom: boolean;
   /** Required for a new record, in every version. */
   readonly required: readonly string[];
-  /** Rules of the account's administrator, which the versions from 2026-09 on enforce. */
+  /** Rules of the account's administrator, which versions from 2026-09 on enforce. */
   readonly rules: AccountRules;
   readonly properties: Map<string, PropertyDefinition>;
-  /** One of these is enough to read, or to write, records. */
+  /** One of these scopes is enough to read or to write records. */
   readonly scopes: {
     readonly read: readonly string[];
     readonly write: readonly string[];
     readonly schema: readonly string[];
   };
-  /** HubSpot's own association type to a contact; a custom object has one of its portal. */
+  /** HubSpot's association type to a contact. A custom object has a type of its portal. */
   readonly contactAssociationTypeId: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface ObjectType {
 interface AccountRules {
   /** Required by the form "Create Record". (A): the object's schema lists them in `requiredProperties`. */
   readonly required: readonly string[];
-  /** No API tells of these. */
+  /** Rules that no API returns. */
   readonly conditional: readonly ConditionalRule[];
 }
 
@@ -110,7 +110,7 @@ const NO_RULES: AccountRules = { required: [], conditional: [] };
 const HUBSPOT = { hubspotDefined: true };
 const READ_ONLY = { hubspotDefined: true, readOnlyValue: true };
 
-/** In the order in which a contact moves through them; the API moves it forwards only. */
+/** Lifecycle stages in order. The API moves a contact only forwards. */
 export const LIFECYCLE_STAGES = [
   'subscriber',
   'lead',
@@ -132,7 +132,7 @@ const LEGAL_BASES = [
   'Not applicable',
 ];
 
-/** Contacts with the properties every portal has, as far as they matter here, and those of the portal's own. */
+/** Returns the type of contacts with the relevant standard properties and the portal's custom properties. */
 export function contactType(own: readonly PropertyDefinition[], rules: AccountRules = NO_RULES): ObjectType {
   return {
     name: 'contacts',
@@ -143,7 +143,7 @@ export function contactType(own: readonly PropertyDefinition[], rules: AccountRu
     required: [],
     rules,
     properties: byName([
-      // Not flagged unique, though it is: the e-mail's uniqueness is a rule of contacts, not of the definition.
+      // Unique but not flagged so: its uniqueness is a rule of contacts and not part of the definition.
       property('email', HUBSPOT),
       property('hs_additional_emails', READ_ONLY),
       ...['firstname', 'lastname', 'phone', 'company', 'jobtitle', 'website', 'city', 'country'].map((name) =>
@@ -182,7 +182,7 @@ export function noteType(): ObjectType {
   };
 }
 
-/** Definitions by the portal's owner: names in lower case, the properties, and which are required for a new record. */
+/** A custom object as its owner defines it: names in lower case, properties, and required properties. */
 export interface CustomObject {
   readonly name: string;
   readonly properties: readonly PropertyDefinition[];
@@ -204,7 +204,7 @@ export function customType(portalId: number, custom: CustomObject, index: number
   };
 }
 
-/** The object type that a path means, by name, fully qualified name or objectTypeId. */
+/** Returns the object type of a path, by name, fully qualified name or objectTypeId. */
 export function typeNamed(types: readonly ObjectType[], name: string): ObjectType | undefined {
   const singulars: Readonly<Record<string, string>> = { contact: 'contacts', note: 'notes' };
   const wanted = singulars[name] ?? name;

@@ -21,7 +21,7 @@ export interface CrmRecord {
  */
 export class Portal {
   private readonly records = new Map<string, CrmRecord>();
-  /** `<type> <property>` to value in lower case to id, of live records. */
+  /** Ids of live records by `<type> <property>` and value in lower case. */
   private readonly unique = new Map<string, Map<string, string>>();
   private readonly merged = new Map<string, { readonly into: string; readonly redirects: boolean }>();
   /** Reverts the changes of the running batch; none if no batch runs. */
@@ -30,7 +30,7 @@ export class Portal {
 
   constructor(private readonly now: () => number) {}
 
-  /** Live records of a type, oldest first. */
+  /** Returns the live records of a type, oldest first. */
   all(type: ObjectType): CrmRecord[] {
     return [...this.records.values()].filter((record) => record.type === type && record.archivedAtMs === undefined);
   }
@@ -96,7 +96,7 @@ export class Portal {
     return record;
   }
 
-  /** @throws {HubSpotRefusal} 400 for invalid values and where a unique value is another record's */
+  /** @throws {HubSpotRefusal} 400 for invalid values, and if another record has a unique value */
   update(record: CrmRecord, values: Readonly<Record<string, string>>, enforced = false): void {
     const problems = [
       ...validateProperties(record.type.properties, values),
@@ -118,13 +118,13 @@ export class Portal {
     this.index(record, (entries, value) => entries.delete(value));
   }
 
-  /** Leaves nothing of a record, not even in the recycle bin. */
+  /** Deletes a record permanently, without a trace in the recycle bin. */
   erase(record: CrmRecord): void {
     this.archive(record);
     this.records.delete(record.id);
   }
 
-  /** As a person does in HubSpot's pages: `gone` stops being a record, its e-mail becomes an additional one of `kept`. */
+  /** Merges records as a person does in HubSpot: `gone` is deleted, and `kept` gets its e-mail as an additional one. */
   merge(kept: CrmRecord, gone: CrmRecord, redirects: boolean): void {
     const emails = [kept.values.get('hs_additional_emails'), gone.values.get('email')].filter((email) => email);
     this.erase(gone);
@@ -134,7 +134,7 @@ export class Portal {
     this.index(kept, (entries, value) => entries.set(value, kept.id));
   }
 
-  /** Runs a change that may be refused half way; then nothing of it stays. Not to be nested. */
+  /** Runs a change and reverts it completely if it throws. Calls cannot be nested. */
   atomically<T>(change: () => T): T {
     const undo: (() => void)[] = [];
     this.undo = undo;
@@ -148,7 +148,7 @@ export class Portal {
     }
   }
 
-  /** Other steps after the running batch is refused; none if no batch runs. */
+  /** Adds a step to run if the current batch is refused. No effect without a batch. */
   onTakeBack(takeBack: () => void): void {
     this.undo?.push(takeBack);
   }
@@ -174,7 +174,7 @@ export class Portal {
 
   private setOne(record: CrmRecord, name: string, raw: string): void {
     const value = storedValue(record.type.properties.get(name)!, raw);
-    if (name === 'lifecyclestage' && movesBackwards(record.values.get(name), value)) return; // ignored, and not refused
+    if (name === 'lifecyclestage' && movesBackwards(record.values.get(name), value)) return; // ignored without an error
     const history = record.history.get(name) ?? [];
     history.unshift({ value, timestamp: new Date(this.now()).toISOString() });
     record.history.set(name, history);
@@ -205,7 +205,7 @@ export class Portal {
   }
 }
 
-/** Properties that find at most one record; a contact's e-mail does without a flag. */
+/** Returns the properties that identify at most one record. A contact's e-mail needs no flag. */
 export function uniqueProperties(type: ObjectType): string[] {
   return [...type.properties.values()]
     .filter(({ name, hasUniqueValue }) => name !== 'hs_object_id' && (hasUniqueValue || isContactEmail(type, name)))
@@ -222,7 +222,7 @@ function uniqueValues(record: CrmRecord, property: string): string[] {
   return [own ?? '', ...additional].filter((value) => value !== '').map((value) => value.toLowerCase());
 }
 
-/** Documented of the contacts API: the stage moves forwards only, until it has been cleared. */
+/** Documented for the contacts API: the stage moves only forwards until it is cleared. */
 function movesBackwards(from: string | undefined, to: string): boolean {
   return from !== undefined && to !== '' && LIFECYCLE_STAGES.indexOf(to) < LIFECYCLE_STAGES.indexOf(from);
 }
@@ -231,13 +231,13 @@ function capitalised(singular: string): string {
   return singular.charAt(0) + singular.slice(1).toLowerCase();
 }
 
-/** The properties of an answer. */
+/** The requested properties. */
 export interface Wanted {
   readonly properties: readonly string[];
   readonly withHistory?: readonly string[];
 }
 
-/** HubSpot's own properties of a record, which stand in every answer. */
+/** Returns the properties that HubSpot sets and includes in every answer. */
 export function systemValues(record: CrmRecord): Record<string, string> {
   const lastModified = record.type.properties.has('lastmodifieddate') ? 'lastmodifieddate' : 'hs_lastmodifieddate';
   return {
@@ -247,7 +247,7 @@ export function systemValues(record: CrmRecord): Record<string, string> {
   };
 }
 
-/** A record as answered: known properties without a value are null, unknown ones are left out without a word. */
+/** Returns a record as in an answer: known properties without a value are null, and unknown ones are omitted. */
 export function recordJson(record: CrmRecord, wanted: Wanted): Record<string, unknown> {
   const asked = wanted.properties.filter((name) => record.type.properties.has(name));
   return {

@@ -8,7 +8,7 @@ export interface LimitOptions {
   readonly windowMs?: number;
   /** Requests a day of the account's time zone: 250,000 by default. */
   readonly perDay?: number;
-  /** An IANA name; the day of the daily limit starts at midnight there. UTC by default. */
+  /** IANA name of the time zone in which the day of the daily limit starts; UTC by default. */
   readonly timeZone?: string;
 }
 
@@ -67,7 +67,7 @@ const MESSAGES: Readonly<Record<Policy, string>> = {
   DAILY: 'You have reached your daily limit.',
 };
 
-/** The answer to a request over a limit. HubSpot sends no Retry-After with it. */
+/** Builds the answer to a request over a limit. HubSpot sends no Retry-After with it. */
 export function overLimit(policyName: Policy, correlationId: string): DoubleAnswer {
   return {
     status: 429,

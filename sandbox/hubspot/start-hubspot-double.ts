@@ -12,8 +12,8 @@ export interface HubSpotDouble extends RunningDouble {
 }
 
 /**
- * Starts a HubSpot on loopback that holds everything in memory: CRM objects, properties, associations, marketing events,
- * with HubSpot's limits and refusals. The README of this folder lists its rules.
+ * Starts a HubSpot on loopback that holds everything in memory: CRM objects, properties, associations, marketing
+ * events, with HubSpot's limits and refusals. The README of this folder lists its rules.
  */
 export async function startHubSpotDouble(options: HubSpotOptions & ServeOptions = {}): Promise<HubSpotDouble> {
   const account = new Account(options);
@@ -81,7 +81,7 @@ function withoutItsOwn(row: Readonly<Record<string, unknown>>): Readonly<Record<
 
 const CORRELATION_ID = 'ffffffff-0000-4000-8000-000000000000';
 
-/** HubSpot's documented ways to fail, by name. Each changes nothing; `badGatewayAfter` alone comes after the effect. */
+/** HubSpot's documented failures, by name. They have no effect, except that `badGatewayAfter` follows the effect. */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   tenSecondLimit: { kind: 'answer', answer: overLimit('TEN_SECONDLY_ROLLING', CORRELATION_ID) },
   dailyLimit: { kind: 'answer', answer: overLimit('DAILY', CORRELATION_ID) },
@@ -99,7 +99,7 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   unauthorized: refusal(401, 'EXPIRED_AUTHENTICATION', 'The OAuth token used to make this call expired.'),
 };
 
-/** One of HubSpot's documented failures; `undefined` for a name that is none of the README's. */
+/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
 export function hubSpotFault(name: string): FaultEffect | undefined {
   return FAULTS[name];
 }

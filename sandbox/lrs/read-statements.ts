@@ -97,7 +97,7 @@ function readAgent(text: string): JsonObject {
     const agent: unknown = JSON.parse(text);
     if (isObject(agent) && identifierOf(agent) !== undefined) return agent;
   } catch {
-    // not JSON: refused below, like JSON that is no agent
+    // not JSON: refused below, like JSON that is not an agent
   }
   throw new LrsRefusal(400, 'the parameter agent is not an agent');
 }
@@ -125,7 +125,7 @@ function moreOf(request: DoubleRequest, from: number): string {
 /** Refuses every format except `exact`, which is the only supported one. */
 function refuseUnknownFormat(request: DoubleRequest): void {
   if ((request.query.get('format') ?? 'exact') !== 'exact')
-    throw new LrsRefusal(400, 'this LRS has the format exact alone');
+    throw new LrsRefusal(400, 'this LRS supports only the format exact');
   if ((request.query.get('attachments') ?? 'false') !== 'false')
-    throw new LrsRefusal(400, 'this LRS has no attachments');
+    throw new LrsRefusal(400, 'this LRS does not support attachments');
 }

@@ -23,8 +23,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * Leads of a Marketo subscription and its identity endpoint. Almost every failure is an answer with HTTP 200. A lead is
- * there from the start, and two that share an address. Sources: sinks/http/README.md, "Marketo".
+ * Starts the leads of a Marketo subscription and its identity endpoint. Almost every failure is an answer with HTTP
+ * 200. The subscription starts with one lead, and two that share an address. Sources: sinks/http/README.md, "Marketo".
  */
 export async function startMarketoDouble(options: ServeOptions = {}): Promise<MarketoDouble> {
   const tokens = new TokenEndpoint({ id: 'marketo-client', secret: 'marketo-secret' });

@@ -6,7 +6,7 @@ export interface MoodleDouble extends RunningDouble {
   readonly token: string;
   /** Grades of the activity by user id; some students have grades from the start. */
   readonly grades: ReadonlyMap<number, number>;
-  /** As a teacher does in the gradebook. */
+  /** Locks the grade item, as a teacher can in the gradebook. */
   lockGradeItem(): void;
 }
 
@@ -26,12 +26,12 @@ const parameters: Readonly<Record<string, RegExp>> = {
     /^(?:source|courseid|component|activityid|itemnumber|grades\[\d+\]\[(?:studentid|grade|str_feedback)\])$/,
 };
 
-/** The parameters of each function are checked by its own expression. The token is a parameter, not a header. */
+/** Allows any form parameter, because each function checks its own. The token is a parameter, not a header. */
 const rules: readonly RequestRule[] = [{ method: 'POST', path: /\/server\.php$/, form: [/./] }];
 
 /**
- * Three functions of Moodle's REST server, which answers HTTP 200 to everything: an error is a body with `exception`.
- * Strict about parameters, as Moodle's own validation is. Sources: sinks/http/README.md, "Moodle".
+ * Starts three functions of Moodle's REST server. It answers HTTP 200 to everything, and an error is a body with
+ * `exception`. It checks parameters as strictly as Moodle does. Sources: sinks/http/README.md, "Moodle".
  */
 export async function startMoodleDouble(options: ServeOptions = {}): Promise<MoodleDouble> {
   const grades = new Map([

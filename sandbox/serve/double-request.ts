@@ -1,10 +1,10 @@
-/** A request with its whole body, so that a rule can check any part of it. */
+/** A request with its complete body, so that a rule can check every part. */
 export interface DoubleRequest {
-  /** Counts from 1, faults included. */
+  /** Number of the request, starting from 1 and including faulty requests. */
   readonly number: number;
   readonly atMs: number;
   readonly method: string;
-  /** Without the query, as it was sent (still percent-encoded). */
+  /** The path without the query, percent-encoded as it was sent. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Lower-case names; a repeated header is joined by commas. */

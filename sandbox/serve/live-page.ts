@@ -1,10 +1,10 @@
 interface LivePage {
   readonly title: string;
-  /** One sentence beside the title that tells a newcomer what the page shows. */
+  /** One sentence beside the title that explains the page. */
   readonly note: string;
   /** Colour of the bar at the top, as CSS. */
   readonly barColor: string;
-  /** HTML; the caller escapes. */
+  /** HTML. The caller must escape texts. */
   readonly main: string;
   /** CSS rules for the contents of `main`; `--ink`, `--dim`, `--page`, `--line`, `--link` and `--warn` fit light and dark. */
   readonly style: string;

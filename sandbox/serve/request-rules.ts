@@ -1,6 +1,6 @@
 import type { DoubleRequest } from './double-request.js';
 
-/** The contents that one kind of request may have. All other contents are violations. */
+/** Allowed contents of one kind of request. All other contents are violations. */
 export interface RequestRule {
   readonly method: string;
   /** Matches the path as it was sent, without the query. */
@@ -42,9 +42,9 @@ const transportHeaders = [
 ];
 
 /**
- * Lists what a request carries beyond the rule that applies to it: parameters, headers, keys, a body, a content type, or
- * a credential in the address. Names only, never values. A request without a rule has no violations: the double answers
- * it as the vendor answers an unknown path.
+ * Lists what a request carries beyond the rule that applies to it: parameters, headers, keys, a body, a content type,
+ * or a credential in the address. Names only, never values. A request without a rule has no violations: the double
+ * answers it as the vendor answers an unknown path.
  */
 export function violationsOf(rules: readonly RequestRule[], request: DoubleRequest): string[] {
   const { method, path, query, headers } = request;

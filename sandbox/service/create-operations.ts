@@ -9,13 +9,13 @@ import { isTimezone } from '../world/zoned-time.js';
 
 const MAX_TEXT_LENGTH = 255;
 
-/** A registrant that may be created, or what is wrong with it. */
+/** A valid registrant, or the problem of an invalid one. */
 type Checked = { profile: JsonObject & { attendeeCode: string } } | { field: string; message: string };
 
 /**
- * Creates the registrants of a bulk request. Whether one bad registrant spoils the batch, and how it is named, are
- * knobs, since the specification does not say. Codes are unique in a pigeonhole.
- * @throws {ServiceError} 4504, 4507, or 4500 with an entry for each registrant refused
+ * Creates the registrants of a bulk request. Codes are unique in a pigeonhole. The specification does not say whether
+ * one bad registrant refuses the batch and how the answer names it, so knobs decide.
+ * @throws {ServiceError} 4504, 4507, or 4500 with an entry for each refused registrant
  */
 export function createRegistrants(conference: Conference, pigeonholeId: number, body: JsonObject, knobs: Knobs): void {
   const space = conference.space(pigeonholeId);
@@ -73,7 +73,7 @@ function codeOf(registrant: Json): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** @param refuses whether a code is refused because it is taken */
+/** @param refuses whether a code is refused because it is already in use */
 function checkRegistrant(registrant: Json, refuses: (code: string) => boolean, codesInBatch: Set<string>): Checked {
   const field = 'attendeeCode';
   if (!isJsonObject(registrant)) return { field, message: 'must be an object with an attendeeCode' };
@@ -99,8 +99,8 @@ function checkRegistrant(registrant: Json, refuses: (code: string) => boolean, c
 }
 
 /**
- * The JSON object of a request body.
- * @throws {ServiceError} 7001 when it is not JSON, or not announced as JSON; 4500 when it is no object
+ * Parses a request body.
+ * @throws {ServiceError} 7001 if it is not JSON or lacks the content type of JSON; 4500 if it is not an object
  */
 export function parseBody(body: string, contentType: string | undefined): JsonObject {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
@@ -116,7 +116,7 @@ export function parseBody(body: string, contentType: string | undefined): JsonOb
   throw new ServiceError(4500, { errors: [{ field: 'body', message: 'must be an object' }] });
 }
 
-/** Collects what is wrong with the fields of a body, so that one answer names all of it. */
+/** Collects the problems of the fields in a body, so that one answer names all of them. */
 class FieldChecks {
   readonly #body: JsonObject;
   readonly #errors: FieldError[] = [];
@@ -129,7 +129,7 @@ class FieldChecks {
     this.#errors.push({ field, message });
   }
 
-  /** A required text; '' when it is missing or no text, which is then an error of the whole body. */
+  /** Returns a required text. Records a problem and returns '' if it is missing or not a text. */
   text(field: string): string {
     const value = this.#body[field];
     if (typeof value === 'string' && value.trim() !== '') return value;
@@ -137,7 +137,7 @@ class FieldChecks {
     return '';
   }
 
-  /** A required calendar day, YYYY-MM-DD. */
+  /** Returns a required calendar day, YYYY-MM-DD. */
   date(field: string): string {
     const value = this.text(field);
     const parsed = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : null;
@@ -146,7 +146,7 @@ class FieldChecks {
     return value;
   }
 
-  /** An ISO 8601 date-time with Z or an offset, as milliseconds; null when absent and not required. */
+  /** Parses an ISO 8601 date-time with Z or an offset to milliseconds; null if it is optional and absent. */
   instantMs(field: string, required: boolean): number | null {
     const value = this.#body[field];
     if (value === undefined || value === null) {
@@ -166,18 +166,18 @@ class FieldChecks {
     return this.#body[field];
   }
 
-  /** @throws {ServiceError} 4500 with every field that failed */
+  /** @throws {ServiceError} 4500 with every invalid field */
   throwIfAny(): void {
     if (this.#errors.length > 0) throw new ServiceError(4500, { errors: this.#errors });
   }
 }
 
-/** Fields the service sets itself, or that are read with checks of their own. */
+/** Fields that the service sets itself or that have their own checks. */
 const NOT_CUSTOM = ['id', 'name', 'type', 'startDate', 'endDate', 'createdAt', 'links', 'parentSessionId'];
 
 /**
- * Creates a session. Times are required for `qna` alone (what other types need is not documented); any other field
- * of a session may be sent and must have the type it has in a session.
+ * Creates a session. Only `qna` sessions require times; the requirements of other types are not documented. A request
+ * may contain any other field of a session with the correct type.
  * @throws {ServiceError} 4504, or 4500 for fields
  */
 export function createSession(
@@ -231,7 +231,7 @@ export function createSession(
 
 /**
  * Creates a pigeonhole of status `new`.
- * @param subscriptionField the body's field that names the subscription, which a Team workspace must send
+ * @param subscriptionField the field of the body with the subscription, which a Team workspace must send
  * @throws {ServiceError} 4500 for fields, 4505 for a subscription that does not exist
  */
 export function createPigeonhole(

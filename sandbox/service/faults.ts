@@ -2,43 +2,45 @@ import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../list-name.js';
 import { draw, fraction } from '../world/random.js';
 
-/** Effect of a rule on the requests that it matches. If the idea is not obvious, a comment gives its origin. */
+/** Effects of a rule on matching requests. */
 export const FAULT_KINDS = [
-  /** The error of `code`, before anything happens. */
+  /** Answers with the error `code`. The request has no effect. */
   'error',
-  /** The error of `code` after the effect: a POST has committed. */
+  /** Answers with the error `code` after the request took effect: a POST has committed. */
   'errorAfter',
-  /** 503 "Service Unavailable" as plain text, not counted in the quota. The vendor's documented throttling. */
+  /**
+   * Answers 503 "Service Unavailable" as plain text, not counted in the quota. The vendor documents this throttling.
+   */
   'text503',
-  /** The answer waits `ms`. */
+  /** Delays the answer by `ms`. */
   'delay',
-  /** The connection closes before anything happens. */
+  /** Closes the connection before the request takes effect. */
   'dropBefore',
-  /** The connection closes after the effect, without an answer. */
+  /** Closes the connection after the request took effect, without an answer. */
   'dropAfter',
-  /** Content-Length announces the whole body, half of it is sent, the connection closes. */
+  /** Announces the whole body in Content-Length, sends half of it, and closes the connection. */
   'cutBody',
-  /** A correct body as `text/html`. */
+  /** Sends a correct body as `text/html`. */
   'wrongContentType',
-  /** A body of HTML where JSON is announced, as a proxy in between may send. */
+  /** Sends HTML with the content type of JSON, as a proxy might. */
   'htmlBody',
-  /** meta.nextCursor is the cursor of this very request (first pages pass unharmed). */
+  /** Returns the cursor of this request as meta.nextCursor. Does not affect first pages. */
   'repeatCursor',
-  /** The last page announces more, and its cursor leads back to the first page. */
+  /** Makes the last page announce more, with a cursor that leads back to the first page. */
   'circle',
-  /** The last page announces more, and its cursor leads to that page again. */
+  /** Makes the last page announce more, with a cursor that leads to the same page. */
   'lastPageAgain',
-  /** meta.hasMore is true and there is no cursor. */
+  /** Returns meta.hasMore true without a cursor. */
   'moreWithoutCursor',
-  /** No items, yet more pages; the cursor leads to what this page would have shown. */
+  /** Returns no items but announces more. The cursor leads to the items that were left out. */
   'emptyPage',
-  /** meta.hasMore is false although there is more. */
+  /** Returns meta.hasMore false although more pages exist. */
   'earlyEnd',
-  /** The first `show` items of the page and no more pages, as if the list held nothing else. */
+  /** Returns only the first `show` items of the page and announces no more, as if the list were complete. */
   'shortList',
-  /** Every filter of the request counts as not sent, a required one included. */
+  /** Ignores every filter of the request, also a required one. */
   'ignoreFilters',
-  /** Items come and go after page `afterPage` of a walk. List order and snapshots are undocumented. */
+  /** Inserts and removes items after page `afterPage` of a walk. Order and snapshots of lists are not documented. */
   'changeDuringWalk',
 ] as const;
 
@@ -49,7 +51,7 @@ export const faultSchema = z.strictObject({
   /** A request matches if every given field matches. */
   method: z.enum(['GET', 'POST']).optional(),
   list: z.enum(LIST_NAMES).optional(),
-  /** Part of the path. */
+  /** Substring of the path. */
   path: z.string().optional(),
   pigeonhole: z.int().optional(),
   session: z.int().optional(),
@@ -63,11 +65,11 @@ export const faultSchema = z.strictObject({
   next: z.int().min(1).optional(),
   /** Share of matching requests, decided by the seed. */
   rate: z.number().min(0).max(1).optional(),
-  /** Fires on every n-th matching request. */
+  /** Affects every n-th matching request. */
   everyNth: z.int().min(1).optional(),
   /** Error code for `error` and `errorAfter`. */
   code: z.int().default(5000),
-  /** HTTP status in place of the code's usual one. */
+  /** HTTP status instead of the usual one for the code. */
   status: z.int().min(200).max(599).optional(),
   /** Retry-After in seconds, for errors and text503. */
   retryAfterSeconds: z.number().optional(),
@@ -76,7 +78,7 @@ export const faultSchema = z.strictObject({
   afterPage: z.int().min(1).default(1),
   insert: z.int().min(0).default(0),
   remove: z.int().min(0).default(0),
-  /** On which side of the cursor items come and go: among those already read, or those still to be read. */
+  /** Side of the cursor for changes: `behind` for items already read, `ahead` for the others. */
   where: z.enum(['behind', 'ahead']).default('behind'),
 });
 
@@ -100,11 +102,11 @@ interface ActiveRule {
   rule: FaultRule;
   matched: number;
   fired: number;
-  /** Pages that the present walk has been given, for `changeDuringWalk`. */
+  /** Number of pages that the current walk has received, for `changeDuringWalk`. */
   pages: number;
 }
 
-/** The faults in force. The same seed, rules and requests in the same order give the same faults. */
+/** The active rules. The same seed, rules and requests in the same order cause the same faults. */
 export class Faults {
   readonly #seed: number;
   #rules: ActiveRule[] = [];
@@ -114,14 +116,14 @@ export class Faults {
     this.#seed = seed;
   }
 
-  /** Puts a rule in force and returns its id. */
+  /** Activates a rule and returns its id. */
   add(rule: FaultRule): number {
     const id = this.#nextId++;
     this.#rules.push({ id, rule, matched: 0, fired: 0, pages: 0 });
     return id;
   }
 
-  /** Lifts one rule, or all; false when there is no rule with that id. */
+  /** Removes one rule or all rules; returns false if no rule has the id. */
   lift(id?: number): boolean {
     const before = this.#rules.length;
     this.#rules = id === undefined ? [] : this.#rules.filter((active) => active.id !== id);
@@ -132,7 +134,9 @@ export class Faults {
     return this.#rules.map(({ id, rule, matched, fired }) => ({ ...rule, id, matched, fired }));
   }
 
-  /** The rules that fire for a request, by kind; of two of one kind the older one. Counts the request. */
+  /**
+   * Counts the request and returns the rules that affect it, by kind. Of two rules of a kind, returns the older one.
+   */
   fireFor(subject: FaultSubject): Map<FaultKind, FaultRule> {
     const firing = new Map<FaultKind, FaultRule>();
     for (const active of this.#rules) {
@@ -168,8 +172,8 @@ function matches(rule: FaultRule, subject: FaultSubject): boolean {
 }
 
 /**
- * Reads a rule as a command line gives it: `kind=error,code=5000,rate=0.05,list=votes`.
- * @throws {Error} naming the part that is wrong
+ * Parses a rule of the command line: `kind=error,code=5000,rate=0.05,list=votes`.
+ * @throws {Error} naming the invalid part
  */
 export function parseFault(spec: string): FaultRule {
   const entries = spec.split(',').map((part): [string, string | number | boolean] => {

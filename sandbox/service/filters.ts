@@ -4,7 +4,7 @@ import type { FilterFields } from '../store/item-table.js';
 import { CLOUD_STATUSES } from '../world/cloud-answer-source.js';
 import { isTimezone } from '../world/zoned-time.js';
 
-/** The filters the specification names. Anything else in a query is ignored, as it says ("Filtering", rule 4). */
+/** The documented filters. Everything else in a query is ignored ("Filtering", rule 4). */
 export const SPECIFIED_FILTERS: Record<ListName, readonly string[]> = {
   pigeonholes: ['status', 'timezone'],
   subscriptions: [],
@@ -25,17 +25,17 @@ export const SESSION_REQUIRED: readonly ListName[] = ['votes', 'answer_ratings',
 
 const PIGEONHOLE_STATUSES = ['new', 'upcoming', 'live', 'ended'];
 
-/** A query's filters without unsupported names and values. */
+/** The filters of a query, without unsupported names and values. */
 export interface Filters {
-  /** Null when no filter[sessionId] with a usable value was sent. */
+  /** Null without a filter[sessionId] that has a valid value. */
   sessionIds: readonly number[] | null;
-  /** A test of the cheap fields; null when nothing else was asked. */
+  /** Tests fields that need no rendered item; null if no such filter was sent. */
   fields: ((fields: FilterFields) => boolean) | null;
-  /** A test of the rendered item, for the workspace's few pigeonholes and a pigeonhole's few sessions. */
+  /** Tests the rendered item. Used only for pigeonholes and sessions, which are few. */
   item: ((item: JsonObject) => boolean) | null;
 }
 
-/** @param supported names of the filters the list supports at present */
+/** @param supported names of the filters that the list currently supports */
 export function readFilters(query: URLSearchParams, list: ListName, supported: readonly string[]): Filters {
   const values = (name: string): string[] => {
     if (!supported.includes(name)) return [];

@@ -16,9 +16,9 @@ interface ListRequest {
   list: ListName;
   pigeonholeId: number | null;
   query: URLSearchParams;
-  /** Scheme, host and path of the request, for links.next. */
+  /** The request's scheme, host and path, for links.next. */
   url: string;
-  /** Rules that fire for this request; those about pages are applied here. */
+  /** Rules that affect this request. Rules about pages are applied here. */
   faults: ReadonlyMap<FaultKind, FaultRule>;
   nowMs: number;
 }
@@ -28,7 +28,7 @@ const DEFAULT_COUNT = 30;
 
 /**
  * Answers a list operation with the collection envelope, as JSON text.
- * @throws {ServiceError} 4504, 4509, 6000 and whatever knobs ask for
+ * @throws {ServiceError} 4504, 4509, 6000, or a code that a knob sets
  */
 export function listItems(request: ListRequest): string {
   const { conference, knobs, list, pigeonholeId, query } = request;
@@ -51,7 +51,7 @@ export function listItems(request: ListRequest): string {
   return body;
 }
 
-/** The page size in force, and what to repeat in links.next: null when no count was sent. */
+/** Returns the page size, and the count to repeat in links.next, which is null if none was sent. */
 function readCount(text: string | null, knobs: Knobs): { count: number; sent: string | null } {
   if (text === null) return { count: Math.min(DEFAULT_COUNT, knobs.maxPerPage), sent: null };
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -61,7 +61,7 @@ function readCount(text: string | null, knobs: Knobs): { count: number; sent: st
   return { count: Math.min(knobs.countOutOfRange === 'clamp' ? clamped : DEFAULT_COUNT, knobs.maxPerPage), sent: text };
 }
 
-/** The sessions to show, null for all; an empty array shows nothing. */
+/** Returns the sessions to show: null for all, an empty array for none. */
 function checkSessions(
   { conference, knobs, list, pigeonholeId }: ListRequest,
   filters: Filters,
@@ -79,7 +79,7 @@ function checkSessions(
   return knobs.unknownSessionFilter === 'empty' || required ? [] : null;
 }
 
-/** The narrowest order that holds the answer, and the test that the rest of the filters make. */
+/** Returns the narrowest order that contains all matching items, and a test for the remaining filters. */
 function chooseItems(
   table: AnyTable,
   filters: Filters,
@@ -170,7 +170,7 @@ function definedOnly<T extends object>(values: T | undefined): { [Key in keyof T
   return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** An entity under `data`, as single reads and creates answer. */
+/** Returns an entity in `data`, as in the answers to single reads and creates. */
 export function singleBody(item: JsonObject): string {
   return JSON.stringify({ data: item });
 }

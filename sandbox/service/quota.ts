@@ -6,13 +6,13 @@ interface Window {
 }
 
 /**
- * The request quota of each API key: a fixed number of requests in a window that opens with the first of them.
+ * The request quota of each API key: a fixed number of requests in a window that starts with the first request.
  * Documented by the vendor: per token, 24 hours, X-RateLimit-* headers with the reset as UTC epoch seconds.
  */
 export class Quota {
   readonly #windows = new Map<string, Window>();
 
-  /** Counts one request. Returns the headers to send and whether the request is beyond the limit. */
+  /** Counts one request. Returns the headers to send and whether the request exceeds the limit. */
   spend(apiKey: string, limits: Knobs['quota'], nowMs: number): { exceeded: boolean; headers: Record<string, string> } {
     if (limits === null) return { exceeded: false, headers: {} };
     let window = this.#windows.get(apiKey);
@@ -34,12 +34,12 @@ export class Quota {
     return { exceeded, headers };
   }
 
-  /** Opens a new window for every key. */
+  /** Starts a new window for every key. */
   reset(): void {
     this.#windows.clear();
   }
 
-  /** Requests spent in the present window, over all keys. */
+  /** Returns the number of requests in the current window, for all keys. */
   used(): number {
     return [...this.#windows.values()].reduce((sum, window) => sum + window.used, 0);
   }

@@ -10,19 +10,19 @@ interface PageQuery {
   cursor: CursorKind;
   place: CursorPosition;
   count: number;
-  /** Null if every id belongs to the answer, so that none has to be checked. */
+  /** Null if every id matches. */
   matches: ((id: number) => boolean) | null;
 }
 
 export interface IdPage {
   ids: number[];
-  /** The place after the page; null on the last page. */
+  /** The position after the page; null for the last page. */
   next: CursorPosition | null;
 }
 
 /**
- * The ids of one page. A keyset place goes on after an id, wherever that id's place is by now; an offset counts
- * items, and so repeats or skips some when items before it came or went. That is the point of having both.
+ * Returns the ids of one page. A keyset cursor continues after an id, even if the id has moved. An offset counts items,
+ * so insertions and deletions before it make it repeat or skip items. Tests need both.
  */
 export function readPage(query: PageQuery): IdPage {
   const { ids, place, count, matches } = query;
@@ -49,7 +49,7 @@ export function readPage(query: PageQuery): IdPage {
   return { ids: page, next: null };
 }
 
-/** Number of items up to and including an id, counted from the end at which reading starts. */
+/** Returns the number of items up to and including an id, in reading order. */
 export function rankAfter(ids: IdOrder, order: Order, id: number): number {
   const before = ids.rankOf(id);
   return order === 'descending' ? ids.size - before : before + (ids.has(id) ? 1 : 0);
@@ -62,17 +62,17 @@ function placeAfter(query: PageQuery, page: readonly number[]): CursorPosition {
   return { kind: 'offset', offset: before + page.length };
 }
 
-/** A place in a list. `start` is before the first item; it is used where a fault must name that place. */
+/** A position in a list. `start` is before the first item, and only faults use it. */
 export type CursorPosition = { kind: 'keyset'; id: number } | { kind: 'offset'; offset: number } | { kind: 'start' };
 
-/** Signs cursors for the life of this process. */
+/** Key to sign cursors, valid for this process. */
 const signingKey = randomUUID();
 let cursorsSigned = 0;
 
 /**
- * A cursor of the service: base64 of `cursor_<id>` (as a published sample decodes) or `offset_<n>`. `nonce` makes
- * another string for the same place. A signed cursor also carries the instant at which it was issued, so that no two
- * answers ever hold the same cursor.
+ * Encodes a cursor: base64 of `cursor_<id>` (like a published sample) or `offset_<n>`. `nonce` produces a different
+ * string for the same position. A signed cursor also contains the time of issue, so that no two answers contain the
+ * same cursor.
  */
 export function encodeCursor(
   place: CursorPosition,
@@ -102,7 +102,7 @@ export function decodeCursor(text: string, kind: CursorKind): CursorPosition {
   throw refused();
 }
 
-/** Both forms are accepted at any time: a cursor outlives a change of the knob. */
+/** Removes time and signature. Both forms are always accepted, since a cursor outlives a change of the knob. */
 function unsigned(decoded: string): string {
   const match = /^(.*)@(\d+\.\d+)!([0-9a-f]{16})$/.exec(decoded);
   if (match === null) return decoded;

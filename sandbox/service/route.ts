@@ -1,7 +1,7 @@
 import type { ListName } from '../list-name.js';
 import { ServiceError } from './service-error.js';
 
-/** One of the fifteen operations, or the single read of a pigeonhole, with where it applies. */
+/** One of the fifteen operations, or the single read of a pigeonhole, with its parameters. */
 export type Route =
   | { kind: 'list'; list: ListName; pigeonholeId: number | null }
   | { kind: 'createPigeonhole' }
@@ -9,7 +9,7 @@ export type Route =
   | { kind: 'createSession'; pigeonholeId: number }
   | { kind: 'createRegistrants'; pigeonholeId: number };
 
-/** Operations of a path, by method. */
+/** The operations of a path, by method. */
 interface Resource {
   pigeonholeId: number | null;
   list: ListName | null;
@@ -29,8 +29,8 @@ const READABLE: readonly ListName[] = [
 ];
 
 /**
- * The resource of a path; undefined for a path the service does not have.
- * @throws {ServiceError} 4504 where a pigeonhole id is not an integer
+ * Returns the resource of a path; undefined for an unknown path.
+ * @throws {ServiceError} 4504 if a pigeonhole id is not an integer
  */
 export function resourceOf(path: string): Resource | undefined {
   const [empty, version, first, id, ...rest] = path.split('/');

@@ -6,7 +6,7 @@ import { answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceSta
 
 const MAX_BODY_BYTES = 64 * 2 ** 20;
 
-/** Serves one request of the service: reads it, lets faults happen to its connection, answers, and logs it. */
+/** Serves one request: reads it, applies faults to its connection, answers, and logs it. */
 export async function serveRequest(
   state: ServiceState,
   incoming: IncomingMessage,
@@ -91,7 +91,7 @@ function send(response: ServerResponse, answer: ServiceAnswer, options: { reques
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
 }
 
-/** Facts of the request that fault rules match. A malformed pigeonhole id counts as none; the operation reports it. */
+/** Returns the properties that fault rules match. An invalid pigeonhole id counts as none; the operation reports it. */
 export function subjectOf(method: string, url: URL): FaultSubject {
   let resource: ReturnType<typeof resourceOf>;
   try {
@@ -128,7 +128,7 @@ async function waitFor(ms: number): Promise<void> {
 
 let requests = 0;
 
-/** Unique in this process, and with the start time unlikely to meet an id of another run. */
+/** Returns an id that is unique in this process. The start time makes equal ids in different runs unlikely. */
 function nextRequestId(nowMs: number): string {
   requests += 1;
   return `${nowMs.toString(16).padStart(12, '0')}-${requests.toString(16).padStart(8, '0')}`;
@@ -140,28 +140,28 @@ function codeOf(answer: ServiceAnswer): number | null {
   return match === null ? null : Number(match[1]);
 }
 
-/** One request as the service saw it. Queries hold ids and filters, never names or answers. */
+/** One received request. Queries contain ids and filters, never names or answers. */
 interface LoggedRequest {
-  /** ISO 8601, when the request arrived. */
+  /** Time of arrival, ISO 8601. */
   at: string;
   method: string;
   path: string;
   query: string;
-  /** Null when the connection was closed without an answer. */
+  /** Null if the connection was closed without an answer. */
   status: number | null;
   /** The code of the error body; null for a success. */
   code: number | null;
   durationMs: number;
-  /** Requests in progress when this one arrived, itself included. */
+  /** Number of requests in progress at arrival, including this one. */
   inFlight: number;
   requestId: string;
-  /** Kinds of the faults that fired. */
+  /** Kinds of the faults that affected the request. */
   faults: string[];
 }
 
 const CAPACITY = 10_000;
 
-/** Counts every request and keeps the latest ones. */
+/** Counts all requests and stores the latest ones. */
 export class RequestLog {
   #latest: LoggedRequest[] = [];
   #counts = new Map<string, number>();
@@ -183,12 +183,12 @@ export class RequestLog {
     if (this.#latest.length > 2 * CAPACITY) this.#latest = this.#latest.slice(-CAPACITY);
   }
 
-  /** The latest requests, oldest first, at most 10,000. */
+  /** Returns the latest requests, oldest first, at most 10,000. */
   latest(count: number): LoggedRequest[] {
     return this.#latest.slice(-Math.min(count, CAPACITY));
   }
 
-  /** Requests since the last reset, by method, path and code (or status, where there is no code). */
+  /** Returns the number of requests since the last reset, by method, path and code (or status without a code). */
   counts(): { total: number; inFlight: number; byPathAndCode: Record<string, number> } {
     const byPathAndCode = Object.fromEntries([...this.#counts].toSorted(([a], [b]) => a.localeCompare(b)));
     return { total: this.#total, inFlight: this.#inFlight, byPathAndCode };

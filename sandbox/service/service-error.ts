@@ -1,15 +1,15 @@
 import type { JsonObject } from '../json.js';
 
-/** One entry of a validation error: the offending field and why. */
+/** One entry of a validation error: the invalid field and the reason. */
 export interface FieldError {
   field: string;
   message: string;
 }
 
-/** The documented codes, with the message and the HTTP status each is sent with unless a knob says otherwise. */
+/** The documented codes with their message and their HTTP status, which a knob can change. */
 const CODES: Record<number, { status: number; message: string }> = {
-  // Statuses 401, 404, 422, 429, 500, 503 are what an unofficial SDK saw; the pairs of 6000 to 9000 and of 4507
-  // and 4508 are not known, so those of this table are a choice.
+  // An unofficial SDK handles the statuses 401, 404, 422, 429, 500 and 503. The statuses of 4507, 4508 and 6000 to 9000
+  // are unknown, so the values here are assumptions.
   5000: { status: 500, message: 'Internal server error' },
   6000: { status: 400, message: 'Invalid parameter value' },
   7001: { status: 400, message: 'Malformed request' },
@@ -30,10 +30,10 @@ const CODES: Record<number, { status: number; message: string }> = {
   4512: { status: 404, message: 'Speaker not found' },
 };
 
-/** An answer that is not a success, by the code of its body. */
+/** An error answer, identified by the code in its body. */
 export class ServiceError extends Error {
   readonly code: number;
-  /** Present in validation errors only. */
+  /** Only in validation errors. */
   readonly errors: readonly FieldError[] | undefined;
 
   constructor(code: number, options: { message?: string; errors?: readonly FieldError[] } = {}) {
@@ -50,7 +50,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The HTTP status sent with a code: the knob's, else the table's, else 500. */
+/** Returns the HTTP status of a code: from the knob, else from the table, else 500. */
 export function httpStatusOf(code: number, overrides: Readonly<Record<string, number>>): number {
   return overrides[String(code)] ?? CODES[code]?.status ?? 500;
 }

@@ -10,12 +10,12 @@ import type { RequestLog } from './serve-request.js';
 import { resourceOf } from './route.js';
 import { httpStatusOf, ServiceError } from './service-error.js';
 
-/** A request of the service, taken off the wire. */
+/** A received request. */
 export interface ServiceRequest {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** Scheme, host and path as the client addressed them. */
+  /** The scheme, host and path that the client used. */
   url: string;
   apiKey: string | undefined;
   contentType: string | undefined;
@@ -42,8 +42,8 @@ export interface ServiceState {
 }
 
 /**
- * What a request does and what it is answered, faults of the answer's content included; those of the connection
- * are the caller's. The key is checked before the path, and the quota counts every request with a valid key.
+ * Executes a request and returns its answer. Applies faults of the answer's content; the caller applies faults of the
+ * connection. Checks the key before the path. The quota counts every request with a valid key.
  */
 export function answerRequest(
   state: ServiceState,
@@ -62,7 +62,7 @@ export function answerRequest(
     throwFault(faults.get('errorAfter'));
     return { ...answer, headers: { ...headers, ...answer.headers } };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error; // a bug of the sandbox, not an answer of the service
+    if (!(error instanceof ServiceError)) throw error; // a defect of the sandbox, not an answer of the service
     const rule = faults.get('error') ?? faults.get('errorAfter');
     if (rule?.retryAfterSeconds !== undefined && error.code === rule.code) {
       headers['Retry-After'] = String(rule.retryAfterSeconds);
@@ -123,7 +123,7 @@ function perform(
   }
 }
 
-/** A page of a list, from the cache when nothing that it shows has changed and no fault concerns it. */
+/** Returns a page of a list, from the cache if its contents have not changed and no fault affects it. */
 function listPage(
   { conference, knobs, pages, now }: ServiceState,
   { list, pigeonholeId }: { list: ListName; pigeonholeId: number | null },
@@ -147,8 +147,8 @@ function json(status: number, body: string | Buffer, headers: Record<string, str
 const MAX_BYTES = 64 * 2 ** 20;
 
 /**
- * Rendered pages, so that a second walk over what has not changed costs the service next to nothing: a bench
- * measures its client, not this program. Bounded in bytes; the page used longest ago goes first.
+ * Caches rendered pages, so that a second walk over unchanged data costs the service almost nothing and a benchmark
+ * measures the client. Limited in bytes; the least recently used page is removed first.
  */
 export class PageCache {
   readonly #pages = new Map<string, { madeOf: string; body: Buffer }>();
@@ -157,7 +157,7 @@ export class PageCache {
 
   /**
    * Returns the cached page of a name if it was rendered from the same versions.
-   * @param setting what applies to every page; another object than last time empties the cache
+   * @param setting settings of every page; a different object clears the cache
    */
   get(name: string, madeOf: string, setting: unknown): Buffer | undefined {
     if (this.#setting !== setting) {

@@ -9,12 +9,12 @@ import type { FaultRule } from './faults.js';
 import type { Order } from './knobs.js';
 import { rankAfter } from './read-page.js';
 
-/** The page that a walk has just received, and the list it walks. */
+/** The page that a walk has just received, and its list. */
 export interface WalkedPage {
   conference: Conference;
   space: PigeonholeSpace;
   list: SpaceListName;
-  /** The session the walk is restricted to; null for a whole list. */
+  /** The session that the walk is restricted to; null for a whole list. */
   sessionId: number | null;
   order: Order;
   ids: IdOrder;
@@ -22,12 +22,12 @@ export interface WalkedPage {
   nowMs: number;
 }
 
-/** Number of ids tried to find one on the wanted side of a shuffled list. */
+/** Maximum number of tries to find an id on the wanted side of a shuffled list. */
 const ATTEMPTS = 1000;
 
 /**
- * Adds and removes items on one side of a cursor between two pages of a walk. Items that go "behind" were on the
- * page just shown; items that go "ahead" would have been next.
+ * Inserts and removes items on one side of a cursor between two pages of a walk. Items removed "behind" were on the
+ * page just returned; items removed "ahead" would have been next.
  */
 export function changeBetweenPages(page: WalkedPage, rule: FaultRule): void {
   const { conference, space, list, pageIds, nowMs } = page;
@@ -67,7 +67,7 @@ function freeIdOnSide(page: WalkedPage, side: 'behind' | 'ahead', lastId: number
     return undefined;
   }
   const firstId = pageIds[0] ?? lastId;
-  // In a list that rises, what lies behind the cursor has lower ids; in one that falls, higher ones.
+  // Items behind the cursor have lower ids in an ascending list, and higher ids in a descending one.
   const lower = (order === 'ascending') === (side === 'behind');
   const edge = side === 'behind' ? firstId : lastId;
   return table.freeId(lower ? edge : edge + ID_STRIDE);

@@ -3,7 +3,7 @@ import { draw } from '../world/random.js';
 /** Distance between generated ids, so that a test can insert late rows between them. */
 export const ID_STRIDE = 10;
 
-/** By id, or in a seeded order that has nothing to do with ids. */
+/** By id, or shuffled by a seed. */
 export type Arrangement = 'byId' | 'shuffled';
 
 interface IdRange {
@@ -18,14 +18,14 @@ interface IdRange {
 /**
  * The order of one list (or of one session's part of it) as ids, without holding the generated ones.
  *
- * Every id has a key. Generated items hold the whole keys 0 .. count-1 ("slots"); an id that was added later has a key
- * between or behind them. Removed slots and added ids are two sorted arrays, so that finding the id at a rank, or the
- * number of ids before an id, is a binary search. An id keeps its key when it is removed, so that a cursor which names
- * a removed item still has its place.
+ * Every id has a key. Generated items have the integer keys 0 .. count-1 ("slots"); an id that was added later has a
+ * key between or after them. Removed slots and added ids are two sorted arrays, so that a binary search finds the id at
+ * a rank and the number of ids before an id. A removed id keeps its key, so that a cursor to a removed item stays
+ * valid.
  */
 export class IdOrder {
   readonly #range: IdRange;
-  /** Null when the arrangement is by id. */
+  /** Null if the arrangement is by id. */
   readonly #permutation: Permutation | null;
   readonly #seed: number;
   readonly #removedSlots: number[] = [];
@@ -41,17 +41,17 @@ export class IdOrder {
     return this.#range.count - this.#removedSlots.length + this.#added.length;
   }
 
-  /** The id at a rank, 0 for the first; undefined outside 0 .. size-1. */
+  /** Returns the id at a rank, which starts from 0; undefined outside 0 .. size-1. */
   idAt(rank: number): number | undefined {
     if (rank < 0 || rank >= this.size) return undefined;
-    // The first added id with at least `rank` items before it: every added id before it is before the rank too.
+    // The first added id with at least `rank` items before it. All added ids before it are also before the rank.
     const addedBefore = firstIndex(this.#added.length, (at) => this.#before(this.#added[at]?.key ?? 0) >= rank);
     const candidate = this.#added[addedBefore];
     if (candidate !== undefined && this.#before(candidate.key) === rank) return candidate.id;
     return this.#idOfSlot(this.#slotAt(rank - addedBefore));
   }
 
-  /** Number of items before this id's place, whether or not the list holds the id. */
+  /** Returns the number of items before the position of an id, which need not be in the list. */
   rankOf(id: number): number {
     return this.#before(this.#keyOf(id));
   }
@@ -125,7 +125,7 @@ export class IdOrder {
   }
 }
 
-/** The first index of 0 .. length-1 where a condition that stays true once true holds; `length` when nowhere. */
+/** Finds the first index of 0 .. length-1 at which a monotonic condition is true; `length` if there is none. */
 function firstIndex(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;
@@ -152,8 +152,8 @@ interface Permutation {
 const ROUNDS = 4;
 
 /**
- * A Feistel network over the smallest even number of bits that holds `size`; results outside the range are put
- * through again ("cycle walking"), which keeps it a permutation of exactly 0 .. size-1.
+ * Creates a Feistel network over the smallest even number of bits that can represent `size`. Results outside of the
+ * range are encrypted again ("cycle walking"), so that it is a permutation of exactly 0 .. size-1.
  */
 export function createPermutation(size: number, seed: number): Permutation {
   let halfBits = 1;

@@ -10,15 +10,15 @@ export interface FilterFields {
   rate?: number | undefined;
 }
 
-/** Generated items of one session, side by side in the list; `sessionId` null in lists without sessions. */
+/** Consecutive generated items of one session; `sessionId` is null in lists without sessions. */
 export interface Block {
   readonly sessionId: number | null;
   readonly count: number;
 }
 
 /**
- * Generates the items of a list. `Facts` is the minimum from which an item is rendered; names and texts that belong
- * to other entities are looked up when it is rendered, so that a renamed session shows in every vote.
+ * Generates the items of a list. `Facts` is the minimal data of an item. Names and texts of other entities are looked
+ * up when the item is rendered, so that every vote shows the new name of a renamed session.
  */
 export interface ItemSource<Facts> {
   readonly firstId: number;
@@ -47,7 +47,7 @@ export interface AnyTable {
 
 /** An item that differs from its generated form: added, edited, or both. */
 interface Stored<Facts> {
-  /** Null for an item that was inserted whole. */
+  /** Null for an item that was inserted as a whole. */
   facts: Facts | null;
   /** The whole item, if it has no facts. */
   whole: JsonObject | null;
@@ -85,7 +85,7 @@ export class ItemTable<Facts> implements AnyTable {
     return this.#version;
   }
 
-  /** The order of the whole list, or of one session's items; kept up to date by every later change. */
+  /** Returns the order of the whole list or of one session's items. Later changes update it. */
   order(sessionId: number | null, arrangement: Arrangement): IdOrder {
     const name = `${arrangement}/${sessionId ?? 'all'}`;
     const known = this.#orders.get(name);
@@ -104,7 +104,7 @@ export class ItemTable<Facts> implements AnyTable {
     return this.#stored.has(id) || (this.#indexOf(id) !== null && !this.#removed.has(id));
   }
 
-  /** The item as the API shows it now; undefined when the list does not hold it. */
+  /** Returns the item as the API shows it now; undefined if the list does not contain it. */
   item(id: number): JsonObject | undefined {
     const stored = this.#stored.get(id);
     if (stored !== undefined) return this.#render(id, stored);
@@ -133,7 +133,7 @@ export class ItemTable<Facts> implements AnyTable {
     return index === null || this.#removed.has(id) ? undefined : this.#source.fields(this.#source.facts(index));
   }
 
-  /** The facts of an item as generated or added; edits are not in them. */
+  /** Returns the facts of an item as generated or added, without edits. */
   facts(id: number): Facts | undefined {
     const stored = this.#stored.get(id);
     if (stored !== undefined) return stored.facts ?? undefined;
@@ -216,7 +216,7 @@ export class ItemTable<Facts> implements AnyTable {
     this.#lastId = Math.max(this.#lastId, id);
     for (const { sessionId, order } of this.#orders.values()) {
       if (sessionId === null || sessionId === stored.sessionId) order.put(id);
-      else order.remove(id); // it may have moved from that session to another
+      else order.remove(id); // the item may have moved to another session
     }
   }
 

@@ -7,14 +7,14 @@ import { serveDouble } from '../serve/serve-double.js';
 export interface TeamsMessage {
   /** The lines that a reader sees, in their order. */
   readonly texts: readonly string[];
-  /** Addresses that a reader can click: links that Teams made of Markdown. */
+  /** Addresses that a reader can click: links that Teams renders from Markdown. */
   readonly links: readonly string[];
 }
 
 export interface TeamsDouble extends RunningDouble {
-  /** The address that Teams shows once, secret signature included. */
+  /** The address that Teams shows once. It contains a secret signature. */
   readonly workflowUrl: string;
-  /** Oldest first; the channel has held messages before. */
+  /** Messages, oldest first. The channel starts with messages. */
   readonly messages: readonly TeamsMessage[];
 }
 
@@ -47,8 +47,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * A workflow with the trigger "When a Teams webhook request is received" and the action "Post card in a chat or channel".
- * Accepts a message with one Adaptive Card, and of cards only what these tests need, checked strictly.
+ * Starts a workflow with the trigger "When a Teams webhook request is received" and the action "Post card in a chat or
+ * channel". Accepts a message with one Adaptive Card, and checks strictly the parts of cards that the tests need.
  * Sources: sinks/http/README.md, "Microsoft Teams".
  */
 export async function startTeamsDouble(options: ServeOptions = {}): Promise<TeamsDouble> {
@@ -79,7 +79,7 @@ function refusal(status: number, code: string): DoubleAnswer {
   return { status, json: { error: { code, message: `${code}: the request is not accepted` } } };
 }
 
-/** @returns a code for what is wrong */
+/** @returns the message, or an error code if the card is invalid */
 function messageOf(body: string): TeamsMessage | string {
   const message = groupOf(parsed(body));
   if (message['type'] !== 'message' || !Array.isArray(message['attachments'])) return 'InvalidMessage';

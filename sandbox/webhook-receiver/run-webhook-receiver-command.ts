@@ -10,8 +10,8 @@ export interface CommandOutput {
 }
 
 /**
- * Runs the receiver as a command until `stop` (by default SIGTERM or SIGINT). Prints one line with its URL when it is ready.
- * Use test secrets only: other users of the machine can see a secret on a command line.
+ * Runs the receiver as a command until `stop` (by default SIGTERM or SIGINT). Prints one line with its URL when it is
+ * ready. Use test secrets only: other users of the machine can see a secret on a command line.
  * @returns the exit code: 0 stopped, 1 port or log not available, 2 wrong arguments
  */
 export async function runWebhookReceiverCommand(
@@ -51,7 +51,7 @@ const processOutput: CommandOutput = {
   error: (text) => void process.stderr.write(`${text}\n`),
 };
 
-/** The options, or what is wrong with the arguments. */
+/** Returns the options, or an error message for invalid arguments. */
 function optionsFrom(argv: readonly string[]): WebhookReceiverOptions | string {
   try {
     const { values } = parseArgs({

@@ -42,9 +42,9 @@ interface ReceiverSummary {
  * signature, records each, and fails on demand.
  *
  * - `POST /_control/answers` plans answers (planned-answer.ts), `DELETE` removes them, `GET` shows the remaining ones
- * - `GET /_control/receipts` gives all receipts as NDJSON, `GET /_control/summary` counts them by list
+ * - `GET /_control/receipts` returns all receipts as NDJSON, `GET /_control/summary` counts them by list
  *
- * @throws when the port is taken or the log cannot be opened
+ * @throws if the port is in use or the log cannot be opened
  */
 export async function runWebhookReceiver(options: WebhookReceiverOptions): Promise<WebhookReceiver> {
   const verifiers = options.secrets.map((secret) => new Webhook(secret));
@@ -82,7 +82,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
     const said = plan.drop ? 'dropped' : plan.status;
     if (isStored(plan)) {
       const receipt = receiptOf({ number: receipts.length + 1, receivedAt: new Date(), body, change, answer: said });
-      log?.append({ ...receipt, change }); // before the answer: what was answered for is never lost
+      log?.append({ ...receipt, change }); // before the answer, so that no confirmed change is lost
       receipts.push(receipt);
       tally.add(receipt);
     } else {
@@ -149,7 +149,7 @@ function answer(response: ServerResponse, status: number, text = ''): void {
   response.writeHead(status).end(status === 204 || status === 304 ? undefined : text);
 }
 
-/** The bytes of a body; undefined when it is too large, after the rest has been read and dropped. */
+/** Returns a body. If it is too large, reads and drops the rest, and returns undefined. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -4,11 +4,11 @@ import type { ItemSource } from '../store/item-table.js';
 import { below, draw, pick } from './random.js';
 import { COMPANIES, COUNTRIES, FIRST_NAMES, JOB_TITLES, LAST_NAMES } from './word-pools.js';
 
-/** The profile fields of every pigeonhole here: string properties beside the fixed fields of an attendee. */
+/** The profile fields of every pigeonhole: string properties besides the fixed fields of an attendee. */
 export const PROFILE_FIELDS = ['Name', 'Email', 'Company', 'Job title', 'Country', 'Dietary needs'] as const;
 
 export interface AttendeeFacts {
-  /** Random source of name, company and other profile fields. */
+  /** Determines the name, company and other profile fields. */
   index: number;
   /** Null for a walk-in without a registration. */
   registrantId: number | null;
@@ -21,7 +21,7 @@ interface AttendeePlan {
   count: number;
   firstId: number;
   firstRegistrantId: number;
-  /** Generated people signed in between these instants, in the order of their ids. */
+  /** Generated attendees signed in between these instants, in the order of their ids. */
   opensAtMs: number;
   closesAtMs: number;
 }
@@ -43,7 +43,7 @@ export function registrantIndexOfAttendee(index: number): number | null {
   return Math.floor(index / 10) * REGISTERED_OF_TEN + (index % 10);
 }
 
-/** Name, e-mail, company and so on of the person with an index. */
+/** Returns the name, e-mail, company and so on of the person with an index. */
 export function profileOf(seed: number, index: number): { Name: string; first: string; last: string } & JsonObject {
   const first = pick(FIRST_NAMES, draw(seed, 1, index));
   const last = pick(LAST_NAMES, draw(seed, 2, index));
@@ -60,7 +60,7 @@ export function profileOf(seed: number, index: number): { Name: string; first: s
   return profile;
 }
 
-/** The attendees of a pigeonhole: about 450 bytes each as JSON. */
+/** Creates the source of a pigeonhole's attendees, each about 450 bytes of JSON. */
 export function createAttendeeSource(plan: AttendeePlan): ItemSource<AttendeeFacts> {
   const { seed, count, opensAtMs, closesAtMs } = plan;
   return {
@@ -80,7 +80,7 @@ export function createAttendeeSource(plan: AttendeePlan): ItemSource<AttendeeFac
   };
 }
 
-/** Whole seconds, rising with the index, a few of them shared by neighbours as in real sign-in rushes. */
+/** Returns an instant in whole seconds that increases with the index. Some neighbours share one, as in a real rush. */
 export function instantAt(seed: number, index: number, count: number, fromMs: number, toMs: number): number {
   const place = (index + draw(seed, 8, index) / 2 ** 32) / Math.max(count, 1);
   return Math.floor((fromMs + Math.min(place, 1) * (toMs - fromMs)) / 1000) * 1000;
@@ -91,7 +91,7 @@ function attendeeItem(seed: number, id: number, facts: AttendeeFacts): JsonObjec
   const { first, last, ...profile } = profileOf(seed, index);
   const signInTime = new Date(facts.signedInAtMs).toISOString();
   const item: JsonObject = { id, registrantId: facts.registrantId, attendeeCode: facts.attendeeCode, signInTime };
-  // Four states: given, refused, not asked (null, as for single sign-on), and a service that leaves the field out.
+  // Four states: given, refused, not asked (null, as for single sign-on), and an absent field.
   const consent = draw(seed, 9, index) % 10;
   if (consent < 6) item['consent'] = { obtained: true, obtainedAt: signInTime };
   else if (consent < 8) item['consent'] = { obtained: false, obtainedAt: null };
@@ -112,9 +112,9 @@ function attendeeItem(seed: number, id: number, facts: AttendeeFacts): JsonObjec
 }
 
 /**
- * Codes are eight digits, scattered and often with leading zeros, since a code is text and a spreadsheet that takes
- * it for a number loses it. Scattering multiplies by a prime modulo 10^8 and can be undone, so that a code
- * leads back to its registrant without a table of a million codes.
+ * Codes have eight digits, often with leading zeros, because a code is text, and a spreadsheet that treats it as a
+ * number damages it. A code is the index multiplied by a prime modulo 10^8. This is reversible, so that no table of a
+ * million codes is needed to find the registrant of a code.
  */
 const MODULUS = 100_000_000;
 const FACTOR = 7919;
@@ -125,7 +125,7 @@ export function codeOfIndex(index: number): string {
   return String((index * FACTOR + SHIFT) % MODULUS).padStart(8, '0');
 }
 
-/** The index a code was made from, or null for a code of another form. It may lie beyond the registrants there are. */
+/** Returns the index of a code, or null for another format. The index may exceed the number of registrants. */
 export function indexOfCode(code: string): number | null {
   if (!/^\d{8}$/.test(code)) return null;
   return Number((BigInt(Number(code) - SHIFT + MODULUS) * INVERSE) % BigInt(MODULUS));

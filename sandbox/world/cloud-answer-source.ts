@@ -10,10 +10,10 @@ export interface CloudAnswerFacts extends ResponseFacts {
   status: string;
 }
 
-/** The statuses word-cloud answers have here; `approved` alone is documented. */
+/** Statuses of word-cloud answers. Only `approved` is documented. */
 export const CLOUD_STATUSES = ['approved', 'pending', 'filtered'] as const;
 
-/** Answers to word clouds. */
+/** Creates the source of answers to word clouds. */
 export function createCloudAnswerSource(
   plan: ResponsePlan,
   layout: { firstId: number; perSession: number },

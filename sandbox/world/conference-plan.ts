@@ -7,12 +7,12 @@ import type { JsonObject } from '../json.js';
 /** Size of the conference. */
 export interface ConferenceSize {
   seed: number;
-  /** The instant the generated past ends at, milliseconds since 1970. */
+  /** End of the generated past, in milliseconds since 1970. */
   nowMs: number;
   pigeonholes: number;
   /** Sessions of each pigeonhole. */
   sessions: number;
-  /** Attendees of the first pigeonhole; other live and ended ones have a tenth of them, the rest none. */
+  /** Attendees of the first pigeonhole. Other live and ended ones have a tenth of that number, all others none. */
   attendees: number;
   /** Questions of each qna session. */
   questions: number;
@@ -46,7 +46,7 @@ const CALENDAR: Record<string, { startsInDays: number; lastsDays: number }> = {
   upcoming: { startsInDays: 7, lastsDays: 2 },
 };
 
-/** Every known type, the two qna sessions differing in anonymity, and a poll nested in the survey before it. */
+/** Every known type, two qna sessions that differ in anonymity, and a poll nested in the survey before it. */
 const TYPES: readonly SessionType[] = [
   'qna',
   'qna',
@@ -70,7 +70,7 @@ export const FIRST_PIGEONHOLE_ID = 101;
 const FIRST_SESSION_ID = 5001;
 const SESSION_IDS_PER_PIGEONHOLE = 100_000;
 
-/** Plans every pigeonhole that is generated. The same size gives the same plan. */
+/** Plans all generated pigeonholes. The same size produces the same plan. */
 export function planConference(size: ConferenceSize): PigeonholePlan[] {
   return Array.from({ length: size.pigeonholes }, (_, place) => planPigeonhole(size, place));
 }
@@ -151,7 +151,7 @@ export interface PigeonholeFacts {
 
 const PASSCODE_LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
-/** A pigeonhole as the API shows it, without `expectedParticipants`, which only the single read adds. */
+/** Returns a pigeonhole as the API shows it, without `expectedParticipants`, which only the single read adds. */
 export function pigeonholeItem(facts: PigeonholeFacts, seed: number): JsonObject {
   const secret = draw(seed, 0x21, facts.id).toString(36);
   let passcode = '';

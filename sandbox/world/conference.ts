@@ -14,7 +14,7 @@ import { zonedDateTime } from './zoned-time.js';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Everything the service holds for one workspace. */
+/** The service's data of one workspace. */
 export class Conference {
   readonly size: ConferenceSize;
   readonly pigeonholes: ItemTable<JsonObject>;
@@ -60,7 +60,7 @@ export class Conference {
     return isSpaceListName(list) && pigeonholeId !== null ? this.space(pigeonholeId)?.table(list) : undefined;
   }
 
-  /** Changes whenever any value shown in the list changes, copies from other lists included. */
+  /** Returns a text that changes with every value that the list shows, including copies from other lists. */
   versionsOf(list: ListName, pigeonholeId: number | null): string {
     const own = this.table(list, pigeonholeId)?.version ?? 'none';
     const space = pigeonholeId === null || list === 'attendees' ? undefined : this.space(pigeonholeId);

@@ -13,7 +13,7 @@ export interface Lookup {
   attendeeCode(attendeeId: number): string;
 }
 
-/** A generated session, with the period in which its generated responses were made. */
+/** A generated session with the period of its generated responses. */
 export interface ActiveSession {
   id: number;
   type: SessionType;
@@ -30,7 +30,7 @@ export interface ResponsePlan {
   lookup: Lookup;
 }
 
-/** Facts of every response: attendee, session and time. */
+/** Data that every response has: attendee, session and time. */
 export interface ResponseFacts {
   sessionId: number;
   attendeeId: number;
@@ -55,7 +55,7 @@ export function placeInBlocks(
   return { session, turn: index % perSession };
 }
 
-/** The instant of the `turn`-th of `count` responses in a session. */
+/** Returns the instant of the `turn`-th of `count` responses in a session. */
 export function instantInSession(seed: number, session: ActiveSession, turn: number, count: number): number {
   return instantAt(draw(seed, 12, session.id), turn, count, session.fromMs, session.toMs);
 }
@@ -64,7 +64,7 @@ export function isoInstant(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** The copy of a session in most lists. */
+/** Returns the copy of a session that most lists contain. */
 export function sessionCopy(lookup: Lookup, sessionId: number): JsonObject {
   const { id, name, type } = lookup.session(sessionId);
   return { id, name, type };

@@ -12,17 +12,17 @@ export interface Mutation {
   list: ListName;
   /** Null for the two lists of the workspace. */
   pigeonholeId: number | null;
-  /** Id of the item; an insert may name it in the item or leave it to the list. */
+  /** Id of the item. An insert may give it in the item, or let the list choose it. */
   id?: number | undefined;
-  /** Values merged over a plausible item (insert) or over the present item (patch), by RFC 7386. */
+  /** Values to merge into a plausible item (insert) or the current item (patch), by RFC 7386. */
   item?: JsonObject | undefined;
-  /** An insert stores the item as given, however malformed. */
+  /** Whether an insert stores the item unchanged, even if it is malformed. */
   exact?: boolean | undefined;
-  /** Whether a question changes in both of its lists; true unless said otherwise. */
+  /** Whether a question changes in both of its lists; true by default. */
   mirror?: boolean | undefined;
 }
 
-/** Result of a mutation: the id and the item as the API shows it now, null after a deletion. */
+/** Result of a mutation: the id, and the item as the API shows it now, or null after a deletion. */
 export interface MutationResult {
   id: number;
   item: JsonObject | null;
@@ -38,7 +38,7 @@ export class MutationError extends Error {
 
 /**
  * Carries out one mutation.
- * @throws {MutationError} when the pigeonhole or item does not exist
+ * @throws {MutationError} if the pigeonhole or item does not exist
  */
 export function mutate(conference: Conference, mutation: Mutation, nowMs: number): MutationResult {
   const { list, pigeonholeId } = mutation;
@@ -81,7 +81,8 @@ function insert(conference: Conference, table: AnyTable, mutation: Mutation, now
   const drawn = draw(conference.size.seed, 0x1245, id);
   const added = space && addNewItem({ space, list, drawn, nowMs, sessionId, id });
   if (added === undefined) {
-    // No plausible item can be generated (no session of that kind, no attendee): the given item is inserted as it is.
+    // No plausible item can be generated without a suitable session and attendee, so the given item is inserted
+    // unchanged.
     table.insert(item, id);
     return { id, item: table.item(id) ?? null };
   }
@@ -113,7 +114,7 @@ function takeOut(conference: Conference, list: ListName, pigeonholeId: number | 
   if (table?.remove(id) === true) conference.absences.gone({ list, pigeonholeId, id, item }, nowMs);
 }
 
-/** Restores a deleted item unchanged; a question in both of its lists. */
+/** Restores a deleted item unchanged, and a question in both of its lists. */
 function restore(conference: Conference, mutation: Mutation, nowMs: number): MutationResult {
   const { list, pigeonholeId, id } = mutation;
   const table = conference.table(list, pigeonholeId);
@@ -126,7 +127,7 @@ function restore(conference: Conference, mutation: Mutation, nowMs: number): Mut
   return { id, item: table.item(id) ?? null };
 }
 
-/** The id an item shows: its own, or that of the entity it is about; votes show none. */
+/** Returns the id that an item shows: its own or that of its entity. Votes show none. */
 function idIn(list: ListName, item: JsonObject): number | undefined {
   const inner = { questions: 'question', answers: 'answer', answer_ratings: 'answerRating' }[list as string];
   const holder = inner === undefined ? item : item[inner];
@@ -164,7 +165,7 @@ function toQnaPatch(patch: JsonObject): JsonObject {
   return translated;
 }
 
-/** `questions` has no counterpart of `anonymous`, so a reader of that list cannot see that an asker is anonymous. */
+/** Translates a patch. `questions` has no equivalent of `anonymous`, so its readers cannot see it. */
 function toQuestionPatch(patch: JsonObject): JsonObject {
   const { attendee, createdAt, session, content, status } = patch;
   const translated: JsonObject = {};

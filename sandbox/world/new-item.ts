@@ -17,7 +17,7 @@ interface NewItem {
   nowMs: number;
   /** Session of the item; by default a session that suits the list, preferably one that is running. */
   sessionId?: number | undefined;
-  /** Else the list's next id. */
+  /** Id of the item; by default the list's next id. */
   id?: number | undefined;
   /** Status of a question; by default half of the questions wait for a moderator. */
   status?: QuestionStatus;
@@ -121,7 +121,7 @@ function chooseSession({ space, list, drawn, nowMs, sessionId }: NewItem): Sessi
   return choice[below(draw(drawn, 11), choice.length)];
 }
 
-/** An id of an order, chosen by a drawn number; undefined when the order is empty. */
+/** Returns an id of an order, chosen by a drawn number; undefined if the order is empty. */
 export function idAtRandom(order: IdOrder, drawn: number): number | undefined {
   return order.idAt(below(drawn, order.size));
 }

@@ -69,9 +69,9 @@ export class PigeonholeSpace {
   /** People with an index below this one were present from the start. */
   readonly generatedPeople: number;
   readonly firstRegistrantId: number;
-  /** Announcement by the organizer; only the single read of a pigeonhole shows it. */
+  /** The organizer's estimate, which only the single read of a pigeonhole shows. */
   readonly expectedParticipants: number;
-  /** The next newcomer's index. */
+  /** Index of the next new person. */
   nextPersonIndex: number;
   #sessionsNow: { version: number; byId: Map<number, SessionNow> } | null = null;
 
@@ -206,13 +206,13 @@ export class PigeonholeSpace {
   }
 }
 
-/** A registrant's own properties: the code and the profile fields. */
+/** Returns a registrant's code and profile fields. */
 export function registrantProfile(seed: number, personIndex: number): JsonObject {
   const { first: _first, last: _last, ...profile } = profileOf(seed, personIndex);
   return { attendeeCode: codeOfIndex(personIndex), ...profile };
 }
 
-/** Sessions of some types that have started, with the part of their time in the generated past. */
+/** Returns started sessions of some types, with the part of their time in the generated past. */
 function activeSessions(plan: PigeonholePlan, types: readonly SessionType[]): ActiveSession[] {
   const active: ActiveSession[] = [];
   for (const { id, type, anonymousResponses, startsAtMs, endsAtMs } of plan.sessions) {
@@ -235,8 +235,8 @@ function sessionNow(id: number, item: JsonObject): SessionNow {
 }
 
 /**
- * Who is registered in a pigeonhole: the generated registrants, whose codes can be computed, and those created
- * through the API. Remembers which of the latter have not signed in yet.
+ * The registrants of a pigeonhole: generated ones, whose codes can be computed, and those created through the API.
+ * Keeps track of the latter until they sign in.
  */
 class RegistrantDesk {
   readonly #space: PigeonholeSpace;
@@ -247,7 +247,7 @@ class RegistrantDesk {
     this.#space = space;
   }
 
-  /** The id of the registrant with a code; undefined when the code is free. */
+  /** Returns the id of the registrant with a code; undefined if the code is free. */
   idOf(code: string): number | undefined {
     const created = this.#idByCode.get(code);
     if (created !== undefined) return created;
@@ -273,14 +273,14 @@ class RegistrantDesk {
     if (id !== undefined) this.#space.registrants.insert({ id, ...profile }, id);
   }
 
-  /** The registrant created longest ago who has not signed in; undefined when there is none. */
+  /** Returns the oldest created registrant who has not signed in; undefined if there is none. */
   longestAwaiting(): number | undefined {
     return this.#awaiting.values().next().value;
   }
 
   /**
-   * Signs a registrant in as an attendee with the registrant's code and profile, and returns the attendee's id;
-   * undefined when there is no such registrant. Signing in twice makes two attendees, as two devices do.
+   * Signs a registrant in as an attendee with the same code and profile, and returns the attendee's id; undefined if
+   * the registrant does not exist. Signing in twice creates two attendees, as with two devices.
    */
   signIn(registrantId: number, nowMs: number): number | undefined {
     const registrant = this.#space.registrants.item(registrantId);

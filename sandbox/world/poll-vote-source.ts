@@ -13,11 +13,11 @@ export interface PollVoteFacts extends ResponseFacts {
   /** Index of the option in the question, from 0. */
   option: number;
   anonymous: boolean;
-  /** Seconds the attendee took; shown for a quiz alone. */
+  /** Time that the attendee needed, in seconds. Shown only in a quiz. */
   timeTaken: number;
 }
 
-/** Questions a poll session asks, and options each has. */
+/** Number of questions in a poll session, and of options per question. */
 export const POLL_QUESTIONS = { 'poll-mcq-votes': 3, 'poll-quiz-votes': 5 } as const;
 export const POLL_OPTIONS = 4;
 
@@ -27,7 +27,7 @@ export interface PollLayout {
   perSession: number;
 }
 
-/** Votes of polls and quizzes: everybody who votes in a session votes once on each of its questions in turn. */
+/** Creates the source of votes in polls and quizzes. Every voter of a session votes once on each question, in order. */
 export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): ItemSource<PollVoteFacts> {
   const { seed, attendees, lookup } = plan;
   const { list, perSession } = layout;

@@ -21,10 +21,10 @@ export interface QuestionFacts extends ResponseFacts {
   anonymous: boolean;
 }
 
-/** Only `approved` is documented (and `allowed`, its name in `qna-questions`); the rest shows that the enum is open. */
+/** Only `approved` (in `qna-questions`: `allowed`) is documented. The others simulate an open enum. */
 export type QuestionStatus = 'approved' | 'pending' | 'rejected' | 'archived' | 'withdrawn';
 
-/** The two lists name the same status differently where the specification shows it, and so here. */
+/** Names of the statuses in `qna-questions`. The specification shows different names for the same status. */
 const QNA_STATUS: Record<QuestionStatus, string> = {
   approved: 'allowed',
   pending: 'pending',
@@ -41,14 +41,14 @@ export function questionStatusOf(qnaStatus: string): string {
   return Object.entries(QNA_STATUS).find(([, name]) => name === qnaStatus)?.[0] ?? qnaStatus;
 }
 
-/** Text of a question; one in twelve is awkward on purpose. */
+/** Returns the text of a question. One in twelve is deliberately difficult. */
 export function questionText(drawn: number): string {
   const subject = pick(SUBJECTS, draw(drawn, 1));
   const form = drawn % 12 === 0 ? pick(AWKWARD_QUESTIONS, draw(drawn, 2)) : pick(QUESTION_FORMS, draw(drawn, 2));
   return form.replace('{}', subject);
 }
 
-/** Statuses as a moderator leaves them: most approved, some waiting, few anything else. */
+/** Returns a status as after moderation: most are approved, some wait, few have another status. */
 function drawnStatus(drawn: number): QuestionStatus {
   const place = drawn % 40;
   if (place < 32) return 'approved';
@@ -58,8 +58,8 @@ function drawnStatus(drawn: number): QuestionStatus {
 }
 
 /**
- * The questions of a pigeonhole, as one of its two lists shows them. Both sources make the same facts from the
- * same plan, so the lists agree without either being stored.
+ * Creates the source of a pigeonhole's questions for one of the two lists. Both sources generate the same facts from
+ * the same plan, so the lists agree although neither is stored.
  */
 export function createQuestionSource(
   plan: ResponsePlan,
@@ -98,7 +98,7 @@ function questionItem(id: number, facts: QuestionFacts, lookup: Lookup): JsonObj
   };
 }
 
-/** An anonymous question keeps the asker's id and code beside the flag, as the real service does. */
+/** Renders a question. An anonymous one keeps the author's id and code beside the flag, as in the real service. */
 function qnaQuestionItem(id: number, facts: QuestionFacts, lookup: Lookup): JsonObject {
   const { name } = lookup.session(facts.sessionId);
   return {
@@ -118,7 +118,7 @@ function qnaQuestionItem(id: number, facts: QuestionFacts, lookup: Lookup): Json
 /** A vote on a question, or a rating of an answer to it. */
 export interface ReactionFacts extends ResponseFacts {
   questionId: number;
-  /** 1 to 5; of no meaning for a vote. */
+  /** 1 to 5; meaningless for a vote. */
   rate: number;
 }
 
@@ -130,7 +130,7 @@ interface ReactionLayout {
   questions: { firstId: number; perSession: number };
 }
 
-/** Votes and answer ratings: reactions of attendees to generated questions, nobody twice to the same one. */
+/** Creates the source of votes or answer ratings. No attendee reacts twice to the same generated question. */
 export function createReactionSource(plan: ResponsePlan, layout: ReactionLayout): ItemSource<ReactionFacts> {
   const { seed, attendees, lookup } = plan;
   const { perSession, questions } = layout;
@@ -157,7 +157,7 @@ export function createReactionSource(plan: ResponsePlan, layout: ReactionLayout)
   };
 }
 
-/** A vote shows no id of its own. */
+/** Renders a vote, which shows no id. */
 function voteItem(_id: number, facts: ReactionFacts, lookup: Lookup): JsonObject {
   const { content, status } = lookup.question(facts.questionId);
   return {

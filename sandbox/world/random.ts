@@ -1,6 +1,6 @@
 /**
- * Randomness without state: a number is a function of a seed and where it is used, so that item 734,218 can be made
- * without making the ones before it. This keeps memory flat for a conference of a million attendees. The mixer is the
+ * Stateless randomness: a number is a function of a seed and its use, so that item 734,218 can be generated without the
+ * ones before it. Memory therefore does not grow for a conference of a million attendees. The mixer is the
  * finalizer of MurmurHash3, which suffices for names and dates; nothing here is secret.
  */
 const GOLDEN = 0x9e3779b1;
@@ -12,7 +12,7 @@ function mix(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** An unsigned 32-bit number that depends on every argument; `index` may reach 2^32. */
+/** Returns an unsigned 32-bit number that depends on every argument. `index` may reach 2^32. */
 export function draw(seed: number, purpose: number, index = 0): number {
   return mix(mix(mix(seed + GOLDEN) ^ Math.imul(purpose + 1, GOLDEN)) + Math.imul(index, 0x27d4eb2f));
 }

@@ -16,7 +16,7 @@ export interface SessionFacts {
   parentSessionId: number | null;
 }
 
-/** A session as the API shows it, with the defaults the specification observed for the rest. */
+/** Returns a session as the API shows it, with documented defaults for all other fields. */
 export function sessionItem(facts: SessionFacts, seed: number): JsonObject {
   const secret = draw(seed, 0x11, facts.id).toString(36);
   return {
@@ -47,7 +47,7 @@ export function sessionItem(facts: SessionFacts, seed: number): JsonObject {
     displayQuestionsBy: 'top_voted',
     externalVideoReactions: false,
     parentSessionId: facts.parentSessionId,
-    // In the real service these open for anyone who has them, so they must be kept like credentials.
+    // In the real service, these links work for anyone, so they must be treated as credentials.
     links: {
       moderator: `https://admin.example.com/${facts.pigeonholeId}/sessions/${facts.id}/moderator/${secret}`,
       projector: `https://projector.example.com/${facts.pigeonholeId}/sessions/${facts.id}/${secret}`,

@@ -65,9 +65,9 @@ export interface TrafficOptions {
 }
 
 /**
- * Live activity of the audience as a sequence of events. The seed and the earlier events decide the n-th event; only
- * its time comes from the clock. While frozen it emits nothing on its own, but `emit` still works, so that a test can
- * cause an exact number of events.
+ * Simulates the live activity of the audience as a sequence of events. The seed and the earlier events determine the
+ * n-th event; only its time depends on the clock. While frozen, only `emit` causes events, so that a test can cause an
+ * exact number.
  */
 export class Traffic {
   readonly #options: TrafficOptions;
@@ -180,7 +180,7 @@ export class Traffic {
     return late ? lateId(space.table(list)) : undefined;
   }
 
-  /** Half of the newcomers are registrants, while any have not signed in. */
+  /** Signs a person in. Half of them are registrants, as long as some have not signed in. */
   #signIn(space: PigeonholeSpace, drawn: number, nowMs: number): void {
     const expected = draw(drawn, 35) % 2 === 0 ? space.desk.longestAwaiting() : undefined;
     if (expected !== undefined) space.desk.signIn(expected, nowMs);
@@ -245,7 +245,7 @@ function contentOf(item: JsonObject): string {
   return typeof item['content'] === 'string' ? item['content'] : '';
 }
 
-/** Given becomes refused; anything else becomes given. */
+/** Returns the opposite consent: given becomes refused, and anything else becomes given. */
 function otherConsent({ consent }: JsonObject, nowMs: number): JsonObject {
   if (isJsonObject(consent) && consent['obtained'] === true) return { obtained: false, obtainedAt: null };
   return { obtained: true, obtainedAt: new Date(nowMs).toISOString() };

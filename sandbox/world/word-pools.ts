@@ -55,8 +55,8 @@ export const QUESTION_FORMS = [
 ] as const;
 
 /**
- * Questions that challenge every system that forwards them: mentions, links, markup, formulas, line breaks, scripts,
- * and what JSON can hold and many stores cannot: NUL, half a surrogate pair, control characters, marks that turn the
+ * Questions that are difficult to forward: mentions, links, markup, formulas, line breaks, scripts, and characters that
+ * JSON can contain but many stores cannot: NUL, half a surrogate pair, control characters, and marks that change the
  * direction of a text.
  */
 export const AWKWARD_QUESTIONS = [

@@ -37,14 +37,14 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** An instant as the service writes session times: local time with its UTC offset, `2026-11-21T09:00:00+08:00`. */
+/** Formats an instant like the service's session times: local time with UTC offset, `2026-11-21T09:00:00+08:00`. */
 export function zonedDateTime(atMs: number, timezone: string): string {
   const part = partsOf(atMs, timezone);
   const offset = part['timeZoneName'] === 'GMT' ? '+00:00' : (part['timeZoneName'] ?? '').replace('GMT', '');
   return `${part['year']}-${part['month']}-${part['day']}T${part['hour']}:${part['minute']}:${part['second']}${offset}`;
 }
 
-/** The calendar day of an instant in a time zone, `2026-11-21`. */
+/** Returns the calendar day of an instant in a time zone, `2026-11-21`. */
 export function zonedDate(atMs: number, timezone: string): string {
   const part = partsOf(atMs, timezone);
   return `${part['year']}-${part['month']}-${part['day']}`;
