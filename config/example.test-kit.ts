@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { localhostCertificate } from '../sinks/network/localhost-certificate.test-kit.js';
-import { ownKeyPair } from '../sandbox/salesforce/own-key-pair.js';
+import { ownKeyPair } from '../sandbox/salesforce/salesforce-org.js';
 
 /** The whole contract as a file; of what it refers to, the two absolute paths are moved beside it. */
 export const example = readFileSync(join(__dirname, 'example.fixture.yaml'), 'utf8')

@@ -126,7 +126,7 @@ function associate(
   typeId: number,
 ): void {
   if (typeIdBetween(from, to) !== typeId) {
-    throw invalidInput(`${typeId} is no association type of ${from.singular} to ${to.singular}`);
+    throw invalidInput(`${typeId} is not an association type of ${from.singular} to ${to.singular}`);
   }
   for (const [type, id] of [
     [from, fromId],

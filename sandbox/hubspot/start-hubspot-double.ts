@@ -68,7 +68,7 @@ function accountPage(account: Account): string {
     .map(([title, rows]) => ({ title, rows: rows.map(withoutItsOwn) }));
   return statePage({
     title: `HubSpot: portal ${account.portalId}`,
-    note: 'a stand-in for an account: the records as they are now, newest first',
+    note: 'a stand-in for an account: the current records, newest first',
     barColor: '#b5431f',
     tables,
   });

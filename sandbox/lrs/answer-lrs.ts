@@ -35,7 +35,7 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const sender = { account: authenticate(lrs, request), version };
   refuseTooMany(lrs);
   if (Buffer.byteLength(request.body) > lrs.options.maxBytes) {
-    throw new LrsRefusal(413, `no more than ${lrs.options.maxBytes} bytes a request`);
+    throw new LrsRefusal(413, `at most ${lrs.options.maxBytes} bytes per request`);
   }
   switch (request.method) {
     case 'POST':

@@ -14,7 +14,7 @@ export function lrsPage(store: StatementStore): string {
     .map((statement) => rowHtml(store, statement));
   return livePage({
     title: 'Learning record store',
-    note: 'a stand-in for an LRS: what has been learnt and done, as xAPI statements',
+    note: 'a stand-in for an LRS: activities and achievements as xAPI statements',
     barColor: '#0b5d52',
     main: `<p class="count">${all.length} statements, ${voided} voided${all.length > MAX_SHOWN ? `, the newest ${MAX_SHOWN} shown` : ''}</p>
 ${rows.length === 0 ? '<p class="empty">No statement was stored yet.</p>' : `<table>${HEAD}${rows.join('\n')}</table>`}`,

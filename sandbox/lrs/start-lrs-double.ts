@@ -98,7 +98,7 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
     state,
     revoke(username) {
       const index = lrs.accounts.findIndex((account) => account.username === username);
-      if (index === -1) throw new RangeError('there is no such account to revoke');
+      if (index === -1) throw new RangeError('no such account');
       lrs.accounts.splice(index, 1);
     },
   };

@@ -18,7 +18,7 @@ export function postStatements(lrs: Lrs, sender: Sender, request: DoubleRequest)
   const body = jsonBody(request);
   const list = Array.isArray(body) ? (body as unknown[]) : [body];
   if (lrs.options.maxStatements !== undefined && list.length > lrs.options.maxStatements) {
-    throw new LrsRefusal(413, `no more than ${lrs.options.maxStatements} statements a request`);
+    throw new LrsRefusal(413, `at most ${lrs.options.maxStatements} statements per request`);
   }
   const statements = list.map((statement, index) => valid(statement, `statement ${index}`));
   store(lrs, sender, statements);

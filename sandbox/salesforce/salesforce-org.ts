@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, verify } from 'node:crypto';
 import { type FieldDefinition, standardTypes } from './sobject-type.js';
 import { Org } from './org.js';
 import {
@@ -9,7 +9,6 @@ import {
   type ValidationRule,
   RecordFaults,
 } from './record-faults.js';
-import { ownKeyPair } from './own-key-pair.js';
 
 export interface SalesforceOptions {
   /**
@@ -213,4 +212,12 @@ function jsonOf(part: string | undefined): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+let pair: KeyPairKeyObjectResult | undefined;
+
+/** Returns a key pair for stand-ins without a given key. Each process creates only one, because it may take a second. */
+export function ownKeyPair(): KeyPairKeyObjectResult {
+  pair ??= generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return pair;
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { callDouble } from '../serve/call-double.js';
 import { closeDoubles, NOW_MS, requestToken, salesforce } from './salesforce-client.test-kit.js';
-import { ownKeyPair } from './own-key-pair.js';
+import { ownKeyPair } from './salesforce-org.js';
 import { startSalesforceDouble, salesforceFault } from './start-salesforce-double.js';
 
 afterEach(closeDoubles);

@@ -50,12 +50,12 @@ describe('a double as a program', () => {
   });
 
   it.each([[['--port', '70000']], [['--per10s', '0']], [['--token', '']], [['--colour', 'red']]])(
-    'ends with 2 and what it takes when it is given %j',
+    'exits with 2 and lists its options if it is started with %j',
     async (args) => {
       expect(await runSlackDouble(args)).toEqual({
         code: 2,
         errors:
-          'Slack double: it takes --port, a number from 0 to 65535; --token, a text; --per10s, a number of requests from 1\n',
+          'Slack double: it accepts --port, a number from 0 to 65535; --token, a text; --per10s, a number of requests from 1\n',
       });
     },
   );

@@ -27,7 +27,7 @@ export function runDouble(
   if (given === undefined || given === 'help') {
     const options = ['--port, a number from 0 to 65535', ...known.map((option) => meanings[option])];
     const output = given === 'help' ? process.stdout : process.stderr;
-    output.write(`${name}: it takes ${options.join('; ')}\n`);
+    output.write(`${name}: it accepts ${options.join('; ')}\n`);
     process.exitCode = given === 'help' ? 0 : 2;
     return;
   }

@@ -131,12 +131,12 @@ function listPage(
   faults: ReadonlyMap<FaultKind, FaultRule>,
 ): Buffer {
   const name = `${url}?${query.toString()}`;
-  const madeOf = conference.versionsOf(list, pigeonholeId);
+  const versions = conference.versionsOf(list, pigeonholeId);
   const isKept = faults.size === 0 && knobs.cursorText === 'plain';
-  const kept = isKept ? pages.get(name, madeOf, knobs) : undefined;
+  const kept = isKept ? pages.get(name, versions, knobs) : undefined;
   if (kept !== undefined) return kept;
   const body = Buffer.from(listItems({ conference, knobs, list, pigeonholeId, query, url, faults, nowMs: now() }));
-  if (isKept) pages.put(name, madeOf, body);
+  if (isKept) pages.put(name, versions, body);
   return body;
 }
 
@@ -151,7 +151,7 @@ const MAX_BYTES = 64 * 2 ** 20;
  * measures the client. Limited in bytes; the least recently used page is removed first.
  */
 export class PageCache {
-  readonly #pages = new Map<string, { madeOf: string; body: Buffer }>();
+  readonly #pages = new Map<string, { versions: string; body: Buffer }>();
   #setting: unknown;
   #bytes = 0;
 
@@ -159,7 +159,7 @@ export class PageCache {
    * Returns the cached page of a name if it was rendered from the same versions.
    * @param setting settings of every page; a different object clears the cache
    */
-  get(name: string, madeOf: string, setting: unknown): Buffer | undefined {
+  get(name: string, versions: string, setting: unknown): Buffer | undefined {
     if (this.#setting !== setting) {
       this.#pages.clear();
       this.#bytes = 0;
@@ -168,21 +168,21 @@ export class PageCache {
     const page = this.#pages.get(name);
     if (page === undefined) return undefined;
     this.#drop(name);
-    if (page.madeOf !== madeOf) return undefined;
+    if (page.versions !== versions) return undefined;
     this.#keep(name, page);
     return page.body;
   }
 
-  put(name: string, madeOf: string, body: Buffer): void {
+  put(name: string, versions: string, body: Buffer): void {
     this.#drop(name);
-    this.#keep(name, { madeOf, body });
+    this.#keep(name, { versions, body });
     for (const oldest of this.#pages.keys()) {
       if (this.#bytes <= MAX_BYTES) return;
       this.#drop(oldest);
     }
   }
 
-  #keep(name: string, page: { madeOf: string; body: Buffer }): void {
+  #keep(name: string, page: { versions: string; body: Buffer }): void {
     this.#pages.set(name, page);
     this.#bytes += page.body.length;
   }

@@ -42,7 +42,7 @@ export function misusesOf(
   }
   for (const part of partsOf(args['blocks']))
     found.push(...misusesInPart(part, allowed).map((it) => `${method}: ${it}`));
-  for (const id of textsOf(args['metadata'])) add(id.length > 200 || /\s/.test(id), 'metadata that is no id');
+  for (const id of textsOf(args['metadata'])) add(id.length > 200 || /\s/.test(id), 'metadata that is not an id');
   return found;
 }
 
@@ -62,11 +62,11 @@ function misusesInPart(part: Readonly<Record<string, unknown>>, { userGroups, or
     case 'broadcast':
       return [`a mention of ${part['type']}`];
     case 'usergroup':
-      return userGroups.includes(String(part['usergroup_id'])) ? [] : ['a mention of a user group that nobody chose'];
+      return userGroups.includes(String(part['usergroup_id'])) ? [] : ['a mention of a user group that is not allowed'];
     case 'link':
     case 'button': {
       const url = String(part['url']);
-      return URL.canParse(url) && origins.includes(new URL(url).origin) ? [] : ['an address that nobody chose'];
+      return URL.canParse(url) && origins.includes(new URL(url).origin) ? [] : ['an address that is not allowed'];
     }
     default:
       return [];

@@ -46,7 +46,7 @@ export class SlackChannel {
 
   /** @throws {RangeError} for an invalid id. Slack's ids start with `C` or `G` and have 9 to 11 characters. */
   constructor(options: ChannelOptions) {
-    if (!/^[CG][A-Z0-9]{8,10}$/.test(options.id)) throw new RangeError(`${options.id} is no id of a channel`);
+    if (!/^[CG][A-Z0-9]{8,10}$/.test(options.id)) throw new RangeError(`${options.id} is not the id of a channel`);
     this.id = options.id;
     this.name = options.name;
     this.isPrivate = options.isPrivate ?? false;

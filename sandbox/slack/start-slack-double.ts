@@ -3,7 +3,6 @@ import { answerWebApi, rateLimited } from './answer-web-api.js';
 import { answerWebhook } from './answer-webhook.js';
 import { DOCUMENTED_LIMITS, RateLimits, type SlackLimits } from './rate-limits.js';
 import type { ChannelOptions } from './slack-channel.js';
-import { slackRules } from './slack-rules.js';
 import { slackPage } from './slack-page.js';
 import {
   slackState,
@@ -16,6 +15,7 @@ import {
 } from './slack-workspace.js';
 import type { RotatingApp } from './token-rotation.js';
 import type { FaultEffect } from '../serve/faults.js';
+import { anything, type RequestRule } from '../serve/request-rules.js';
 
 export interface SlackDoubleOptions extends ServeOptions {
   /**
@@ -87,7 +87,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
       state: () => slackState(workspace, limits),
       page: () => slackPage(slackState(workspace, limits)),
       namedFaults: slackFault,
-      rules: slackRules,
+      rules,
     },
     options,
   );
@@ -98,7 +98,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
     state: () => slackState(workspace, limits),
     failToken(token, code) {
       const known = workspace.tokens.get(token);
-      if (known === undefined) throw new RangeError('there is no such token to fail');
+      if (known === undefined) throw new RangeError('no such token');
       known.failure = code;
     },
     deleteAsPerson(channelId, ts) {
@@ -153,3 +153,38 @@ export function slackFault(name: string): FaultEffect | undefined {
   if (!CODES.includes(code)) return undefined;
   return { kind: code === name ? 'answer' : 'answerAfter', answer: { status: 200, json: { ok: false, error: code } } };
 }
+
+/** Arguments that our sink may send with a message. Source: the methods' pages on docs.slack.dev. */
+const messageArguments = ['channel', 'text', 'blocks', 'metadata', 'parse', 'link_names', 'reply_broadcast'];
+const pageArguments = ['channel', 'limit', 'cursor', 'oldest', 'latest', 'inclusive', 'include_all_metadata'];
+/** Arguments of a webhook, which posts to its own channel without thread and metadata. */
+const webhookArguments = ['text', 'blocks', 'unfurl_links', 'unfurl_media'];
+const methods: Readonly<Record<string, readonly string[]>> = {
+  'auth.test': [],
+  'chat.postMessage': [...messageArguments, 'thread_ts', 'mrkdwn', 'unfurl_links', 'unfurl_media'],
+  'chat.update': [...messageArguments, 'ts'],
+  'chat.delete': ['channel', 'ts'],
+  'conversations.history': pageArguments,
+  'conversations.replies': [...pageArguments, 'ts'],
+  'conversations.info': ['channel'],
+  'conversations.join': ['channel'],
+};
+
+const keysOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, anything] as const));
+
+/** The allowed contents of requests. Slack ignores unknown arguments. The methods check blocks and metadata. */
+const rules: readonly RequestRule[] = [
+  ...Object.entries(methods).map(([method, names]): RequestRule => ({
+    method: 'POST',
+    path: new RegExp(`/api/${method}$`),
+    headers: ['authorization'],
+    json: keysOf(names),
+    form: names,
+  })),
+  {
+    method: 'POST',
+    path: /\/api\/oauth\.v2\.access$/,
+    form: ['grant_type', 'client_id', 'client_secret', 'refresh_token'],
+  },
+  { method: 'POST', path: /^\/services\//, json: keysOf(webhookArguments) },
+];

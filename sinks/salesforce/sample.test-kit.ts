@@ -4,7 +4,7 @@ import { Secret } from '../../config/secret.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import type { Fields, Lane, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
-import { ownKeyPair } from '../../sandbox/salesforce/own-key-pair.js';
+import { ownKeyPair } from '../../sandbox/salesforce/salesforce-org.js';
 import type { SalesforceOperation } from './operation.js';
 
 const recordKeys = {
