@@ -6,17 +6,19 @@ import { runChaos } from './run-chaos.js';
 const durationMs = 15_000;
 const store = hasPostgres() ? 'postgres' : 'embedded';
 
-/** The same plan at every run, of the smaller conferences that are drawn; `npm run chaos` takes a fresh seed each time, on either store. */
+/**
+ * Runs the same plan each time, with a small conference. `npm run chaos` uses a new seed each time, on either store.
+ */
 describe('pigeonpost under random faults and kills', () => {
   it(
-    `loses nothing, doubles nothing, deletes nothing falsely and leaves nothing behind (on ${store})`,
+    `loses nothing, duplicates nothing, reports no false deletion and leaves no process behind (on ${store})`,
     async () => {
       const lines: string[] = [];
       const result = await runChaos({ seed: 139, durationMs, store, deletions: true, keep: false }, (line) =>
         lines.push(line),
       );
       const { isGood } = result;
-      // Jest shows the difference, and so all that was planned and found.
+      // Jest shows the difference, which contains the plan and the findings.
       expect({ isGood, told: isGood ? '' : [...lines, formatResult(result)].join('\n') }).toEqual({
         isGood: true,
         told: '',

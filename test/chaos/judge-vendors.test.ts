@@ -21,12 +21,12 @@ const faults = (messages: readonly StandingMessage[], of: Source): string[] =>
   );
 
 describe('the judge of a channel', () => {
-  it('finds nothing where each approved question stands once as it is now, and others show nothing', () => {
+  it('finds nothing if each approved question is shown once in its current form, and other messages show nothing', () => {
     const of = source('qna-questions', question(1, 'a < b?'), question(2, 'hidden', 'hidden'));
     expect(faults([parent, message('1', 'a &lt; b?'), message('2', gone), message('3', gone)], of)).toEqual([]);
   });
 
-  it('finds nothing in a message that lacks only what nobody can read', () => {
+  it('finds nothing if a message lacks only unreadable characters', () => {
     const of = source('qna-questions', question(1, 'NUL \0 and half \ud83d of a pair'));
     expect(faults([message('1', 'NUL  and half \ufffd of a pair')], of)).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe('the judge of a channel', () => {
     expect(faults(messages, source('qna-questions', question(1, 'Now?')))).toEqual(expected);
   });
 
-  it('finds one that is not approved any more', () => {
+  it('finds a question that is no longer approved', () => {
     expect(faults([message('1', 'Now?')], source('qna-questions', question(1, 'Now?', 'hidden')))).toEqual(['kept']);
   });
 });
@@ -57,7 +57,7 @@ describe('the judge of contacts', () => {
     judgeContacts(contacts, of).map(({ fault }) => fault);
   const ann = { email: 'p1@example.com', firstname: 'Ann' };
 
-  it('finds nothing where each who consents stands once; who has withdrawn may stay', () => {
+  it('finds nothing if each person with consent has one contact; people who have withdrawn may stay', () => {
     const of = source('attendees', person(1, 'Ann'), person(2, 'Bob', false), person(3, 'Cy', false));
     expect(found([ann, { email: 'p2@example.com', firstname: 'Bob' }], of)).toEqual([]);
   });

@@ -50,7 +50,7 @@ const edited = question('When is lunch today?');
 const at = vote('2026-11-21T08:00:00.000Z');
 
 describe('the judge of a chaos run', () => {
-  it('finds nothing where a sink holds what the source shows', () => {
+  it('finds nothing if a sink has what the source shows', () => {
     const lines = [line('questions', '9001', 1, when), line('questions', '9001', 2, edited), line('votes', 'v', 1, at)];
     expect(
       faultsOf(
@@ -159,12 +159,12 @@ describe('the judge of a chaos run', () => {
     expect(faultsOf(lines, from).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('takes a deletion for right when the item was gone before, also when it is back', () => {
+  it('accepts a deletion if the item had left its list before, even if it has returned', () => {
     const lines = [1, 2, 3].map((revision) => line('questions', '9001', revision, revision === 2 ? null : when));
     expect(faultsOf(lines, source([['questions', when]], [['questions', when]]))).toEqual([]);
   });
 
-  it('lets an anonymous item say the same twice: whether its author may be shown is a change of its own', () => {
+  it('accepts two equal changes of an anonymous item, because its author may have become visible in between', () => {
     const { attendeeId: _, ...anonymous } = when;
     const lines = [line('questions', '9001', 1, anonymous), line('questions', '9001', 2, anonymous)];
     expect(faultsOf(lines, source([['questions', when]]))).toEqual([]);
@@ -174,20 +174,20 @@ describe('the judge of a chaos run', () => {
     const first = line('questions', '9001', 1, when);
     const shown = source([['questions', when]]);
 
-    it('allows the same change to be repeated', () => {
+    it('accepts a repeat of the same change', () => {
       expect(faultsOf([first, first], shown, 'webhook')).toEqual([]);
     });
 
-    it('allows a repeat without the person', () => {
+    it('accepts a repeat without the person', () => {
       const { attendeeId: _, ...anonymous } = when;
       expect(faultsOf([first, { ...first, data: anonymous }], shown, 'webhook')).toEqual([]);
     });
 
-    it('finds other bytes under the same id', () => {
+    it('finds different bytes with the same id', () => {
       expect(faultsOf([first, { ...first, sequence: 7 }], shown, 'webhook')).toEqual(['duplicated']);
     });
 
-    it('finds one revision under two ids', () => {
+    it('finds one revision with two ids', () => {
       expect(faultsOf([first, { ...first, id: 'another' }], shown, 'webhook')).toEqual(['duplicated', 'outOfOrder']);
     });
   });

@@ -4,12 +4,12 @@ const options: PlanOptions = { seed: 1, durationMs: 120_000, store: 'any', delet
 const seeds = Array.from({ length: 40 }, (_, seed) => seed);
 
 describe('the plan of a chaos run', () => {
-  it('is the same for the same seed, and another for another', () => {
+  it('depends only on the seed', () => {
     expect(planChaos(options)).toEqual(planChaos(options));
     expect(planChaos(options)).not.toEqual(planChaos({ ...options, seed: 2 }));
   });
 
-  it('keeps its deeds in order and within its time', () => {
+  it('orders its actions and keeps them within its duration', () => {
     for (const seed of seeds) {
       const times = planChaos({ ...options, seed }).deeds.map(({ atMs }) => atMs);
       expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -17,7 +17,7 @@ describe('the plan of a chaos run', () => {
     }
   });
 
-  it('uses both stores, every victim and every way to fail over a few seeds', () => {
+  it('uses both stores, every target and every failure over a few seeds', () => {
     const plans = seeds.map((seed) => planChaos({ ...options, seed }));
     expect(new Set(plans.map(({ store }) => store))).toEqual(new Set(['embedded', 'postgres']));
     const deeds = plans.flatMap((plan) => plan.deeds.map(({ deed }) => deed));
@@ -29,7 +29,7 @@ describe('the plan of a chaos run', () => {
     expect(new Set(plans.map(({ clockAheadMs }) => clockAheadMs))).toEqual(new Set([0, 90_000, -90_000]));
   });
 
-  it('shows lists short, once or several times in a row, ignores filters and signs cursors over a few seeds', () => {
+  it('shortens lists once or repeatedly, ignores filters and signs cursors over a few seeds', () => {
     const plans = seeds.map((seed) => planChaos({ ...options, seed }));
     const rules = plans.flatMap(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'faults' ? deed.rules : [])));
     const times = plans.flatMap(({ deeds }) => deeds.flatMap(({ deed }) => (deed.do === 'short' ? [deed.times] : [])));
@@ -38,7 +38,7 @@ describe('the plan of a chaos run', () => {
     expect(new Set(plans.map(({ service }) => service.knobs['cursorText']))).toEqual(new Set(['plain', 'signed']));
   });
 
-  it('has one glitch of a list, shorter than the time to confirm a deletion', () => {
+  it('shortens one list for less than the time to confirm a deletion', () => {
     for (const seed of seeds) {
       const { deeds } = planChaos({ ...options, seed });
       const short = deeds.flatMap(({ deed }) => {
@@ -51,7 +51,7 @@ describe('the plan of a chaos run', () => {
     }
   });
 
-  it('makes the clock of a worker jump forward and backward, and has none to make wrong beside an embedded store', () => {
+  it('makes the clock of a worker jump forward and backward, but not with an embedded store', () => {
     const jumps = (store: 'embedded' | 'postgres'): number[] =>
       seeds.flatMap((seed) =>
         planChaos({ ...options, seed, store }).deeds.flatMap(({ deed }) => (deed.do === 'clock' ? [deed.aheadMs] : [])),
@@ -60,7 +60,7 @@ describe('the plan of a chaos run', () => {
     expect(jumps('embedded')).toEqual([]);
   });
 
-  it('kills no process that is paused, and pauses none twice at a time', () => {
+  it('neither kills nor pauses a process that is already paused', () => {
     for (const seed of seeds) {
       const { deeds } = planChaos({ ...options, seed });
       const stops = deeds.flatMap(({ atMs, deed }) =>
@@ -75,13 +75,13 @@ describe('the plan of a chaos run', () => {
     }
   });
 
-  it('kills no worker and no server of an embedded store, where there are none', () => {
+  it('kills no worker and no store server if the store is embedded', () => {
     const deeds = seeds.flatMap((seed) => planChaos({ ...options, seed, store: 'embedded' }).deeds);
     expect(deeds.filter(({ deed }) => deed.do === 'kill' && ['worker', 'store'].includes(deed.victim))).toEqual([]);
     expect(deeds.filter(({ deed }) => deed.do === 'stop' && deed.victim === 'worker')).toEqual([]);
   });
 
-  it('lets nothing leave a list where deletions are left out', () => {
+  it('removes no items if deletions are disabled', () => {
     for (const seed of seeds) {
       const { service, deeds } = planChaos({ ...options, seed, deletions: false });
       expect(service.knobs).toMatchObject({

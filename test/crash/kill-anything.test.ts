@@ -3,14 +3,14 @@ import { untilOutput } from '../kit/processes.js';
 import { seeded, sleep } from '../kit/promises.js';
 
 /**
- * The promise "once", whatever is killed when: the whole thing as processes, live inserts and edits, kill -9 of the
- * parent, of Temporal, or of both, at random instants. The seed of the instants is printed, so that a failure can be
- * repeated as far as clocks allow.
+ * Tests the promise "once" with real processes and live inserts and edits: kill -9 of the parent, of Temporal, or of
+ * both at random instants. The seed of the instants is printed, so that a failure can be repeated as far as clocks
+ * allow.
  */
 const rounds = 5;
 
 describe('a pigeonpost killed at random instants', () => {
-  it('loses nothing, doubles nothing and leaves no process behind', () => {
+  it('loses nothing, duplicates nothing and leaves no process behind', () => {
     const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
     return followConference({ seed: 5, store: 'embedded' }, async (conference) => {
       let main = conference.start('start');

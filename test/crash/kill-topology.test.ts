@@ -6,8 +6,8 @@ import { hasPostgres } from '../postgres.js';
 import { until } from '../until.js';
 
 /**
- * What docker-compose.yml and deploy/kubernetes describe, from the programs themselves: two processes for the API and
- * three workers on one PostgreSQL and one Temporal. One of each is killed under load and not started again.
+ * Runs the topology of docker-compose.yml and deploy/kubernetes with processes: two API processes and three workers on
+ * one PostgreSQL and one Temporal. One of each is killed under load and not started again.
  */
 const archivedBeforeKill = 300;
 
@@ -18,7 +18,7 @@ interface StatusAnswer {
 
 (hasPostgres() ? describe : describe.skip)('two API processes and three workers, one of each killed', () => {
   it(
-    'lose nothing and double nothing: the others take over',
+    'lose nothing and duplicate nothing: the others take over',
     () =>
       followConference({ seed: 8, store: 'servers' }, async (conference) => {
         const otherPort = await freeTestPort();

@@ -4,13 +4,13 @@ import { seeded, sleep } from '../kit/promises.js';
 import { hasPostgres } from '../postgres.js';
 
 /**
- * The same promise where processes share a PostgreSQL and a Temporal of their own: a `start` and a `worker`, either,
- * both, or Temporal killed at random instants. No folder lock ends a dead process's leases here; they run out.
+ * Tests the same promise for processes that share a PostgreSQL and a Temporal: a `start`, a `worker`, both, or Temporal
+ * are killed at random instants. No folder lock ends the leases of a dead process here; they expire.
  */
 const rounds = 5;
 
 (hasPostgres() ? describe : describe.skip)('two processes on one PostgreSQL, killed at random instants', () => {
-  it('lose nothing, double nothing and leave no process behind', () => {
+  it('lose nothing, duplicate nothing and leave no process behind', () => {
     const random = seeded(Number(process.env['CRASH_SEED'] ?? Date.now() % 100_000));
     return followConference({ seed: 6, store: 'servers' }, async (conference) => {
       const running = { start: conference.start('start'), worker: conference.start('worker') };

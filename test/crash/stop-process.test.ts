@@ -14,7 +14,7 @@ const stoppedMs = 25_000;
   'two processes on one PostgreSQL, each stopped for longer than a lease',
   () => {
     it(
-      'lose nothing and double nothing',
+      'lose nothing and duplicate nothing',
       () =>
         followConference({ seed: 9, store: 'servers' }, async (conference) => {
           const both = [conference.start('start'), conference.start('worker')];

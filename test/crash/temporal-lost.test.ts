@@ -5,12 +5,12 @@ import { type Program, untilOutput } from '../kit/processes.js';
 import { until } from '../until.js';
 
 /**
- * Temporal holds nothing that the ledger lacks: its data is thrown away once after an orderly stop and once after a
- * kill, under live traffic. Everything continues where it was, and what an operator had paused stays paused.
+ * Temporal has no data that the ledger lacks. The test deletes Temporal's data once after an orderly stop and once
+ * after a kill, under live traffic. Everything must continue where it was, and pauses of an operator must stay.
  */
 describe('a pigeonpost whose Temporal has lost everything', () => {
   it(
-    'continues where it was, loses nothing, doubles nothing, and leaves what is paused paused',
+    'continues where it was, loses nothing, duplicates nothing, and keeps pauses',
     () =>
       followConference({ seed: 7, attendees: 100, store: 'embedded' }, async (conference) => {
         let main = await startReady(conference);
@@ -20,7 +20,7 @@ describe('a pigeonpost whose Temporal has lost everything', () => {
 
         main.kill('SIGTERM');
         expect(await main.exited).toBe(0);
-        const paused = conference.received().length; // a pause takes effect at the end of what is being sent, an end does as well
+        const paused = conference.received().length; // a pause takes effect after the current batch, and so does a stop
         forgetTemporal(conference);
         main = await startReady(conference);
         await untilMore(conference);
@@ -57,7 +57,7 @@ async function ask(conference: FollowedConference, ...args: string[]): Promise<s
   return program.output();
 }
 
-/** Throws away what embedded Temporal has stored; fails where there is nothing of the kind. */
+/** Deletes the data of the embedded Temporal; fails if there is none. */
 function forgetTemporal({ folder }: FollowedConference): void {
   const data = join(folder, 'data');
   const files = readdirSync(data).filter((name) => name.startsWith('temporal.sqlite'));

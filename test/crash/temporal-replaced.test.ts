@@ -16,7 +16,7 @@ import { until } from '../until.js';
  * One API process and one worker whose Temporal server starts late, is then replaced by an empty one at the same
  * address, and is finally restored.
  */
-(hasPostgres() ? describe : describe.skip)('an API process and a worker whose Temporal is exchanged', () => {
+(hasPostgres() ? describe : describe.skip)('an API process and a worker whose Temporal is replaced', () => {
   const { binary } = temporalForTests();
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-exchanged-'));
   const programs: Program[] = [];
@@ -86,7 +86,7 @@ import { until } from '../until.js';
     expect(await trouble()).toContain('another Temporal cluster or namespace drives this ledger');
     const address = { connection: await Connection.connect({ address: second.address }), namespace: 'default' };
     const other = new Client(address);
-    // Work of another installation that has a task queue of the same name: every poller can get it.
+    // A workflow of another installation with the same task queue, which every poller could receive.
     await other.workflow.start('deliverToSink', { workflowId: 'foreign', taskQueue: 'pigeonpost', args: ['archive'] });
     const task = await other.withDeadline(Date.now() + 60_000, () =>
       other.workflowService.pollWorkflowTaskQueue({ namespace: 'default', taskQueue: { name: 'pigeonpost' } }),

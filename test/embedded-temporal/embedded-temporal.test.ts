@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('an embedded Temporal server', () => {
-  it('answers, and knows its namespace, when it has been started', async () => {
+  it('answers after its start and has its namespace', async () => {
     server = await startEmbeddedTemporal({ folder, binary, namespace: 'events' });
     expect(server.namespace).toBe('events');
     expect(await hasNamespace(server)).toBe(true);
@@ -38,14 +38,14 @@ describe('an embedded Temporal server', () => {
     expect(await isRunning(server, 'kept')).toBe(true);
   });
 
-  it('is gone when it has been stopped, and a second stop does nothing', async () => {
+  it('stops, and a second stop does nothing', async () => {
     server = await startEmbeddedTemporal({ folder, binary });
     const { pid = 0 } = server;
     await Promise.all([server.stop(), server.stop()]);
     expect(isProcessAlive(pid)).toBe(false);
   });
 
-  it('is started again at the same address when it is killed, with what it had acknowledged', async () => {
+  it('is restarted at the same address after a kill, with all acknowledged data', async () => {
     const reasons: string[] = [];
     server = await startEmbeddedTemporal({ folder, binary, onRestart: (reason) => reasons.push(reason) });
     const { address, pid = 0 } = server;
@@ -60,7 +60,7 @@ describe('an embedded Temporal server', () => {
     expect(await isRunning(server, 'kept')).toBe(true);
   });
 
-  it('is given up when it can no longer be started, and its owner is notified', async () => {
+  it('is given up if it cannot be restarted, and its owner is notified', async () => {
     const program = join(folder, 'server');
     writeFileSync(program, `#!/bin/sh\n[ -e ${join(folder, 'broken')} ] && exit 9\nexec ${binary} "$@"\n`, {
       mode: 0o755,
@@ -81,7 +81,7 @@ describe('an embedded Temporal server', () => {
     expect(fatal?.message).toContain(join(folder, 'temporal.log'));
   });
 
-  it('fails to start with the place of its log when its port is in use', async () => {
+  it('fails with the path of its log if its port is in use', async () => {
     const other = createServer((socket) => socket.destroy());
     const port = await new Promise<number>((resolve) => {
       other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port));
@@ -91,13 +91,13 @@ describe('an embedded Temporal server', () => {
     other.close();
   });
 
-  it('ends with the process that started it, also when that is killed', async () => {
+  it('ends with the process that started it, even if that is killed', async () => {
     const { process: owner, pid } = await startOwner();
     owner.kill('SIGKILL');
     await until('the server is gone', () => !isProcessAlive(pid));
   });
 
-  it('replaces a server that an earlier process left on its file', async () => {
+  it('replaces a server that an earlier process left running on its file', async () => {
     const database = join(folder, 'temporal.sqlite');
     const stale = spawn('/bin/sh', ['-c', `sleep 60; : --db-filename=${database}`], { stdio: 'ignore' });
     writeFileSync(join(folder, 'temporal.pid'), `${stale.pid}\n`);
@@ -105,7 +105,7 @@ describe('an embedded Temporal server', () => {
     expect(isProcessAlive(stale.pid ?? 0)).toBe(false);
   });
 
-  it('leaves a process alone that only has the number of an earlier server', async () => {
+  it('does not end a process that only has the pid of an earlier server', async () => {
     const stranger = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });
     writeFileSync(join(folder, 'temporal.pid'), `${stranger.pid}\n`);
     server = await startEmbeddedTemporal({ folder, binary });
@@ -113,7 +113,7 @@ describe('an embedded Temporal server', () => {
     stranger.kill();
   });
 
-  it('keeps the settings of its file that survive kills, and gets none of our environment', async () => {
+  it('keeps the file settings that survive kills, and receives no variables of our environment', async () => {
     server = await startEmbeddedTemporal({ folder, binary });
     if (process.platform !== 'linux') return;
     expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).toContain(

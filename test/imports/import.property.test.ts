@@ -9,7 +9,7 @@ import { counts, people, type Profile, registered, report, rowsOf, stage, waitsA
 
 /** Runs of each property; more of them: IMPORT_RUNS=500 npx jest test/imports --selectProjects system. */
 const runs = Number(process.env['IMPORT_RUNS'] ?? 8);
-const kind = kinds.at(-1)!; // a server where there is one: half the time of the embedded store
+const kind = kinds.at(-1)!; // PostgreSQL if available, which needs half the time of the embedded store
 
 const stages = useStages();
 
@@ -77,8 +77,8 @@ async function prepare(set: Stage, { knobs, faults, earlier, rows, bad }: World)
   return file;
 }
 
-describe('an import over a service that does what it likes, with processes that die at any moment', () => {
-  it('has every good registrant exactly once in the end, and its report is the truth', async () => {
+describe('an import with an unpredictable service and processes that die at any moment', () => {
+  it('creates every valid registrant exactly once and reports the truth', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
         const set = await stages.open(kind, { seed: given.seed });

@@ -1,9 +1,9 @@
 import { hasPostgres } from '../postgres.js';
 import { proveImport } from './prove-import.js';
 
-/** `npm run import-proof` does this with 50,000 rows, five kills, and every manner of a service. */
-(hasPostgres() ? describe : describe.skip)('an import by real processes, over a service that fails', () => {
-  it('has every registrant once and a true report, although its process is killed on the way', async () => {
+/** `npm run import-proof` does this with 50,000 rows, five kills, and every variant of the service. */
+(hasPostgres() ? describe : describe.skip)('an import by real processes with a failing service', () => {
+  it('creates every registrant once and reports the truth even if its process is killed', async () => {
     const lines: string[] = [];
     const proof = await proveImport(
       {

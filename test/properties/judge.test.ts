@@ -59,7 +59,7 @@ const faultsOf = ({ faults }: Judge): string[] =>
   Object.entries(faults).flatMap(([name, items]: [string, string[]]) => items.map(() => name));
 
 describe('the judge', () => {
-  it('finds nothing wrong with a life that was recorded correctly', () => {
+  it('finds no fault in a correct recording', () => {
     const { world, judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() });
     mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
@@ -72,20 +72,20 @@ describe('the judge', () => {
     expect(judge.differences([ledgerItem(shown())], new Set(['attendees']))).toEqual({ lost: [], kept: [] });
   });
 
-  it('finds a change that says what was said before', () => {
+  it('finds a change without new content', () => {
     const { judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() }, { kind: 'updated', item: shown() });
     expect(faultsOf(judge)).toEqual(['twice']);
   });
 
-  it('finds a deletion of what was there all the time', () => {
+  it('finds a deletion of an item that was always present', () => {
     const { judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() });
     hear({ kind: 'deleted' });
     expect(faultsOf(judge)).toEqual(['falselyDeleted']);
   });
 
-  it('takes a deletion for true that was so between two reads, though the item is there again', () => {
+  it('accepts a deletion that was true between two reads, even if the item has returned', () => {
     const { world, judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() });
     mutate(world, { ...at, op: 'delete', pick: 0, count: 1 });
@@ -97,7 +97,7 @@ describe('the judge', () => {
     expect(faultsOf(judge)).toEqual(['falselyDeleted']);
   });
 
-  it('finds an older version that comes after a newer one', () => {
+  it('finds an older version after a newer one', () => {
     const { world, judge, shown, hear } = open();
     const older = shown();
     hear({ kind: 'created', item: older });
@@ -106,7 +106,7 @@ describe('the judge', () => {
     expect(faultsOf(judge)).toEqual(['untrue']);
   });
 
-  it('finds revisions with a hole, and kinds that cannot follow each other', () => {
+  it('finds missing revisions and impossible sequences of kinds', () => {
     const { world, judge, shown, hear } = open();
     hear({ kind: 'created', item: shown() });
     mutate(world, { ...at, op: 'edit', pick: 0, text: 3 });
@@ -116,7 +116,7 @@ describe('the judge', () => {
     expect(faultsOf(judge)).toEqual(['disordered', 'disordered']);
   });
 
-  it('finds what is missing, what is otherwise, and what is no longer shown', () => {
+  it('finds missing, different and outdated items', () => {
     const { world, judge, shown } = open();
     const lists = new Set(['attendees'] as const);
     const stored = shown();

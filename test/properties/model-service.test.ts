@@ -54,7 +54,7 @@ describe('the model of the service', () => {
     }
   });
 
-  it('shifts the positions of offsets, and not those of keys, when a row before them goes', async () => {
+  it('shifts offset cursors, but not keyset cursors, if an earlier row is deleted', async () => {
     for (const [cursors, ids] of [
       ['keyset', [10, 20, 30, 40]],
       ['offset', [10, 20, 40]],
@@ -69,7 +69,7 @@ describe('the model of the service', () => {
     }
   });
 
-  it('refuses a key of another order, and takes an offset behind the end for an empty last page', async () => {
+  it('refuses a keyset cursor of another order, and answers an offset after the end with an empty last page', async () => {
     const { world, service } = open();
     insert(world, 'attendees', 3);
     const { nextCursor } = await service.page(attendees);
@@ -83,7 +83,7 @@ describe('the model of the service', () => {
     expect(await offsets.page(attendees, { cursor: behind })).toMatchObject({ items: [], hasMore: false });
   });
 
-  it('answers a session that is gone with its own code, and with it goes what was done there', async () => {
+  it('answers a deleted session with its own code, and deletes its interactions', async () => {
     const { world, service } = open();
     insert(world, 'sessions', 1);
     insert(world, 'votes', 3);
@@ -107,7 +107,7 @@ describe('the model of the service', () => {
     }
   });
 
-  it('gives two wholly identical votes that differ in nothing', async () => {
+  it('returns two identical votes without any difference', async () => {
     const { world, service } = open({ perPage: 5 });
     insert(world, 'sessions', 1);
     insert(world, 'votes', 1);
@@ -117,7 +117,7 @@ describe('the model of the service', () => {
     expect(items[0]).toEqual(items[1]);
   });
 
-  it('issues another cursor each time where it signs them, which leads to the same place', async () => {
+  it('issues a new signed cursor each time, which leads to the same position', async () => {
     for (const cursors of ['keyset', 'offset'] as const) {
       const { world, service } = open({ cursors, signedCursors: true });
       insert(world, 'attendees', 5);
@@ -162,7 +162,7 @@ describe('the model of the service', () => {
     expect([await lengthShown(), await lengthShown()]).toEqual([0, 3]);
   });
 
-  it('has the same digest for the same page alone', async () => {
+  it('has the same digest only for the same page', async () => {
     const { world, service } = open({ perPage: 5 });
     insert(world, 'attendees', 2);
     const digest = async (): Promise<unknown> =>
@@ -173,7 +173,7 @@ describe('the model of the service', () => {
     expect(await digest()).not.toBe(first);
   });
 
-  it('remembers when a row was in its list', () => {
+  it('records when a row was in its list', () => {
     const { world } = open();
     insert(world, 'attendees', 1);
     const there = world.tick;

@@ -48,7 +48,7 @@ function leaves(command: Command, path: readonly string[] = []): { path: readonl
   ]);
 }
 
-describe('the command lines that people read', () => {
+describe('the documented command lines', () => {
   /** Texts in sinks that begin like a command: the mark on a note. */
   const invented = /^pigeonpost [^ ]+\//;
   const own = commandLines(/^pigeonpost |^node dist\/cli\/main\.js/).filter(
@@ -64,7 +64,7 @@ describe('the command lines that people read', () => {
     expect(lines).toContain('pigeonpost completion bash');
   });
 
-  it('name commands and options that there are', () => {
+  it('use existing commands and options', () => {
     const refused = own.flatMap(({ where, words, isWhole }) => {
       const args = words.slice(words[0] === 'pigeonpost' ? 1 : 2).map((word) => (word === 'COMMAND' ? 'status' : word));
       const refusal = refusalOf(args, isWhole);
@@ -73,7 +73,7 @@ describe('the command lines that people read', () => {
     expect(refused).toEqual([]);
   });
 
-  it('stand in the help of each command as they can be typed', () => {
+  it('are valid in the help of each command', () => {
     const refused = leaves(program()).flatMap(({ path, command }) => {
       let help = '';
       command.configureOutput({ writeOut: (part) => (help += part) });
@@ -108,7 +108,7 @@ const tools = [
 describe('the scripts', () => {
   const written = commandLines(/^npm (?:run|start)/);
 
-  it('that are named exist', () => {
+  it('exist if a page names them', () => {
     const named = written.map(({ words }) =>
       words[1] === 'run' ? words.find((word, at) => at > 1 && !word.startsWith('-')) : words[1],
     );
@@ -130,7 +130,7 @@ describe('the scripts', () => {
     )
     .map((words) => words.join(' '));
 
-  it.each(different)('take what is documented: npm run %s', (line) => {
+  it.each(different)('accept the documented arguments: npm run %s', (line) => {
     const [script = '', args = ''] = line.split(/ -- ?/);
     const given = args === '' || args === '--help' ? [] : args.split(' ');
     const { status, stdout, stderr } = spawnSync('node', [...programOf(script), ...given, '--help'], {
@@ -141,7 +141,7 @@ describe('the scripts', () => {
     expect(stdout).toMatch(/--help/);
   });
 
-  it.each(tools)('of tools/ say how they are used: %s', (tool) => {
+  it.each(tools)('in tools/ print their usage: %s', (tool) => {
     const { status, stdout } = spawnSync('node', [join(root, 'tools', tool), '--help'], { encoding: 'utf8' });
     expect([status, stdout]).toEqual([0, expect.stringContaining(`usage: node tools/${tool}`)]);
   });
@@ -156,7 +156,7 @@ describe('the scripts', () => {
     expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('--port'), '']);
   });
 
-  it('refuse what they do not know', () => {
+  it('refuse unknown arguments', () => {
     for (const [script, args] of [
       ['bench', ['--nothing']],
       ['import-proof', ['--duplicates', 'nothing']],

@@ -6,8 +6,8 @@ import { isInContext } from '../kit/image.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 
 /**
- * No machine that tests run on has containers: what docker-compose.yml, the Dockerfile and the manifests promise is held
- * to here as far as reading can. Their forms were checked against the vendors' schemas (decision 0031).
+ * No test machine has containers, so these tests only read docker-compose.yml, the Dockerfile and the manifests. Their
+ * syntax was checked against the vendors' schemas (decision 0031).
  */
 const root = resolve(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -38,7 +38,7 @@ const envExample = Object.fromEntries(
 );
 
 describe('docker-compose.yml', () => {
-  it('holds no secret: each has to be given, and .env.example names it without a value', () => {
+  it('contains no secret: each is required, and .env.example lists it without a value', () => {
     const secrets = services.flatMap(([, { environment = {} }]) =>
       Object.entries(environment).filter(([name]) => /PASSW|PWD|TOKEN|SECRET|KEY|DATABASE_URL/.test(name)),
     );
@@ -49,12 +49,12 @@ describe('docker-compose.yml', () => {
     expect(Object.values(envExample).filter((value) => value !== '')).toEqual([]);
   });
 
-  it('publishes ports on loopback alone, and pins what it runs', () => {
+  it('publishes ports only on loopback, and pins its images', () => {
     for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     for (const [, { image }] of services) expect(image).toMatch(/^(pigeonpost:local|[\w./-]+:\d[\w.-]*)$/);
   });
 
-  it('starts everything after what it needs, and nothing after what has no sign of being ready', () => {
+  it('starts each service after its dependencies, all of which have a health check', () => {
     for (const [name, { depends_on = {} }] of services) {
       for (const [needed, { condition }] of Object.entries(depends_on)) {
         const found = compose.services[needed];
@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('runs an API and workers with nothing that they do not need', () => {
+  it('runs an API and workers without unnecessary rights', () => {
     const own = services.filter(([, { image }]) => image === 'pigeonpost:local');
     expect(own.map(([, { command }]) => command)).toEqual([['api'], ['worker', '--listen', '127.0.0.1:9464']]);
     const worker = own[1]![1];
@@ -84,8 +84,8 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  // Compose builds all that have `build`, side by side, and the second finds that the image exists.
-  it('builds each image for one service, and lets no other ask a registry for it', () => {
+  // Compose builds all services with `build` concurrently, and the second one would find that the image exists.
+  it('builds each image for one service, and pulls it from no registry for others', () => {
     for (const [, { image, build }] of services.filter(([, { build: how }]) => how !== undefined)) {
       expect(build).toBe('.');
       const others = services.filter(([, other]) => other.image === image && other.build === undefined);
@@ -94,8 +94,8 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  // A container that has ended fails the command, unless one that was asked for waits for its end.
-  it('waits for nothing that ends, in each line that is documented', () => {
+  // A container that exits makes the command fail, unless a requested service waits for its exit.
+  it('waits for no service that exits, in each documented command', () => {
     const lines = [composeText, read('docs/deployment.md'), read('README.md')].flatMap((text) =>
       [...text.matchAll(/docker compose up (?:-d )?--wait(.*)$/gm)].map(([, rest]) => rest!),
     );
@@ -113,16 +113,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has connections for Temporal and for more processes than anybody starts beside each other', () => {
+  it('has enough connections for Temporal and the maximum number of processes', () => {
     const allowed = Number(/max_connections=(\d+)/.exec(compose.services['postgres']!.command!.join(' '))?.[1]);
     const temporal = 4 * (20 + 10); // four services, each with a pool for the history and one for visibility
-    const each = 10 + 1; // storeConnections' default, and one without limits while it starts
+    const each = 10 + 1; // the default of storeConnections, and one more while it starts
     expect(Math.floor((allowed - temporal - 3 - 1) / each)).toBe(16);
     expect(composeText).toContain('16 processes');
     expect(compose.services['temporal']!.environment).toMatchObject({ NUM_HISTORY_SHARDS: '512' });
   });
 
-  it('gives its Temporal the settings of the embedded one, and the guide lists all of them', () => {
+  it('gives Temporal the settings of the embedded server, all of which the guide lists', () => {
     const { content } = (parse(composeText) as { configs: Record<string, { content: string }> }).configs[
       'temporal-settings'
     ]!;
@@ -148,7 +148,7 @@ describe('the configuration for containers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-deploy-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('can be used with the variables of .env.example, and takes store and Temporal from the environment', async () => {
+  it('works with the variables of .env.example, and reads store and Temporal from the environment', async () => {
     const file = join(folder, 'pigeonpost.yaml');
     writeFileSync(file, read('deploy/pigeonpost.yaml'));
     const filled = {
@@ -166,7 +166,7 @@ describe('the configuration for containers', () => {
     await expect(loadProcessConfig(file, { ...filled, PIGEONPOST_TOKEN: '' })).rejects.toThrow(/token/);
   });
 
-  it('is the one that the ConfigMap holds', () => {
+  it('is equal to the one in the ConfigMap', () => {
     const { data } = parse(read('deploy/kubernetes/configuration.yaml')) as { data: Record<string, string> };
     expect(data).toEqual({ 'pigeonpost.yaml': read('deploy/pigeonpost.yaml') });
   });
@@ -177,7 +177,7 @@ describe('the Dockerfile', () => {
     .split(/^FROM .* AS build$/m)[1]!
     .split(/^FROM /m);
 
-  it('ends in an image that runs what package.json calls the command, as nobody in particular', () => {
+  it('builds an image that runs the command of package.json as an unprivileged user', () => {
     const { bin } = JSON.parse(read('package.json')) as { bin: { pigeonpost: string } };
     expect(final).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
     expect(final).toContain(`ENTRYPOINT ["node", "/app/${bin.pigeonpost}"`);
@@ -186,14 +186,14 @@ describe('the Dockerfile', () => {
     );
   });
 
-  it('rests on a Node that is maintained, the same in both stages, which can be pinned by its digest', () => {
+  it('uses a maintained Node version in both stages, which can be pinned by digest', () => {
     const text = read('Dockerfile');
     expect(text).toMatch(/^ARG NODE_IMAGE=node:24-bookworm-slim$/m);
     expect([...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
     expect(read('docs/deployment.md')).toContain('--build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:');
   });
 
-  it('is given all that a build reads, and no secrets', () => {
+  it('receives everything that a build needs, and no secrets', () => {
     const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
     const files = ['package-lock.json', 'vite.config.mjs', 'tools/finish-build.mjs', 'tools/trim-image.mjs'];
     expect([...include, ...files].filter((path) => !isInContext(`${path}/a`))).toEqual([]);
@@ -224,7 +224,7 @@ interface PodSpec {
     readonly securityContext: object;
     readonly resources: object;
     readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-    readonly startupProbe?: Probe; // ends a process that a long migration keeps from being ready: none has one
+    readonly startupProbe?: Probe; // would end a process during a long migration, so no manifest has one
     readonly readinessProbe?: Probe;
     readonly livenessProbe?: Probe;
   }[];
@@ -239,7 +239,7 @@ describe('the manifests for Kubernetes', () => {
     );
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
 
-  it('run an API and workers of this version, unprivileged, on a file system that is read alone', () => {
+  it('run an API and workers of this version, unprivileged, on a read-only file system', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect(deployments.map(({ spec }) => spec.template.spec.containers[0]!.args[0])).toEqual(['api', 'worker']);
     const containerPort = 8088; // server.port's default
@@ -269,7 +269,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('select pods that there are, and leave one of each when a node is drained', () => {
+  it('select existing pods, and keep one of each when a node is drained', () => {
     const pods = deployments.map(({ spec }) => spec.template.metadata.labels);
     const selecting = manifests.flatMap(({ kind, spec }): object[] => {
       if (kind === 'Service') return [spec.selector];
@@ -285,7 +285,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('name in the Secret each variable that the configuration takes, and no value', () => {
+  it('list each variable of the configuration in the Secret, without values', () => {
     const { stringData } = manifests.find(({ kind }) => kind === 'Secret')!;
     const taken = [...read('deploy/pigeonpost.yaml').matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
     for (const name of [...taken, 'DATABASE_URL', 'LEDGER_KEY', 'TEMPORAL_ADDRESS'])

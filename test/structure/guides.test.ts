@@ -83,7 +83,7 @@ const folder = mkdtempSync(join(tmpdir(), 'guides-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the guides', () => {
-  it('have examples for every type of sink', () => {
+  it('have an example of every sink type', () => {
     const types = examples.flatMap(([, { sinks }]) =>
       Object.values(sinks as Record<string, Tree>).map(({ type }) => type),
     );
@@ -101,7 +101,7 @@ describe('the guides', () => {
     ]);
   });
 
-  it.each(examples)('show configurations that load: %s', async (_where, config) => {
+  it.each(examples)('show valid configurations: %s', async (_where, config) => {
     const text = stringify(config, { keepUndefined: false }).replaceAll(
       /\/(?:run\/secrets|etc\/pigeonpost)\/([\w.-]+)/g,
       (_path, name: string) => {
@@ -132,7 +132,7 @@ describe('the guides', () => {
     }
   });
 
-  it('link to what is there', () => {
+  it('link to existing pages and headings', () => {
     const broken = pages.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`));
     expect(broken).toEqual([]);
   });

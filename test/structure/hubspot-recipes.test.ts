@@ -141,7 +141,7 @@ async function run(records: readonly RecordEntry[]): Promise<Record<string, stri
 }
 
 describe('a HubSpot recipe', () => {
-  it('is found in the pages and in what init writes', async () => {
+  it('is found in both pages and in the output of init', async () => {
     await openAccount();
     expect(recipes.map(([name]) => name.replace(/ \d+$/, ''))).toEqual([
       ...Array<string>(2).fill('docs/recipes.md, HubSpot recipe'),
@@ -157,7 +157,7 @@ describe('a HubSpot recipe', () => {
     ['the last name', ['lastname'], nameRows[1]!],
     ['both names', ['firstname', 'lastname'], nameRows[2]!],
   ] as const)('in an account that requires %s', (_, requiredOfContacts, row) => {
-    it.each(recipes)('runs beside contacts that exist: %s', async (_name, records) => {
+    it.each(recipes)('runs in an account with existing contacts: %s', async (_name, records) => {
       await openAccount({ requiredOfContacts });
       const people = await run(withNames(records, row));
       expect(people.filter(({ email }) => email === 'ann@example.com')).toMatchObject([
@@ -172,7 +172,7 @@ describe('a HubSpot recipe', () => {
   it.each([
     ['that init writes', recipes.at(-1)![1], 'properties'],
     ['for registrants', recipes[1]![1], 'contactProperties'],
-  ])('%s gets a warning where the account requires the last name', async (_, records, properties) => {
+  ])('%s gets a warning if the account requires the last name', async (_, records, properties) => {
     await openAccount({ requiredOfContacts: ['lastname'] });
     const sink = openSink(records);
     const lines = await sink.check(new AbortController().signal);

@@ -96,7 +96,7 @@ const items: Readonly<Record<string, Record<string, unknown>>> = {
 
 describe('docs/recipes.md', () => {
   it.each(recipes.map((recipe, at) => [at + 1, recipe] as const))(
-    'has a recipe that its vendors take as it stands: %d',
+    'has a recipe that its vendors accept unchanged: %d',
     async (_at, recipe) => {
       const config = await load(recipe);
       expect(config.warnings).toEqual([]);
@@ -122,7 +122,7 @@ describe('docs/recipes.md', () => {
     expect(read.filter((name) => !documented.includes(name!))).toEqual([]);
   });
 
-  it('makes something of each list that it names', async () => {
+  it('produces output for each list that it names', async () => {
     const made: string[] = [];
     for (const recipe of recipes) {
       const config = await load(recipe);
@@ -141,7 +141,7 @@ describe('docs/recipes.md', () => {
       'crm registrants send',
       'grades attendees send',
       'lms attendees send',
-      'moderators qna-questions nothing', // it is approved already
+      'moderators qna-questions nothing', // it is already approved
       'salesforce attendees send',
       'salesforce qna-questions send',
       'speakers qna-questions send',

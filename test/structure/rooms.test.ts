@@ -40,7 +40,7 @@ const typesOnly: readonly string[] = [
 const root = resolve(__dirname, '../..');
 
 describe('the migrations', () => {
-  it('have a number of their own each: a store applies one migration for a number', () => {
+  it('have unique numbers, because a store applies one migration per number', () => {
     const files = readdirSync(join(root, 'ledger/migrations')).filter((name) => name.endsWith('.sql'));
     const numbers = files.map((name) => name.slice(0, 4));
     expect(files.filter((_, at) => numbers.indexOf(numbers[at]!) !== at)).toEqual([]);
@@ -48,7 +48,7 @@ describe('the migrations', () => {
 });
 
 describe('the rooms', () => {
-  it.each(Object.keys(mayImport))('%s imports only what the design lets it import', (room) => {
+  it.each(Object.keys(mayImport))('%s imports only folders that the design allows', (room) => {
     const strangers = sourcesOf(room)
       .flatMap(importsOf)
       .filter(({ target }) => target !== room && !mayImport[room]!.includes(target))
@@ -56,7 +56,7 @@ describe('the rooms', () => {
     expect(strangers).toEqual([]);
   });
 
-  it.each(typesOnly)('%s is an arrow of types', (arrow) => {
+  it.each(typesOnly)('%s imports only types', (arrow) => {
     const [from, to] = arrow.split(' -> ');
     const loads = sourcesOf(from!)
       .flatMap(importsOf)
@@ -65,7 +65,7 @@ describe('the rooms', () => {
     expect(loads).toEqual([]);
   });
 
-  it('import in circles nowhere', () => {
+  it('have no import cycles', () => {
     const arrows = Object.keys(mayImport).map((room) => ({
       room,
       targets: new Set(
@@ -79,7 +79,7 @@ describe('the rooms', () => {
     expect(circles.map(({ room }) => room)).toEqual([]);
   });
 
-  it('import one sink from another nowhere', () => {
+  it('never import one sink from another', () => {
     const crossings = sourcesOf('sinks').flatMap((file) =>
       importPaths(file)
         .map(({ path }) => relative(join(root, 'sinks'), resolve(dirname(join(root, file)), path)).split('/')[0]!)
@@ -92,14 +92,14 @@ describe('the rooms', () => {
     expect(crossings).toEqual([]);
   });
 
-  it('read the environment in config alone', () => {
+  it('read the environment only in config', () => {
     const readers = Object.keys(mayImport)
       .flatMap(sourcesOf)
       .filter((file) => !file.startsWith('config/') && /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(readers).toEqual([]);
   });
 
-  it('keep every file short enough to be read, or say at its head why it is longer', () => {
+  it('have only short files, or give the reason at the top of a long one', () => {
     const long = Object.keys(mayImport)
       .flatMap(sourcesOf)
       .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))

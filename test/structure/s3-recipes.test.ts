@@ -50,12 +50,12 @@ async function open(name: string, example: Example) {
   return createSink(await loadProcessConfig(file, Object.fromEntries(variables)), name);
 }
 
-it('docs/sinks/s3.md has an example for each kind of store', () => {
+it('docs/sinks/s3.md has an example of each kind of store', () => {
   expect(examples.map(([name]) => name)).toEqual(Object.keys(stores));
 });
 
 it.each(examples)(
-  'docs/sinks/s3.md: %s writes each line once, and leaves the objects of others',
+  'docs/sinks/s3.md: %s writes each line once, and does not change foreign objects',
   async (name, example) => {
     const options = { ...stores[name], bucket: example.bucket, region: example.region ?? 'us-east-1' };
     bucket = await startS3Double(options);

@@ -92,12 +92,12 @@ function attendee(id: number, Name: string, Email: string, object: Fields | null
 }
 
 describe.each(recipes)('%s', (_, recipe) => {
-  it('is accepted by an org as Salesforce hands it out', async () => {
+  it('is accepted by a new org', async () => {
     const lines = await (await sinkOf(recipe)).check(new AbortController().signal);
     expect(lines.filter(({ ok, text }) => !ok || text.startsWith('warning'))).toEqual([]);
   });
 
-  it('leaves the people of the org their names and their owners, and doubles nobody', async () => {
+  it('keeps names and owners of existing people, and creates no duplicates', async () => {
     const contact = add('Contact', { FirstName: 'A.', LastName: 'King', Email: 'ADA@example.com', OwnerId: sales });
     const lead = add('Lead', { LastName: 'Hopper', Company: 'Navy', Email: 'grace@example.com', OwnerId: sales });
     add('Lead', { FirstName: 'Bob', LastName: 'Ray', Company: 'ACME', Email: 'bob@example.com', OwnerId: sales });
@@ -120,7 +120,7 @@ describe.each(recipes)('%s', (_, recipe) => {
   });
 });
 
-it('docs/recipes.md puts questions into the activities of people whom the org has, beside those of colleagues', async () => {
+it('docs/recipes.md adds questions to the activities of existing people, without changing other activities', async () => {
   const [, recipe] = recipes.find(
     ([name, text]) => name.startsWith('docs/recipes.md') && text.includes('object: Task'),
   )!;
@@ -169,7 +169,7 @@ describe('docs/sinks/salesforce.md', () => {
     return subjectOf(change, { attendee: { id: 1, Name: 'Ada King', Email: 'ada@example.com' }, pigeonhole });
   };
 
-  it('has further entries that an org takes beside the example', async () => {
+  it('has further entries that an org accepts together with the example', async () => {
     const entries = parts.filter((text) => !ofContacts(text));
     expect(entries).toHaveLength(2);
     add('Contact', { LastName: 'King', Email: 'ADA@example.com' });
@@ -209,7 +209,7 @@ describe('docs/sinks/salesforce.md', () => {
     expect(all('CampaignMember').map(({ Status }) => Status)).toEqual(['Sent', 'Sent']);
   });
 
-  it('has a lookup that gives a new contact an account', async () => {
+  it('has a lookup that sets the account of a new contact', async () => {
     const known = add('Account', { Name: 'ACME', Domain__c: 'example.com' });
     const other = add('Account', { Name: 'Guests' });
     const head = example!.slice(0, example!.indexOf('      - from:'));

@@ -49,11 +49,11 @@ function due(calendar: readonly Row[], today: Date): string[] {
 }
 
 describe('docs/sinks/vendor-calendar.md', () => {
-  it('has nothing open that ends within 90 days', () => {
+  it('has no open row that ends within 90 days', () => {
     expect(due(rows, new Date())).toEqual([]);
   });
 
-  it('has a date, a vendor, what ends, what is used, a state and a source in each row', () => {
+  it('has a date, a vendor, what ends, what pigeonpost uses, a state and a source in each row', () => {
     for (const row of rows) {
       expect(row.date).toBe(new Date(row.date).toISOString().slice(0, 10));
       expect(['open', 'done']).toContain(row.state);
@@ -67,19 +67,19 @@ describe('docs/sinks/vendor-calendar.md', () => {
     expect(dependencies.map(({ name }) => name).toSorted()).toEqual(expected);
   });
 
-  it('says of each sink and preset whether an end is announced, and lists the dates of those that have one', () => {
+  it('states for each sink and preset whether an end is announced, and lists its date', () => {
     for (const { name, vendor, end } of dependencies) {
       expect([name, end]).toEqual([name, expect.stringMatching(/^(Above|–|None(:? .+)?)$/)]);
       if (end === 'Above') expect(rows.map((row) => row.vendor)).toContain(vendor);
     }
   });
 
-  it('names the runtime and the orchestration', () => {
+  it('lists the runtime and the orchestration', () => {
     expect(rows.map(({ vendor }) => vendor)).toContain('Node.js');
     expect(page).toContain('Temporal server');
   });
 
-  it('has open rows for what the package and the image run on', () => {
+  it('has open rows for the runtime of the package and the image', () => {
     const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
     const node = /node:(\d+)/.exec(dockerfile)![1]!;
     expect(rows.filter(({ state, ends }) => state === 'open' && ends === `Node ${node}`)).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('docs/sinks/vendor-calendar.md', () => {
     expect(rows.filter(({ state, ends }) => state === 'open' && ends === `PostgreSQL ${postgres}`)).toHaveLength(1);
   });
 
-  it('fails 90 days before a date whose row is open, and not before', () => {
+  it('fails 90 days before the date of an open row, and not earlier', () => {
     const row = { date: '2027-03-30', vendor: 'V', ends: 'v4', uses: 'v4', state: 'open', source: '' };
     expect(due([row], new Date('2026-12-29T00:00:00Z'))).toEqual([]);
     expect(due([row], new Date('2026-12-30T00:00:00Z'))).toEqual(['2027-03-30 V: v4. pigeonpost uses: v4']);

@@ -64,7 +64,7 @@ async function end(program: Program): Promise<{ code: number | null; said: strin
   };
 }
 
-describe('pigeonpost told something wrong', () => {
+describe('pigeonpost with invalid input', () => {
   it.each([
     ['an unknown command', ['nonsense'], /unknown command 'nonsense'/],
     [
@@ -72,7 +72,7 @@ describe('pigeonpost told something wrong', () => {
       ['start', '--config', 'nowhere.yaml'],
       /nowhere\.yaml: the file does not exist/,
     ],
-  ])('ends with 2 for %s', async (_, args, sentence) => {
+  ])('exits with 2 for %s', async (_, args, sentence) => {
     const { code, said } = await end(pigeonpost(args));
     expect(said).toMatch(sentence);
     expect(said).not.toMatch(/\n\s+at /);
@@ -92,14 +92,14 @@ describe('pigeonpost told something wrong', () => {
       'workspaces: { acme: { baseUrl: "https://example.com", apiKey: "${NOT_SET}" } }',
       /workspaces\.acme\.apiKey: the environment variable NOT_SET is not set/,
     ],
-  ])('ends with 2 and names line and key for %s', async (_, yaml, sentence) => {
+  ])('exits with 2 and reports line and key for %s', async (_, yaml, sentence) => {
     writeFileSync(join(folder, 'wrong.yaml'), yaml);
     const { code, said } = await end(pigeonpost(['check', '--config', 'wrong.yaml']));
     expect(said).toMatch(sentence);
     expect(code).toBe(2);
   });
 
-  it('checks a refused key with 1, and names neither the key nor a stack', async () => {
+  it('exits with 1 if check finds a refused key, without printing the key or a stack trace', async () => {
     const program = pigeonpost(['check', '--config', configuration('refused')], {
       SERVICE_KEY: 'a-key-that-is-refused',
     });
@@ -108,21 +108,21 @@ describe('pigeonpost told something wrong', () => {
     expect(program.output() + program.errors()).not.toContain('a-key-that-is-refused');
   });
 
-  it('checks a service that cannot be reached with 3', async () => {
+  it('exits with 3 if check cannot reach the service', async () => {
     const file = configuration('unreachable', { baseUrl: `http://127.0.0.1:${await freeTestPort()}` });
     const program = pigeonpost(['check', '--config', file]);
     expect((await end(program)).code).toBe(3);
     expect(program.output()).toMatch(/PROBLEM workspace acme: .*ECONNREFUSED/);
   });
 
-  it('checks what is well with 0 and leaves nothing behind', async () => {
+  it('exits with 0 if check finds no problem, and leaves nothing behind', async () => {
     const program = pigeonpost(['check', '--config', configuration('well')]);
     expect((await end(program)).code).toBe(0);
     expect(program.output()).not.toContain('PROBLEM');
     expect(readdirSync(folder)).not.toContain('well-data');
   });
 
-  it('starts with 3 when the store or Temporal cannot be reached', async () => {
+  it('exits with 3 if start cannot reach the store or Temporal', async () => {
     const port = await freeTestPort();
     const store = configuration('no-store', {
       store: `postgres://u@127.0.0.1:${port}/x`,
@@ -138,7 +138,7 @@ describe('pigeonpost told something wrong', () => {
     });
   });
 
-  it('ends with 1 when its port is in use, and says so before it begins anything', async () => {
+  it('exits with 1 and a message if its port is in use, before it does anything else', async () => {
     const other = await listening();
     const { port } = other.address() as AddressInfo;
     const file = configuration('port', { server: `{ port: ${port} }` });
@@ -149,13 +149,13 @@ describe('pigeonpost told something wrong', () => {
     other.close();
   });
 
-  it('asks a worker for a store and a Temporal that it can share, with 2', async () => {
+  it('exits with 2 if a worker has no shared store and Temporal', async () => {
     const { code, said } = await end(pigeonpost(['worker', '--config', configuration('worker')]));
     expect(said).toMatch(/set store to a PostgreSQL URL and set temporal\.address/);
     expect(code).toBe(2);
   });
 
-  it('says with 3 that nothing is running when asked for a status', async () => {
+  it('exits with 3 and says that nothing is running if status finds no process', async () => {
     const file = configuration('nothing-runs', { server: `{ port: ${await freeTestPort()} }` });
     const { code, said } = await end(pigeonpost(['status', '--config', file]));
     expect(said).toMatch(/no pigeonpost answers at http:\/\/127\.0\.0\.1:\d+: start it/);
@@ -164,7 +164,7 @@ describe('pigeonpost told something wrong', () => {
 });
 
 describe('pigeonpost start', () => {
-  it('stays up with a refused key, says so, and reads when the service takes the key', async () => {
+  it('keeps running with a refused key, reports it, and reads when the service accepts the key', async () => {
     const port = await freeTestPort();
     const file = configuration('wrong-key', { server: `{ port: ${port} }` });
     const wrong = pigeonpost(['start', '--config', file], { SERVICE_KEY: 'a-key-that-is-refused' });
@@ -183,7 +183,7 @@ describe('pigeonpost start', () => {
     expect(wrong.errors()).not.toContain('a-key-that-is-refused');
   });
 
-  it('stays up without the service, and is ready when it comes', async () => {
+  it('keeps running without the service, and is ready when the service answers', async () => {
     const port = await freeTestPort();
     const program = pigeonpost([
       'start',
@@ -201,7 +201,7 @@ describe('pigeonpost start', () => {
     await late.close();
   });
 
-  it('refuses a store that another process has, and the other process continues', async () => {
+  it('refuses a store that another process uses, and the other process continues', async () => {
     const file = configuration('locked');
     const first = pigeonpost(['start', '--config', file]);
     await untilOutput(first, /ready/);
@@ -212,7 +212,7 @@ describe('pigeonpost start', () => {
     expect(await first.exited).toBe(0);
   });
 
-  it('pauses a sink whose destination is not what it should be, keeps all, and delivers it when it is resumed', async () => {
+  it('pauses a sink with a wrong destination, keeps its changes, and delivers them after it is resumed', async () => {
     const port = await freeTestPort();
     const file = configuration('paused', {
       sinks: '{ type: file, folder: "./not-a-folder/archive" }',

@@ -43,7 +43,7 @@ async function untilDelivering(): Promise<number[]> {
 const rows = /^(\S+) +(\S+) +(\d+) {2}= +(\d+) {2}\+ +(\d+) {2}agrees$/gm;
 
 describe('the demo with --once', () => {
-  it('finds every item of the source delivered or withheld, at every sink, and leaves nothing running', async () => {
+  it('finds every item of the source delivered or withheld at every sink, and leaves no process running', async () => {
     const run = demo('--once');
     const seen = new Set<number>();
     const watching = setInterval(() => descendantsOf(run.pid).forEach((pid) => seen.add(pid)), 200);
@@ -70,7 +70,7 @@ describe('the demo with --once', () => {
     await until('its children are gone', () => ![...seen].some(isProcessAlive));
   });
 
-  it('says that nothing was compared when it is stopped before', async () => {
+  it('says that nothing was compared if it is stopped earlier', async () => {
     const run = demo('--once');
     await untilOutputOrErrors(run, /starting pigeonpost/);
     run.kill('SIGTERM');
@@ -80,7 +80,7 @@ describe('the demo with --once', () => {
 });
 
 describe('the demo', () => {
-  it('exits with 0 on a signal, leaves nothing running, and writes its secrets nowhere', async () => {
+  it('exits with 0 on a signal, leaves no process running, and writes no secrets', async () => {
     const run = demo();
     const children = await untilDelivering();
     const pigeonpost = childRunning(run, 'pigeonpost.yaml')!;
@@ -101,7 +101,7 @@ describe('the demo', () => {
     expect(readdirSync(join(folder, 'archive'))).toContain('sandbox');
   });
 
-  it('takes all that it has started with it when it is killed', async () => {
+  it('ends all of its processes when it is killed', async () => {
     const run = demo();
     await until('Temporal runs', () => childRunning(run, 'start-dev') !== undefined);
     const children = descendantsOf(run.pid);
@@ -114,7 +114,7 @@ describe('the demo', () => {
   it.each([
     ['the sandbox', 'sandbox/main.js', 'sandbox.log'],
     ['the stand-in for Slack', 'sandbox/slack/main.js', 'slack.log'],
-  ])('ends with 1 and a sentence when %s is killed', async (name, script, log) => {
+  ])('exits with 1 and a message if %s is killed', async (name, script, log) => {
     const run = demo();
     let victim: number | undefined;
     // Its store and Temporal are still being started then.

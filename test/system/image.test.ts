@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const token = 'a-token-of-at-least-24-characters-6Yq2';
 
 describe('the context of a build', () => {
-  it('holds no packages, history, secrets or data of a developer', () => {
+  it('contains no packages, history, secrets or data of a developer', () => {
     const kept = [
       '.env',
       '.env.local',
@@ -51,7 +51,7 @@ describe('the image', () => {
       env: { PATH: process.env['PATH'] },
     });
 
-  it('holds what runs, for this platform, and little else', () => {
+  it('contains the files to run on this platform, and little else', () => {
     const files = (readdirSync(app, { recursive: true }) as string[]).filter((path) =>
       statSync(join(app, path)).isFile(),
     );
@@ -61,7 +61,7 @@ describe('the image', () => {
     expect(megabytes).toBeLessThan(190);
   });
 
-  it('says what it has not', async () => {
+  it('reports what it lacks', async () => {
     writeYaml(folder, [
       `server: { port: ${await freeTestPort()} }`,
       'workspaces: { acme: { baseUrl: "http://127.0.0.1:9", apiKey: "${PATH}" } }',
@@ -144,11 +144,11 @@ describe('the image', () => {
     );
   });
 
-  it('print an address that can be opened where they listen on every one', () => {
+  it('print an address that can be opened if they listen on all addresses', () => {
     expect(api.output()).toContain(`ready: serving http://127.0.0.1:${ports.api}, `);
   });
 
-  it('hold as many connections as "storeConnections" says', async () => {
+  it('open the number of connections in "storeConnections"', async () => {
     const client = new Client({ connectionString: postgres.url });
     await client.connect();
     const { rows } = await client.query<{ n: number }>(
@@ -159,13 +159,13 @@ describe('the image', () => {
     expect(rows[0]!.n).toBeLessThanOrEqual(6);
   });
 
-  it('are found by the check of the image at the configured port, and at that of --listen', () => {
+  it('are found by the image’s health check at the configured port and at that of --listen', () => {
     expect(check(file)).toMatchObject({ status: 0, stdout: `127.0.0.1:${ports.api}: ok\n` });
     expect(check(`127.0.0.1:${ports.probes}`)).toMatchObject({ status: 0 });
     expect(check('127.0.0.1:1')).toMatchObject({ status: 1, stdout: expect.stringMatching(/^no answer/) });
   });
 
-  it('tell apart, when Temporal is away: the worker cannot work, the API answers', async () => {
+  it('differ if Temporal is unreachable: the worker is not ready, the API is', async () => {
     await temporal.stop();
     await until('the worker says so', async () => (await ask(ports.probes, '/readyz')) === 503);
     expect([await ask(ports.api, '/readyz'), await ask(ports.api, '/api/status')]).toEqual([200, 200]);

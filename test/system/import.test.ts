@@ -63,7 +63,7 @@ describe('a person who imports a list', () => {
     before = await registered(101);
   });
 
-  it('sees what it would do, and nothing is sent', async () => {
+  it('sees a preview, and nothing is sent', async () => {
     const { code, out, errors } = await run(...importing, '--dry-run');
     expect(errors).toBe('');
     expect(out).toMatch(/^file {4}people\.csv, CSV, semicolons, utf-8, 6,001 rows\nto {6}acme\/101 ACME Summit 101, /);
@@ -76,7 +76,7 @@ describe('a person who imports a list', () => {
     expect(await registered(101)).toBe(before);
   });
 
-  it('keeps running after Ctrl-C, can be followed again, and gives the report', async () => {
+  it('can leave with Ctrl-C while the import continues, follow it again, and get the report', async () => {
     await control('faults', 'POST', { kind: 'text503', path: 'bulk' }); // so that it is still in progress below
     const first = startProgram('cli/main.js', [...importing, '--yes'], { cwd: folder, env });
     await until('the import has started', () => /import 1 has started/.test(first.errors()));
@@ -92,7 +92,7 @@ describe('a person who imports a list', () => {
     expect(await registered(101)).toBe(before + rows);
   });
 
-  it('sends nothing for the same file again, and says so in JSON', async () => {
+  it('sends nothing if the file is imported again, as the JSON output shows', async () => {
     const { code, out } = await run(...importing, '--yes', '--json');
     expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toEqual({
       import: '2',

@@ -34,7 +34,7 @@ async function run(...args: string[]): Promise<{ code: number | null; out: strin
 }
 
 describe('a newcomer', () => {
-  it('has a configuration written that is checked and started as it stands, and sees whether the event is ready', async () => {
+  it('gets a valid configuration that starts unchanged, and sees whether the event is ready', async () => {
     const flags = ['--service', baseUrl, '--key-variable', 'SERVICE_KEY', '--pigeonholes', '101', '--sink', 'file'];
     const written = await run('init', ...flags);
     expect([written.code, written.errors]).toEqual([0, '']);

@@ -131,7 +131,7 @@ describe('a running pigeonpost', () => {
     expect((await run('resume', `pigeonhole:acme/${id}`)).out).toBe(`pigeonhole acme/${id} is resumed\n`);
   });
 
-  it('is found without the secrets of its file, and by a name alone, and says that there was nothing to resume', async () => {
+  it('is found by commands without the secrets of its file, and reports if there was nothing to resume', async () => {
     const bare = async (...args: string[]) => {
       const program = startProgram('cli/main.js', args, { cwd: folder, env: { SERVICE_KEY: '', ALERT_SECRET: '' } });
       return { code: await program.exited, out: program.output(), errors: program.errors() };
@@ -165,7 +165,7 @@ describe('a running pigeonpost', () => {
     rmSync(other, { recursive: true });
   });
 
-  it('is not steered by the command line of another folder, unless its address and token are given', async () => {
+  it('is not controlled by commands from another folder unless address and token are given', async () => {
     const other = mkdtempSync(join(tmpdir(), 'pigeonpost-other-'));
     const elsewhere = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
       const program = startProgram('cli/main.js', args, { cwd: other, env: { ...env, ...more } });
@@ -197,7 +197,7 @@ describe('a running pigeonpost', () => {
     rmSync(other, { recursive: true });
   });
 
-  it('is ready, and shows its figures and those of the Temporal SDK at one address, every one that deploy/ names', async () => {
+  it('is ready, and serves all metrics named in deploy/, including those of the Temporal SDK, at one address', async () => {
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([200, 'ok']);
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
@@ -213,7 +213,7 @@ describe('a running pigeonpost', () => {
     expect(text).toMatch(/^pigeonpost_delivered_changes_total\{sink="archive"\} [1-9]/m);
   });
 
-  it('tells its receivers of a test, and of a pause without its reason, and names nobody there, in metrics, traces and log', async () => {
+  it('alerts its receivers of a test and of a pause, without reasons and personal data, also in metrics, traces and log', async () => {
     const tested = await run('alerts', 'test');
     expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/^webhook 127\.0\.0\.1:\d+: delivered\n$/) });
     expect((await run('pause', 'sink:archive', '--reason', 'Mary Marker asked for it')).code).toBe(0);
@@ -249,7 +249,7 @@ describe('a running pigeonpost', () => {
     }
   });
 
-  it('walks whole lists when it is asked to', async () => {
+  it('sweeps all lists on request', async () => {
     const walks = async (): Promise<number> => {
       const answer = await fetch(`${baseUrl}/_control/requests?last=1000`);
       const { requests } = (await answer.json()) as { requests: { path: string; query: string }[] };
@@ -266,7 +266,7 @@ describe('a running pigeonpost', () => {
     });
   });
 
-  it('replays to a sink what was asked for', async () => {
+  it('replays the requested changes to a sink', async () => {
     const before = linesOf('archive').length;
     const archive = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'archive')!;
     const { delivered: deliveredBefore } = await archive();
@@ -335,7 +335,7 @@ describe('a running pigeonpost', () => {
     expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
   });
 
-  it('calls a typo of a mapping a problem everywhere, and asks before it sends what the corrected one finds', async () => {
+  it('reports a typo in a mapping as a problem everywhere, and asks before it sends the corrected records', async () => {
     const crm = (email: string): string =>
       `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})', firstname: item.Name } }] }`;
     const late = 'mode: observe, lists: [sessions]';
@@ -411,7 +411,7 @@ describe('a running pigeonpost', () => {
     expect(await run('apply', 'nowhere.yaml')).toMatchObject({ code: 2 });
   });
 
-  it('rejects an invalid file, keeps the present configuration, and drops a removed sink', async () => {
+  it('rejects an invalid file, keeps the current configuration, and drops a removed sink', async () => {
     configure({ archive: '', late: '' }, ['sinkz: {}']);
     expect(await run('config', 'apply')).toMatchObject({ code: 2, errors: expect.stringContaining('sinkz') });
     configure({ archive: '' });
@@ -423,7 +423,7 @@ describe('a running pigeonpost', () => {
 });
 
 describe('a service that stops answering', () => {
-  it('is one incident: the same sentence in status, on the page, in the metrics and in the log, and try-now ends the wait', async () => {
+  it('is one incident with the same text in status, page, metrics and log, and try-now ends the wait', async () => {
     const control = async (method: string, body?: object): Promise<void> => {
       const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       await fetch(`${baseUrl}/_control/faults`, { method, ...sent });
@@ -468,7 +468,7 @@ describe('a service that stops answering', () => {
 });
 
 describe('a backup of a running pigeonpost', () => {
-  it('is restored once it has stopped, and nothing is doubled: the sinks wait until a person has looked', async () => {
+  it('can be restored after a stop without duplicates: the sinks wait until an operator resumes them', async () => {
     expect(await run('backup', 'ledger.tar.gz')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^ledger\.tar\.gz is/),

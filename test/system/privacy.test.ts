@@ -207,7 +207,7 @@ function peopleIn(data: Readonly<Record<string, unknown>>): string[] {
 }
 
 describe('a whole run', () => {
-  it('says no name, address, code or key in its log, its status and its histories', () => {
+  it('shows no name, address, code or key in its log, its status and its histories', () => {
     expect(markers().length).toBeGreaterThan(200);
     expect(spoken.length).toBeGreaterThan(10_000);
     expect(histories.length).toBeGreaterThan(10_000);
@@ -216,7 +216,7 @@ describe('a whole run', () => {
     expect(said(histories)).toEqual([]);
   });
 
-  it('forgets people without a word of who they are in the workflows that do it', () => {
+  it('erases people without personal data in the workflows', () => {
     // The input is the request's id; the output is counts and a state.
     expect(toldToForget.filter((value) => value === 'finished')).toHaveLength(2);
     const texts = toldToForget.map((value) => String(value).toLowerCase());
@@ -274,7 +274,7 @@ describe('a whole run', () => {
     ]);
   });
 
-  it('gives hooks, which accepts only obtained consent, no interaction that identifies a person without it', async () => {
+  it('sends the webhook, which requires consent, no interaction that identifies a person without consent', async () => {
     // Earlier interactions of a person who had given consent at any time may identify them: they are not judged.
     const given = new Set(obtainedAtFirst);
     for (const { pigeonholeId, list, key, data } of [...held.archive, ...held.hooks]) {
@@ -299,7 +299,7 @@ describe('a whole run', () => {
     expect(codes.filter((code) => told.includes(code))).toEqual([]);
   });
 
-  it('gives no sink the links that open for anyone', () => {
+  it('sends no sink the session links that work for anyone', () => {
     expect(JSON.stringify(held)).not.toContain('"links"');
   });
 });

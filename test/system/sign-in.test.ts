@@ -79,7 +79,7 @@ describe('pigeonpost open', () => {
     expect(main.output() + main.errors()).not.toContain(link.slice(-24)); // a log would keep it for others
   });
 
-  it('prints a new link with each call, for a program as well', async () => {
+  it('prints a new link with each call, also for a program', async () => {
     const links = [await open('--json'), await open('--json')].map(({ out }) => JSON.parse(out) as { link: string });
     for (const { link } of links) expect(await follow(link)).toMatchObject({ status: 303 });
     expect(links[0]!.link).not.toBe(links[1]!.link);
@@ -87,7 +87,7 @@ describe('pigeonpost open', () => {
 });
 
 describe('an account of the same machine without the token', () => {
-  it('cannot read the file that holds it, which a process creates for its own user alone', () => {
+  it('cannot read the file of the token, which only the user of the process can', () => {
     expect(readFileSync(tokenFile, 'utf8').trim().length).toBeGreaterThanOrEqual(24);
     expect((statSync(tokenFile).mode & 0o777).toString(8)).toBe('600');
   });
@@ -107,7 +107,7 @@ describe('an account of the same machine without the token', () => {
     expect(codes.status).toBe(401);
   });
 
-  it('is asked for a token by the command line, which the owner of the folder is not', async () => {
+  it('needs a token on the command line, unlike the owner of the folder', async () => {
     expect(await statusWith(apiHeaders(folder))).toBe(200);
     const elsewhere = mkdtempSync(join(tmpdir(), 'pigeonpost-elsewhere-'));
     const other = startProgram('cli/main.js', ['--url', api(''), 'open'], { cwd: elsewhere });
@@ -128,7 +128,7 @@ function statusAnew(): Promise<number> {
 }
 
 describe('the port of server.probes', () => {
-  it('answers while idle connections without a token hold every one of the API', async () => {
+  it('answers while idle connections without a token use up those of the API', async () => {
     const sockets: Socket[] = [];
     const held = (): number =>
       sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open').length;

@@ -94,7 +94,7 @@ async function temporalFrom(address: string, more: readonly string[], environmen
 }
 
 describe('temporal.tls', () => {
-  it('takes the client and the worker to a server that asks for a certificate', async () => {
+  it('connects the client and the worker to a server that requires a certificate', async () => {
     const { address, authorized } = await proxyWithTls();
     const temporal = await temporalFrom(
       address,
@@ -107,7 +107,7 @@ describe('temporal.tls', () => {
     await connections.close();
   });
 
-  it('fails without a certificate of our own, with another authority and without TLS, and names no key', async () => {
+  it('fails without a client certificate, with another authority and without TLS, and prints no key', async () => {
     const { address } = await proxyWithTls();
     const wrong = [['tls: { ca: ca.pem }'], ['tls: {}'], []];
     const failures: unknown[] = [];
@@ -123,7 +123,7 @@ describe('temporal.tls', () => {
 });
 
 describe('temporal.apiKey', () => {
-  it('sends the key as Temporal Cloud expects it, by TLS, and no error contains it', async () => {
+  it('sends the key over TLS as Temporal Cloud expects it, and no error contains it', async () => {
     const { address, sent } = await serverThatListens();
     const temporal = await temporalFrom(
       address,
@@ -137,7 +137,7 @@ describe('temporal.apiKey', () => {
     for (const headers of sent) expect(headers).toMatchObject({ authorization: 'Bearer a-key-of-the-cloud' });
   });
 
-  it('is not sent to a server that nobody vouches for, whatever the environment says', async () => {
+  it('is not sent to a server without a trusted certificate, regardless of the environment', async () => {
     const { address, sent } = await serverThatListens();
     const temporal = await temporalFrom(address, ['apiKey: "${TEMPORAL_API_KEY}"', 'tls: {}'], {
       TEMPORAL_API_KEY: 'a-key-of-the-cloud',

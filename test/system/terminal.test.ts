@@ -57,7 +57,7 @@ async function untilShown(session: TerminalSession, text: RegExp): Promise<void>
 }
 
 describe('start on a terminal', () => {
-  it('shows a screen with the address of the page, events, sinks and problems, and stops in words', async () => {
+  it('shows a screen with the address of the page, events, sinks and problems, and prints a message when it stops', async () => {
     const main = atTerminal(['start'], 80, 24);
     const { screen } = main;
     await untilShown(main, /^> creating the ledger in [^]*\(\d+ s so far\)/m);
@@ -108,7 +108,7 @@ describe('start on a terminal', () => {
     expect(screen.wrapped + watch.screen.wrapped).toBe(0);
   });
 
-  it('leaves the log where standard error is directed, and ends in order when it is stopped while it starts', async () => {
+  it('writes the log to a redirected standard error, and stops cleanly during its start', async () => {
     const size = statSync(join(folder, 'pigeonpost.log')).size;
     const main = atTerminal(['start'], 60, 12, { colours: false, errorsTo: join(folder, 'errors.log') });
     await untilShown(main, /^log {3}on standard error$/m);
@@ -122,7 +122,7 @@ describe('start on a terminal', () => {
     expect(statSync(join(folder, 'pigeonpost.log')).size).toBe(size);
   });
 
-  it('shows the log in words and draws nothing with --plain', async () => {
+  it('shows the log as text without a screen with --plain', async () => {
     const main = atTerminal(['start', '--plain'], 100, 24);
     await untilShown(main, /^\S+ +opening the ledger in /m);
     main.type(ctrlC);
@@ -132,7 +132,7 @@ describe('start on a terminal', () => {
     expect(main.written).not.toContain('"msg"');
   });
 
-  it('prints the address of the page on standard output without one, and keeps it out of the log', async () => {
+  it('prints the address of the page on standard output if there is no terminal, and not in the log', async () => {
     const main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /^ready: reading acme$/m);
     expect(main.output()).toMatch(

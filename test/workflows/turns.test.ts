@@ -65,7 +65,7 @@ async function running(
 }
 
 describe('a workflow that runs cycles', () => {
-  it('sleeps until the next turn is due, and wakes for a signal before', async () => {
+  it('sleeps until the next cycle is due, and wakes up earlier for a signal', async () => {
     await running(
       () => turn({}),
       async ({ handle, turns }) => {
@@ -76,7 +76,7 @@ describe('a workflow that runs cycles', () => {
     );
   });
 
-  it('takes another turn when the wake came while one was running', async () => {
+  it('runs another cycle if a wake-up arrived during a cycle', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
@@ -103,7 +103,7 @@ describe('a workflow that runs cycles', () => {
     });
   });
 
-  it('hands a person’s wishes to the ledger, in their order, before the next turn', async () => {
+  it('stores an operator’s requests in the ledger, in order, before the next cycle', async () => {
     await running(
       () => turn({}),
       async ({ handle, turns, requests }) => {
@@ -116,7 +116,7 @@ describe('a workflow that runs cycles', () => {
     );
   });
 
-  it('ends when nothing names its work any more', async () => {
+  it('ends when its work no longer exists', async () => {
     await running(
       () => turn({ state: 'finished', nextDueInMs: 0 }),
       async ({ handle, turns }) => {
@@ -126,7 +126,7 @@ describe('a workflow that runs cycles', () => {
     );
   });
 
-  it('continues as new when its history is long, and replays to the same end', async () => {
+  it('continues as new when its history is long, and replays with the same result', async () => {
     // Temporal suggests it above four megabytes, which forty answers of such a length are, or four thousand events.
     const reason = 'x'.repeat(100_000);
     await running(
@@ -148,7 +148,7 @@ describe('a workflow that runs cycles', () => {
     );
   });
 
-  it('costs one activity and one timer an idle cycle', async () => {
+  it('needs one activity and one timer per idle cycle', async () => {
     await running(
       (call) => turn({ nextDueInMs: call < 6 ? 20 : hour }),
       async ({ handle, turns }) => {

@@ -18,14 +18,14 @@ import type { FaultEffect } from '../../../sandbox/serve/faults.js';
  */
 
 const signal = new AbortController().signal;
-/** As the double's example school names them. */
+/** The ids of the students in the stand-in's example school. */
 const codes = Array.from({ length: 24 }, (_, index) => `S${String(index + 1).padStart(3, '0')}`);
 const assignment = (double: CanvasDouble) => double.canvas.school.courses[0]!.assignments[0]!;
 
 let double: CanvasDouble;
 let sink: Sink<CanvasOperation>;
 let memory: Record<string, unknown>;
-/** The object that the sink created for each item, as the delivery engine keeps it. */
+/** The object that the sink created for each item, as the delivery engine stores it. */
 let objects: Map<string, Fields | null>;
 
 async function start(options: CanvasOptions = {}, token = 'canvas-token'): Promise<void> {
@@ -75,7 +75,7 @@ const subjectFor = (code: string, points: unknown): Subject =>
 /** Grades by the codes of students. */
 type Points = ReadonlyMap<string, unknown>;
 
-/** Plans and sends (or looks up) as the engine does; what needs nothing is left out. */
+/** Plans and sends (or looks up) as the engine does. Omits changes that need no operation. */
 async function attempt(how: 'send' | 'recover', points: Points): Promise<ReadonlyMap<string, Outcome>> {
   const planned = await sink.plan([...points].map(([code, value]) => subjectFor(code, value)));
   const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
@@ -85,7 +85,7 @@ async function attempt(how: 'send' | 'recover', points: Points): Promise<Readonl
   return new Map(operations.map(({ changeId }, at) => [changeId, outcomes[at]!]));
 }
 
-/** Until all is settled: what is in doubt is looked up first. */
+/** Repeats until everything is settled. Looks up unknown outcomes first. */
 async function settle(points: Points): Promise<Map<string, Outcome>> {
   const settled = new Map<string, Outcome>();
   let open = new Map(points);
@@ -114,11 +114,11 @@ const kindsOf = (outcomes: ReadonlyMap<string, Outcome>): string[] => [
 const jobs = (): number => double.canvas.jobs.all().length;
 
 describe('the canvas sink', () => {
-  it('grades a whole course by one job, and again by another when all grades change', async () => {
+  it('grades a whole course in one job, and in one more job when all grades change', async () => {
     await start({ queuedMs: 20, runningMs: 20 });
     expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 80));
-    expect(Object.values(memory)).toEqual([null]); // nothing of a job that is over
+    expect(Object.values(memory)).toEqual([null]); // no trace of a finished job
     expect((await attempt('send', all(80))).size).toBe(0);
     expect(kindsOf(await settle(all(66.666)))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 66.67));
@@ -142,7 +142,7 @@ describe('the canvas sink', () => {
 
   describe.each(Object.keys(faults))('of which a call %s', (name) => {
     it.each(['update_grades', '/progress/', '/submissions/', '/assignments/7'])(
-      'grades everybody once in the end, at %s',
+      'grades everyone once after the failure (%s)',
       async (path) => {
         await start();
         double.faults.add({ effect: faults[name]!, path, times: 3 });
@@ -164,25 +164,25 @@ describe('the canvas sink', () => {
     });
   });
 
-  it('finds out after a crash what it had done, and does nothing twice', async () => {
+  it('looks up its work after a crash, and does nothing twice', async () => {
     await start({ queuedMs: 30, runningMs: 30 });
     const planned = await sink.plan(codes.map((code) => subjectFor(code, 80)));
     const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
-    await sink.send(operations, lane(), signal); // and the process dies before anything is committed
+    await sink.send(operations, lane(), signal); // the process dies before anything is committed
     await sink.close();
     sink = newSink();
     expect(kindsOf(await attempt('recover', all(80)))).toEqual(['delivered']);
     expect(jobs()).toBe(1);
   });
 
-  it('grades all others when a job fails in the middle', async () => {
+  it('grades all other students if a job fails in the middle', async () => {
     await start();
     double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 5 });
     expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 80));
   });
 
-  it('rejects who is no student there, and grades all others by one job', async () => {
+  it('rejects people who are not students of the course, and grades all others in one job', async () => {
     await start();
     const outcomes = await settle(new Map([...all(80), ['S777', 80]]));
     expect(outcomes.get('S777')).toMatchObject({ kind: 'rejected', cause: 'student-not-found' });
@@ -190,7 +190,7 @@ describe('the canvas sink', () => {
     expect(jobs()).toBe(1);
   });
 
-  it("leaves a teacher's grade, unless it may replace it", async () => {
+  it("keeps a teacher's grade unless it may replace it", async () => {
     await start();
     await settle(all(80));
     const { school } = double.canvas;
@@ -205,7 +205,7 @@ describe('the canvas sink', () => {
   });
 
   it.each([401, 403] as const)(
-    'tells a missing right (HTTP %d) from a bad token and from the throttle',
+    'distinguishes a missing right (HTTP %d) from an invalid token and from throttling',
     async (status) => {
       await start({ tokens: { weak: { manageGrades: false } }, unauthorizedStatus: status }, 'weak');
       expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({
@@ -220,7 +220,7 @@ describe('the canvas sink', () => {
     },
   );
 
-  it('says in no outcome whose grade it is, and no token', async () => {
+  it('includes no student and no token in an outcome', async () => {
     await start();
     double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 3 });
     double.faults.add({ effect: canvasFault('badGatewayAfter')!, path: 'update_grades', skip: 1 });
@@ -234,7 +234,7 @@ describe('the canvas sink', () => {
     }
   });
 
-  it('sends ids and grades, and nothing else of anybody', async () => {
+  it('sends ids and grades, and no other personal data', async () => {
     await start();
     await settle(all(80));
     const posted = double.requests.filter(({ method }) => method !== 'GET');
@@ -245,7 +245,7 @@ describe('the canvas sink', () => {
     for (const text of ['Ada', 'Lovelace', 'S001']) expect(posted[0]!.body).not.toContain(text);
   });
 
-  it('says that grades are hidden where a teacher posts them, as in a fresh account, and not elsewhere', async () => {
+  it('reports hidden grades if a teacher must post them, as in a new account, and not otherwise', async () => {
     await start();
     const lines = async () => (await sink.check(signal)).map(({ text }) => text);
     expect((await lines())[1]).toMatch(/can be graded.* posting policy is manual: students see grades once/);
@@ -263,13 +263,13 @@ describe('the canvas sink', () => {
     expect([...(await settle(all(80))).values()][0]).toMatchObject({ detail: 'the grade is set' });
   });
 
-  it('takes a number for points and a text with % for a share of them, and knows a share again as points', async () => {
+  it('treats a number as points and a text with % as a percentage, and recognizes a percentage in points', async () => {
     const school = exampleSchool();
     const [course] = school.courses;
     const small = { ...course!, assignments: course!.assignments.map((each) => ({ ...each, pointsPossible: 20 })) };
     await start({ school: { ...school, courses: [small] } });
     const { school: at } = double.canvas;
-    at.grade(assignment(double), at.user('sis_user_id:S001')!.id, '17', 77); // a teacher was first, with the same grade
+    at.grade(assignment(double), at.user('sis_user_id:S001')!.id, '17', 77); // a teacher set the same grade first
     expect(kindsOf(await settle(all('85%')))).toEqual(['delivered']);
     expect(scores()).toEqual(codes.map(() => 17));
     await sink.close();
@@ -279,7 +279,7 @@ describe('the canvas sink', () => {
     expect(jobs()).toBe(1);
   });
 
-  it('grades nobody when it checks', async () => {
+  it('grades nobody during a check', async () => {
     await start();
     expect((await sink.check(signal)).map(({ ok }) => ok)).toEqual([true, true]);
     expect(double.requests.map(({ method }) => method)).toEqual(double.requests.map(() => 'GET'));
@@ -299,7 +299,7 @@ describe('an assignment that is named', () => {
     );
   const created = { id: 1001, pointsPossible: 100, gradingType: 'points', published: true };
 
-  it('is created with the first grades, published, and found from then on', async () => {
+  it('is created and published with the first grades, and found from then on', async () => {
     await open();
     expect((await sink.check(signal)).map(({ ok, text }) => [ok, text])).toEqual([
       [true, expect.stringContaining('accepts the token')],
@@ -316,7 +316,7 @@ describe('an assignment that is named', () => {
   });
 
   it.each(['dropAfter', 'badGatewayAfter', 'dropBefore'])(
-    'is created once though the answer to that was lost, and the process ended: %s',
+    'is created once even if the answer was lost and the process ended: %s',
     async (fault) => {
       await open();
       const effect = fault.startsWith('drop') ? ({ kind: fault } as FaultEffect) : canvasFault(fault)!;
@@ -340,7 +340,7 @@ describe('an assignment that is named', () => {
     expect(named()).toEqual([created]);
   });
 
-  it('is created once for several lanes at once', async () => {
+  it('is created once for several concurrent lanes', async () => {
     await open();
     const halves = [codes.slice(0, 12), codes.slice(12)].map((half) => new Map(half.map((code) => [code, 80])));
     const sent = await Promise.all(halves.map((half) => attempt('send', half)));
@@ -348,7 +348,7 @@ describe('an assignment that is named', () => {
     expect(named()).toEqual([created]);
   });
 
-  it('is the one that the course has already, the oldest of two, and with the grades that stand there', async () => {
+  it('is the existing assignment of the course, the oldest of two, with its grades', async () => {
     await open();
     const { school } = double.canvas;
     const course = school.courses[0]!;
@@ -366,7 +366,7 @@ describe('an assignment that is named', () => {
     expect(named()).toHaveLength(2);
   });
 
-  it('is created once also where more names contain its name than a page lists', async () => {
+  it('is created once even if more names contain its name than fit on a page', async () => {
     await open();
     const { assignments } = double.canvas.school.courses[0]!;
     type Assignments = (typeof assignments)[number][];
@@ -381,7 +381,7 @@ describe('an assignment that is named', () => {
     expect(named()).toHaveLength(1);
   });
 
-  it('is left alone where nothing says that it may be created, and where the right is missing', async () => {
+  it('is not created without the setting or the right to create it', async () => {
     await open({ tokens: { 'canvas-token': { manageGrades: true, manageAssignments: false } } });
     expect([...(await attempt('send', all(80))).values()][0]).toMatchObject({ cause: 'no-permission' });
     await sink.close();
@@ -393,7 +393,7 @@ describe('an assignment that is named', () => {
     expect(named()).toEqual([]);
   });
 
-  it('has to be named, not numbered, where it is to be created', async () => {
+  it('must be given by name, not by id, to be created', async () => {
     await open({}, { assignment: '"7"' });
     expect(await sink.plan([subjectFor('S001', 80)])).toMatchObject([
       { kind: 'unplannable', detail: expect.stringContaining('"createAssignment" needs one') },

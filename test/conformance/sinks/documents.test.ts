@@ -12,11 +12,11 @@ import { PERSONAL_DATA } from './generated-changes.js';
 import type { StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 
-/* The example of docs/writing-a-sink.md, before the store that it describes: what it says is held to be true by the same suite as every sink. */
+/* Applies the suite of all sinks to the example of docs/writing-a-sink.md, with the store that it describes. */
 
 const token = 'documents-t0ken';
 
-/** A store of documents by id, which refuses those that say "poison". */
+/** A store of documents by id. Refuses documents that contain "poison". */
 class DocumentStore {
   readonly documents = new Map<string, unknown>();
 
@@ -96,8 +96,8 @@ describeStateSink('documents', {
   overloadAsksMs: 7000,
 });
 
-describe('the example of a sink', () => {
-  it('removes the document of an item that is deleted, or of which nothing is to be kept any more', async () => {
+describe('the example sink of the documentation', () => {
+  it('removes the document of a deleted item, and of an item that must no longer be stored', async () => {
     const destination = await startStore();
     const sink = destination.open();
     const lane = { workspace: 'acme', pigeonholeId: 101, ledgerId: 'l', memory: {}, remember: () => Promise.resolve() };
@@ -114,7 +114,7 @@ describe('the example of a sink', () => {
     await destination.close();
   });
 
-  it('is complete in less than a hundred lines', () => {
+  it('has fewer than a hundred lines', () => {
     const source = readFileSync(join(__dirname, '../../../docs/examples/documents-sink.ts'), 'utf8');
     expect(source.trimEnd().split('\n').length).toBeLessThan(100);
   });

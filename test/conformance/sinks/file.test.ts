@@ -28,7 +28,7 @@ interface FileDestination extends Destination {
 
 const environment = (baseFolder: string) => ({ name: 'archive', baseFolder, network: { allowHosts: [] } });
 
-/** The files below a folder by their path relative to it, markers left out. */
+/** Returns the files below a folder by relative path, without markers. */
 function filesIn(folder: string): Map<string, string> {
   if (!existsSync(folder)) return new Map();
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ndjson'));
@@ -46,7 +46,7 @@ async function startFolder(): Promise<FileDestination> {
     secrets: [],
     received: async () =>
       [...filesIn(folder).values()].flatMap((content) => {
-        const lines = content.split('\n').slice(0, -1); // less a torn line at the end, which the next opening cuts
+        const lines = content.split('\n').slice(0, -1); // without an incomplete last line, which is removed when the file is opened next
         return lines.map((line) => ({ change: JSON.parse(line) as Change, bytes: line }));
       }),
     close: async () => rmSync(base, { recursive: true }),
@@ -74,7 +74,7 @@ describeSink('file', {
       name: 'is a disk that is not mounted',
       async begin({ folder }) {
         if (existsSync(folder)) renameSync(folder, `${folder}.away`);
-        writeFileSync(folder, ''); // whatever the sink does, it cannot be there
+        writeFileSync(folder, ''); // makes it impossible to create the folder
       },
       async repair({ folder }) {
         rmSync(folder);
@@ -86,10 +86,10 @@ describeSink('file', {
 
 describe('the file sink after a kill between writing and committing', () => {
   const signal = new AbortController().signal;
-  // Two files with lines before and after the kill; more lines would only repeat the same kills.
+  // Two files with lines before and after the kill. More lines would only repeat the same cases.
   const story = storyOf({ items: 2, revisions: 3 });
   const [committed, inFlight] = [story.slice(0, 2), story.slice(2)];
-  // Durability is for a power loss, not for this; thousands of rounds would only wait for the disk.
+  // Syncing protects against a power loss, which is not tested here, and would make thousands of rounds slow.
   const access: FileAccess = { ...nodeFileAccess, open: unsyncedOpen as FileAccess['open'] };
   let base: string;
   let memory: Lane['memory'];
@@ -125,7 +125,7 @@ describe('the file sink after a kill between writing and committing', () => {
     }
   }
 
-  /** A new process takes the lane over: recovers, then sends what is left. Expects every line once, whole, in order. */
+  /** Recovers and sends the rest as a new process would. Expects every line once, complete and in order. */
   async function expectMended(): Promise<SendResult> {
     const sink = newSink();
     const operations = await operationsFor(sink, inFlight);
@@ -140,7 +140,7 @@ describe('the file sink after a kill between writing and committing', () => {
     return recovered;
   }
 
-  it('has every change once and whole, at whichever byte it was killed', async () => {
+  it('has every change once and complete, regardless of the byte at which it was killed', async () => {
     const sink = newSink();
     const steps = (await operationsFor(sink, inFlight)).map(({ path, line }) => ({
       path,
@@ -163,10 +163,10 @@ describe('the file sink after a kill between writing and committing', () => {
       deliveredCounts.add(delivered);
       expect(delivered).toBe(wholeLinesWithin(steps, killedAt));
     }
-    expect(deliveredCounts.size).toBe(inFlight.length + 1); // none, each number of lines, all
+    expect(deliveredCounts.size).toBe(inFlight.length + 1); // none, some of the lines, all
   });
 
-  it('has every change once and whole, whatever a power loss left of each file', async () => {
+  it('has every change once and complete, regardless of what a power loss left of each file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.nat()), fc.boolean(), async (numbers, zeroFilled) => {
         const files = new Map<string, Buffer>();
@@ -174,7 +174,7 @@ describe('the file sink after a kill between writing and committing', () => {
           const kept = Buffer.byteLength(before.get(path) ?? '');
           const bytes = Buffer.from(content);
           const lost = (numbers.next().value ?? 0) % (bytes.length - kept + 1);
-          // Some file systems keep the new length and lose the bytes, which then read as zeros.
+          // Some file systems keep the new length but lose the bytes, which are then zeros.
           const rest = zeroFilled ? Buffer.alloc(lost) : Buffer.alloc(0);
           const left = Buffer.concat([bytes.subarray(0, bytes.length - lost), rest]);
           if (left.length > 0) files.set(path, left);

@@ -10,12 +10,12 @@ import { PERSONAL_DATA } from './generated-changes.js';
 import type { StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 
-/* The same suite three times: an API that gives ids of its own, one that is written in batches, one behind OAuth 2. */
+/* Applies the suite to three APIs: one that assigns ids, one with batches, and one with OAuth 2. */
 
 const token = 'http-t0ken';
 const clientSecret = 'client-s3cret';
 
-/** People by an id that the API gives them; with `/upsert`, several at a time by a key of the caller's. */
+/** People by an id that the API assigns. `/upsert` accepts several at a time by a key of the caller. */
 class PeopleApi {
   readonly people = new Map<string, { readonly key: string; readonly said: unknown }>();
   #next = 1;
@@ -109,7 +109,7 @@ const start =
   async (): Promise<Destination> => {
     const api = new PeopleApi();
     let nowMs = Date.now();
-    // Runs ahead: the suite repeats immediately what failed, and a failed login is remembered for 5 s.
+    // The clock runs ahead, because the suite repeats immediately, and the sink remembers a failed login for 5 s.
     const now = (): number => (nowMs += 1000);
     const double = await serveDouble(
       {
@@ -137,7 +137,7 @@ const start =
     return {
       api,
       open: () => createHttpSink(config, { name: 'people', baseFolder: '/', network: { allowHosts: [] } }, { now }),
-      // ids differ from run to run where an answer was lost
+      // ids differ between runs if an answer was lost
       state: () => [...api.people.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1)),
       requests: () => double.requests.length,
       fail: (how, skip) => double.faults.add({ effect: effects[how]!, skip }),
@@ -167,7 +167,7 @@ describeStateSink('http', { start: start(oneByOne), ...story });
 describeStateSink('http, in batches,', { start: start(inBatches), ...story });
 describeStateSink('http, with OAuth 2,', { start: start(oneByOne, true), ...story });
 
-describe('the http sink, when data has to go', () => {
+describe('the http sink, when data must be removed', () => {
   const lane = { workspace: 'acme', pigeonholeId: 101, ledgerId: 'l', memory: {}, remember: () => Promise.resolve() };
 
   it.each(['deleted', 'consent-withdrawn', 'erased'] as const)(

@@ -162,11 +162,11 @@ describeStateSink('hubspot', {
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner').filter(({ change }) => change.list !== 'attendees' || change.key === '2'),
   poison: () => attendee(3, { Email: `${PERSONAL_DATA[1]}..com` }),
-  isFoundAgain: ({ change }) => change.list !== 'qna-questions', // a note is found by its stored id or by a look-up
+  isFoundAgain: ({ change }) => change.list !== 'qna-questions', // a note can be found only by its stored id or by a look-up
   overloadAsksMs: 30_000,
 });
 
-describe('the hubspot sink at an account with limits', () => {
+describe('the hubspot sink with limits of the account', () => {
   let destination: HubSpotDestination;
   afterEach(() => destination.close());
 
@@ -174,7 +174,7 @@ describe('the hubspot sink at an account with limits', () => {
     Array.from({ length: count }, (_, n) => attendee(lane * 1000 + n, { Email: `p${lane}-${n}@example.com` }));
 
   it.each(['v3', '2026-09'])(
-    'writes every contact of twenty lanes and is never asked too often, by %s',
+    'writes every contact of twenty lanes without exceeding the limit (%s)',
     async (apiVersion) => {
       destination = await startHubSpot({ per10s: 15, windowMs: 250 });
       const sink = destination.sink(
@@ -193,7 +193,7 @@ describe('the hubspot sink at an account with limits', () => {
     },
   );
 
-  it('makes room for others that use half of the account, and is refused three times at most', async () => {
+  it('leaves half of the limit to other programs, and is refused at most three times', async () => {
     destination = await startHubSpot({ per10s: 20, windowMs: 400 });
     const sink = destination.sink({ limit: { limit: 20, windowMs: 400 } }, { records: records.slice(0, 1) });
     const { limits } = destination.double.account;
@@ -205,23 +205,23 @@ describe('the hubspot sink at an account with limits', () => {
     } finally {
       clearInterval(others);
     }
-    // What they take between an answer and the next request nobody can know.
+    // The sink cannot know what others use between an answer and the next request.
     expect(destination.double.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(3);
     await sink.close();
   });
 
-  it('learns a higher limit than the least from the answers', async () => {
+  it('learns a limit above the minimum from the answers', async () => {
     destination = await startHubSpot({ per10s: 500, windowMs: 10_000 });
     const sink = destination.sink({ limit: { limit: 5, windowMs: 10_000 } }, { records: records.slice(0, 1) });
     const courier = new StateCourier({ ...destination, open: () => sink });
     courier.add(people(1, 1000));
-    await courier.sendAll(); // with five in ten seconds this would take minutes
+    await courier.sendAll(); // with five requests in ten seconds, this would take minutes
     expect(destination.requests()).toBeGreaterThan(20);
     await sink.close();
   });
 });
 
-describe('the hubspot sink at contacts that people work with', () => {
+describe('the hubspot sink with contacts that people edit', () => {
   let destination: HubSpotDestination;
   let courier: StateCourier;
   beforeEach(async () => {
@@ -235,25 +235,22 @@ describe('the hubspot sink at contacts that people work with', () => {
 
   const contacts = () => destination.double.account.portal.all(destination.double.account.contacts);
 
-  it.each([true, false])(
-    'follows a contact that was merged into another, whether its id leads there (%s) or not',
-    async (redirects) => {
-      const { account } = destination.double;
-      const kept = account.portal.create(account.contacts, { email: 'office@example.com' });
-      courier.add([attendee(1, { Email: 'ada@example.com' })]);
-      await courier.sendAll();
-      account.portal.merge(
-        kept,
-        contacts().find(({ id }) => id !== kept.id)!,
-        redirects,
-      );
-      courier.add([attendee(1, { Email: 'ada@example.com', Name: 'Countess' })]);
-      await courier.sendAll();
-      expect(contacts().map(({ values }) => [values.get('email'), values.get('firstname')])).toEqual([
-        ['office@example.com', 'Countess'],
-      ]);
-    },
-  );
+  it.each([true, false])('finds a merged contact whether its old id redirects (%s) or not', async (redirects) => {
+    const { account } = destination.double;
+    const kept = account.portal.create(account.contacts, { email: 'office@example.com' });
+    courier.add([attendee(1, { Email: 'ada@example.com' })]);
+    await courier.sendAll();
+    account.portal.merge(
+      kept,
+      contacts().find(({ id }) => id !== kept.id)!,
+      redirects,
+    );
+    courier.add([attendee(1, { Email: 'ada@example.com', Name: 'Countess' })]);
+    await courier.sendAll();
+    expect(contacts().map(({ values }) => [values.get('email'), values.get('firstname')])).toEqual([
+      ['office@example.com', 'Countess'],
+    ]);
+  });
 
   it('never moves a lifecycle stage backwards', async () => {
     const { account } = destination.double;
@@ -264,7 +261,7 @@ describe('the hubspot sink at contacts that people work with', () => {
     expect(ada.values.get('engagement_id')).toBe('1');
   });
 
-  it('parks one of a hundred in at most sixteen requests, where a bad record refuses its whole call', async () => {
+  it('isolates one bad record of a hundred in at most sixteen requests if it makes the whole call fail', async () => {
     const people = Array.from({ length: 100 }, (_, n) => attendee(n, { Email: `p${n}@example.com` }));
     const byEmail = destination.sink(
       {},
@@ -280,11 +277,11 @@ describe('the hubspot sink at contacts that people work with', () => {
       detail: expect.stringMatching(/correlation id [\w-]+/) as string,
     });
     expect(JSON.stringify(outcomes)).not.toContain('p61@');
-    expect(destination.requests()).toBeLessThanOrEqual(16); // one of them asks for the account's time zone
+    expect(destination.requests()).toBeLessThanOrEqual(16); // one of them requests the account's time zone
     await other.close();
   });
 
-  it('tells which scope is missing', async () => {
+  it('reports the missing scope', async () => {
     const { tokens } = destination.double.account;
     tokens.set(token, ['crm.objects.contacts.read']);
     courier.add([attendee(1, { Email: 'ada@example.com' })]);

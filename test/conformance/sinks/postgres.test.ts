@@ -18,8 +18,9 @@ import { anyChange, PERSONAL_DATA, storyOf } from './generated-changes.js';
 
 /*
  * What the delivery engine relies on, for a sink that keeps the last state of each item, on a real server: a repeat of
- * any call is harmless, outcomes are per record, an outage loses and doubles nothing, and outcomes contain nothing personal.
- * One file although it is long: its tests share a server of their own, which takes longer to start than most of them.
+ * any call is harmless, outcomes are per record, an outage loses and doubles nothing, and outcomes contain nothing
+ * personal. One file although it is long: its tests share a server of their own, which takes longer to start than most
+ * of them.
  */
 
 interface Row {
@@ -116,7 +117,7 @@ suite('the postgres sink', () => {
 
   const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
 
-  it('keeps any item as it was, less characters that PostgreSQL has no text for', async () => {
+  it('stores every item unchanged, except characters that PostgreSQL cannot store', async () => {
     const sink = newSink();
     const expected = new Map<string, unknown>();
     let made = 0;
@@ -136,7 +137,7 @@ suite('the postgres sink', () => {
     expect(found).toEqual(expected);
   });
 
-  it('changes nothing when it receives the same record again, not even the time of writing', async () => {
+  it('changes nothing if it receives the same record again, not even the time of writing', async () => {
     const sink = newSink();
     const story = storyOf({ items: 7, revisions: 3 });
     await send(sink, story);
@@ -147,12 +148,12 @@ suite('the postgres sink', () => {
     expect(before).toHaveLength(7);
   });
 
-  it('never lets an older revision overwrite a newer one, be it late, repeated, or of another process', async () => {
+  it('never overwrites a newer revision with an older one, even if that is late, repeated or from another process', async () => {
     const story = storyOf({ items: 4, revisions: 6 });
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray(story, { minLength: story.length }), async (shuffled) => {
         const [one, other]: [Sink, Sink] = [newSink(), newSink()];
-        // A courier that conflicts with the other one has to retry, as the engine does.
+        // A courier that conflicts with the other one must retry, as the engine does.
         const couriers = [new Courier(one, shuffled.slice(0, 12)), new Courier(other, shuffled.slice(12))];
         await Promise.all(couriers.map((courier) => courier.sendAll()));
         expect((await everyTable()).map(({ revision }) => revision)).toEqual(['6', '6', '6', '6']);
@@ -162,7 +163,7 @@ suite('the postgres sink', () => {
     );
   });
 
-  it('keeps a deleted item as a tombstone, out of which no older revision brings it back', async () => {
+  it('keeps a tombstone of a deleted item, which no older revision can replace', async () => {
     const sink = newSink();
     const [created] = storyOf({ items: 1, revisions: 1 });
     const question = { id: 1, content: PERSONAL_DATA[0], status: 'approved' };
@@ -212,7 +213,7 @@ suite('the postgres sink', () => {
     expect(JSON.stringify(await rowsOf('attendees'))).not.toContain(PERSONAL_DATA[0]);
   });
 
-  it('rejects the rows that the database refuses, by their constraint, and writes all others', async () => {
+  it('rejects rows that violate a constraint, and writes all others', async () => {
     const sink = newSink();
     await send(sink, storyOf({ items: 1, revisions: 1 }));
     await owner.query(`alter table engagement.votes add constraint own_rule check (key <> 'k51')`);
@@ -225,7 +226,7 @@ suite('the postgres sink', () => {
     expect(await everyTable()).toHaveLength(99);
   });
 
-  it('writes nothing once it has been stopped', async () => {
+  it('writes nothing after it was stopped', async () => {
     const sink = newSink();
     const operations = await operationsFor(sink, storyOf({ items: 3, revisions: 1 }));
     expect(kinds((await sink.send(operations, laneOf(), AbortSignal.abort())).outcomes)).toEqual(
@@ -235,7 +236,7 @@ suite('the postgres sink', () => {
     expect(rows).toHaveLength(0);
   });
 
-  it('lets go of the database soon when it is stopped midway, and has then not written half a batch', async () => {
+  it('closes its connections soon if it is stopped midway, without writing part of a batch', async () => {
     const sink = newSink();
     await send(sink, storyOf({ items: 1, revisions: 1 }));
     await owner.query('begin; lock table engagement.votes in exclusive mode');
@@ -248,7 +249,7 @@ suite('the postgres sink', () => {
     expect((await everyTable()).map(({ revision }) => revision)).toEqual(['1']);
   });
 
-  /** Holds for connections that begin afterwards, so those that there are end. */
+  /** Applies to new connections only, so existing ones are closed. */
   async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     const database = new URL(url).pathname.slice(1);
     await owner.query(`alter database ${database} set default_transaction_read_only = ${value}`);
@@ -280,7 +281,7 @@ suite('the postgres sink', () => {
   describe.each(Object.keys(faults))('whose database %s', (name) => {
     const fault = faults[name]!;
 
-    it('loses nothing and says nothing personal', async () => {
+    it('loses nothing and reports no personal data', async () => {
       const story = storyOf({ items: 5, revisions: 4 });
       const hurried = name.endsWith('silent') || name.endsWith('locked');
       const patient: Sink = newSink();
@@ -299,7 +300,7 @@ suite('the postgres sink', () => {
     });
   });
 
-  it('has everything once after attempts that died before their outcomes were committed', async () => {
+  it('has everything once even if attempts died before their outcomes were committed', async () => {
     const story = storyOf({ items: 5, revisions: 8 });
     const courier = new Courier(newSink(), story);
     await courier.sendAndDie();
@@ -308,14 +309,14 @@ suite('the postgres sink', () => {
     expect((await everyTable()).map(({ revision }) => revision)).toEqual(['8', '8', '8', '8', '8']);
   });
 
-  it('pauses when the user is refused', async () => {
+  it('pauses if the user is refused', async () => {
     await owner.query(`do $$ begin create role outcast nologin; exception when duplicate_object then null; end $$`);
     const outcomes = await send(newSink({ user: 'outcast' }), storyOf({ items: 2, revisions: 1 }));
     expect(outcomes[0]).toMatchObject({ kind: 'pause', cause: 'credential' });
     expect(JSON.stringify(outcomes)).not.toContain('passw0rd');
   });
 
-  it('writes into the schema of no other ledger, no other sink, and nobody else', async () => {
+  it('refuses a schema of another ledger, another sink or another owner', async () => {
     const story = storyOf({ items: 1, revisions: 1 });
     await send(newSink(), story);
     const before = await everyTable();
@@ -332,7 +333,7 @@ suite('the postgres sink', () => {
     expect(await everyTable()).toEqual(before);
   });
 
-  it('adds the columns that an older version did not have, and leaves those of others alone', async () => {
+  it('adds columns that an older version lacked, and does not change foreign columns', async () => {
     const story = storyOf({ items: 1, revisions: 2 });
     await send(newSink(), story.slice(0, 1));
     await owner.query('alter table engagement.questions drop column question_status, add column note text');
@@ -343,7 +344,7 @@ suite('the postgres sink', () => {
     expect(await rowsOf('questions')).toMatchObject([{ question_status: 'approved', note: 'mine', revision: '2' }]);
   });
 
-  it('pauses before a table whose columns are of other types', async () => {
+  it('pauses if the columns of a table have other types', async () => {
     await send(newSink(), storyOf({ items: 1, revisions: 1 }));
     await owner.query('alter table engagement.votes alter column question_id type text');
     const outcomes = await send(newSink(), storyOf({ items: 1, revisions: 1 }));
@@ -351,12 +352,12 @@ suite('the postgres sink', () => {
     expect(outcomes[0]).toHaveProperty('detail', expect.stringContaining('question_id'));
   });
 
-  describe('for a user who may make nothing', () => {
+  describe('for a user without the right to create objects', () => {
     beforeEach(async () => {
       await owner.query(`do $$ begin create role writer login; exception when duplicate_object then null; end $$`);
     });
 
-    it('pauses, and its check tells statements after which it writes', async () => {
+    it('pauses, and its check prints the statements that fix it', async () => {
       const sink = newSink({ user: 'writer' });
       const story = storyOf({ items: 5, revisions: 1 });
       expect(await send(sink, story)).toMatchObject(story.map(() => ({ kind: 'pause', cause: 'destination' })));
@@ -367,7 +368,7 @@ suite('the postgres sink', () => {
       expect(kinds(await send(sink, story))).toEqual(story.map(() => 'delivered'));
     });
 
-    it('names the rights that are lacking', async () => {
+    it('reports the missing rights', async () => {
       await send(newSink(), storyOf({ items: 1, revisions: 1 }));
       await owner.query('grant usage on schema engagement to writer');
       await owner.query('grant select, insert, update, delete on all tables in schema engagement to writer');
@@ -378,7 +379,7 @@ suite('the postgres sink', () => {
     });
   });
 
-  it('leaves nothing behind when it checks', async () => {
+  it('leaves nothing behind after a check', async () => {
     const lines = await newSink().check(signal);
     expect(lines.map(({ ok }) => ok)).toEqual([true, true]);
     expect(lines[1]!.text).toContain('does not exist yet and will be created');
@@ -398,14 +399,14 @@ suite('the postgres sink', () => {
       return (await send(sink, storyOf({ items: 1, revisions: 1 })))[0]!;
     };
 
-    it('says that the server offers none, and what to do', async () => {
+    it('reports that the server does not support it, and what to do', async () => {
       expect(await overTls('require')).toMatchObject({
         kind: 'retry',
         detail: expect.stringContaining('sslmode=disable'),
       });
     });
 
-    describe('where the server offers it', () => {
+    describe('if the server supports it', () => {
       beforeAll(async () => {
         const superuser = new Client({ connectionString: server.url });
         await superuser.connect();
@@ -413,7 +414,7 @@ suite('the postgres sink', () => {
           ['server.crt', localhostCertificate],
           ['server.key', localhostKey],
         ]) {
-          // a key that others may read is refused
+          // PostgreSQL refuses a key that others may read
           const program = `umask 077; base64 -d > ${file}`;
           const base64 = Buffer.from(text!).toString('base64');
           await superuser.query(`copy (select '${base64}') to program '${program}'`);
@@ -431,12 +432,12 @@ suite('the postgres sink', () => {
         });
       });
 
-      it('trusts the authority that "network.ca" names', async () => {
+      it('trusts the certificate authority in "network.ca"', async () => {
         expect(await overTls('verify-full', localhostCertificate)).toEqual({ kind: 'delivered' });
       });
 
       it.each(['verify-full', 'require', 'prefer', 'verify-ca'])(
-        'trusts no other with sslmode=%s, whatever the environment says, and says what to do',
+        'trusts no other authority with sslmode=%s, regardless of the environment, and says what to do',
         async (sslmode) => {
           const { env } = runInThisContext('process') as NodeJS.Process; // Node's own: Jest gives tests a copy
           env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
@@ -461,7 +462,7 @@ suite('the postgres sink', () => {
     });
   });
 
-  it('answers the queries that its guide gives', async () => {
+  it('answers the queries of its guide', async () => {
     const at = '2026-11-21T09:30:00Z';
     const session = { id: 5001, name: 'Opening' };
     const item = (list: string, key: string, data: Change['data']): Change => ({

@@ -153,8 +153,8 @@ function expectManifestsName(): void {
   expect(named.toSorted()).toEqual([...double.texts().keys()]);
 }
 
-describe('an object of which the store has only a part', () => {
-  it('is not delivered, and is written again', async () => {
+describe('an object that the store has only in part', () => {
+  it('does not count as delivered, and is written again', async () => {
     await start();
     const { objects } = double.bucket;
     const put = objects.set.bind(objects);
@@ -261,7 +261,7 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
   );
 
   it.each(['before', 'after'])(
-    'has every line once when a request of the killed process arrives %s a repeat with more changes',
+    'has every line once if a request of the killed process arrives %s a repeat with more changes',
     async (when) => {
       const lane = await sendCommitted();
       const late = await dieWithLateRequest(lane, inFlight.slice(0, 3));
@@ -276,7 +276,7 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
   );
 
   it.each(['before', 'after'])(
-    'loses no line when a request of the killed process arrives %s a repeat in smaller batches',
+    'loses no line if a request of the killed process arrives %s a repeat in smaller batches',
     async (when) => {
       const lane = await sendCommitted();
       const late = await dieWithLateRequest(lane);
@@ -292,7 +292,7 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
     },
   );
 
-  it('has every line once when a request arrives after the process was killed twice', async () => {
+  it('has every line once if a request arrives after the process was killed twice', async () => {
     const lane = await sendCommitted();
     const late = await dieWithLateRequest(lane);
     const operations = await operationsFor(newSink(), inFlight);
@@ -308,7 +308,7 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
     expectManifestsName();
   });
 
-  it('takes an object back whose person may no longer be shown, and sends its lines as they are now', async () => {
+  it('removes an object with a person who is no longer visible, and sends the current lines', async () => {
     const lane = await sendCommitted();
     await die(lane);
     const hidden = inFlight.map((change) => ({ ...change, data: { text: 'hidden' } }));
@@ -319,7 +319,7 @@ describe.each(stores)('the s3 sink after a kill, with %s', (_, options, keys) =>
     expectManifestsName();
   });
 
-  it('stops after a restore instead of overwriting what the ledger wrote before', async () => {
+  it('stops after a restore instead of overwriting earlier objects of the ledger', async () => {
     const lane = await sendCommitted();
     const restored = laneOf(structuredClone(lane.memory));
     const sink = newSink(keys);
@@ -342,7 +342,7 @@ describe('objects of the s3 sink', () => {
     ]);
   });
 
-  it('are collected for as long as maxAge says, all until the same instant', async () => {
+  it('collect changes for the period of maxAge, all until the same instant', async () => {
     await start();
     let clockMs = nowMs;
     const sink = newSink({ maxAge: '1m', maxLines: 100 }, () => clockMs);
@@ -362,7 +362,7 @@ describe('objects of the s3 sink', () => {
     expect(double.texts().size).toBe(1);
   });
 
-  it('are written at once when there are as many changes as maxLines', async () => {
+  it('are written immediately when the number of changes reaches maxLines', async () => {
     await start();
     const sink = newSink({ maxLines: 100 });
     const changes = storyOf({ items: 1, revisions: 100 }).map((change) => ({
@@ -373,7 +373,7 @@ describe('objects of the s3 sink', () => {
     expect(outcomes.every(({ kind }) => kind === 'delivered')).toBe(true);
   });
 
-  it('lose the lines of a person who is erased, and nothing else, also when it is done twice', async () => {
+  it('lose only the lines of an erased person, even if the erasure runs twice', async () => {
     await start();
     const story = storyOf({ items: 5, revisions: 4 });
     const lane = laneOf();
@@ -389,7 +389,7 @@ describe('objects of the s3 sink', () => {
     expectManifestsName();
   });
 
-  it('of another sink are left alone', async () => {
+  it('of another sink are not changed', async () => {
     await start();
     await new Courier(newSink(), storyOf({ items: 1, revisions: 1 })).sendAll();
     const lane = { ...laneOf(), ledgerId: 'ledger-2' };
@@ -432,14 +432,14 @@ describe('the check of the s3 sink', () => {
     expect(double.bucket.objects.size).toBe(0);
   });
 
-  it('says that the clock of this machine is wrong', async () => {
+  it('reports that the clock of this machine is wrong', async () => {
     await start();
     expect((await check({}, () => nowMs + 20 * 60_000)).join('\n')).toMatch(
       /RequestTimeTooSkewed.*clock of this machine/,
     );
   });
 
-  it('deletes the versions that it made and warns of old versions', async () => {
+  it('deletes the versions that it created and warns about old versions', async () => {
     await start({ versioning: true });
     expect(await check()).toEqual([
       expect.stringMatching(/^ok .* lets this sink write, read and delete objects$/),
@@ -448,7 +448,7 @@ describe('the check of the s3 sink', () => {
     expect([double.bucket.objects.size, double.bucket.oldVersions.size]).toEqual([0, 0]);
   });
 
-  it('passes at a store without conditional writes if the configuration says so', async () => {
+  it('passes with a store without conditional writes if the configuration allows it', async () => {
     await start({ conditions: 'ignored' });
     expect(await check({ conditionalWrites: false })).toEqual([expect.stringMatching(/^ok /)]);
   });

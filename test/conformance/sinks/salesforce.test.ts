@@ -52,7 +52,7 @@ interface SalesforceDestination extends StateDestination {
 const own = [field('Last_Event__c'), field('Last_Question__c')];
 
 async function startSalesforce(options: SalesforceOptions = {}): Promise<SalesforceDestination> {
-  // An engine lets time pass between two attempts: for some seconds after a failed login nobody logs in.
+  // The engine waits between two attempts. The sink does not log in for some seconds after a failed login.
   let laterMs = 0;
   const now = (): number => Date.now() + laterMs;
   const double = await startSalesforceDouble({
@@ -179,7 +179,7 @@ describeStateSink('salesforce', {
   overloadAsksMs: 45_000,
 });
 
-describe('the salesforce sink at an org that people work in', () => {
+describe('the salesforce sink with an org that people work in', () => {
   let destination: SalesforceDestination;
   let courier: StateCourier;
   const begin = async (options: SalesforceOptions = {}): Promise<void> => {
@@ -206,7 +206,7 @@ describe('the salesforce sink at an org that people work in', () => {
   const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
   const ada = { Email: 'ada@example.com', Name: 'Lovelace' };
 
-  it('takes 450 people in batches of 200, each once, in few requests', async () => {
+  it('writes 450 people once each, in batches of 200 and few requests', async () => {
     await begin();
     const people = Array.from({ length: 450 }, (_, n) => attendee(n, { Email: `p${n}@example.com`, Name: `N${n}` }));
     courier.add(people);
@@ -216,7 +216,7 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(destination.requests()).toBeLessThan(60);
   });
 
-  it('follows a lead that was converted between two changes, and its membership', async () => {
+  it('finds a lead that was converted between two changes, and its membership', async () => {
     await begin();
     await send(attendee(1, ada));
     const { org } = destination.double.org;
@@ -228,7 +228,7 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(all('Lead')).toHaveLength(1);
   });
 
-  it('looks again for a contact that was merged into another', async () => {
+  it('looks up a contact again after it was merged into another', async () => {
     await begin();
     const { org } = destination.double.org;
     const gone = add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
@@ -240,14 +240,14 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(all('Lead')).toEqual([]);
   });
 
-  it('finds people by what would break a query that does not escape it', async () => {
+  it('finds people by values that would break a query without escaping', async () => {
     await begin();
     const lead = add('Lead', { Email: "o'neil@example.com", LastName: 'O', Company: 'ACME' });
     expect(kinds(await send(attendee(1, { Email: "O'Neil@example.com", Name: 'Neil' })))).toEqual(['delivered']);
     expect(lead.values).toMatchObject({ LastName: 'Neil', Engagement_Id__c: '1' });
   });
 
-  it('finds all of them where the answer to a query has several pages', async () => {
+  it('finds all people if the answer to a query has several pages', async () => {
     await begin({ queryPage: 2 });
     const people = Array.from({ length: 5 }, (_, n) => ({
       Email: `p${n}@example.com`,
@@ -259,7 +259,7 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(all('Lead').map(({ LastName }) => LastName)).toEqual(['N0', 'N1', 'N2', 'N3', 'N4']);
   });
 
-  it('takes a held row up again, and delivers the others meanwhile', async () => {
+  it('retries a locked row, and delivers the others in the meantime', async () => {
     await begin();
     destination.double.org.recordFaults.add(lockedRow('Lead'));
     const people = [attendee(1, ada), attendee(2, { Email: 'bob@example.com', Name: 'Bob' })];
@@ -302,7 +302,7 @@ describe('the salesforce sink at an org that people work in', () => {
     },
   );
 
-  it('logs in once when the session has expired, and continues in the new session', async () => {
+  it('logs in once after the session has expired, and continues in the new session', async () => {
     await begin();
     await send(attendee(1, ada));
     destination.double.org.sessions.endAll();
@@ -310,7 +310,7 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(destination.double.requests.filter(({ path }) => path.endsWith('/oauth2/token'))).toHaveLength(2);
   });
 
-  it('waits an hour when the requests of the day are used up, and asks nothing meanwhile', async () => {
+  it('waits an hour without requests if the daily limit is used up', async () => {
     await begin({ dailyRequests: 3 });
     const outcomes = await send(attendee(1, ada));
     expect(outcomes).toMatchObject([{ kind: 'retry', afterMs: 3_600_000 }]);
@@ -319,7 +319,7 @@ describe('the salesforce sink at an org that people work in', () => {
     expect(destination.requests()).toBe(asked);
   });
 
-  it('names what an org lacks when it checks', async () => {
+  it('reports what an org lacks during a check', async () => {
     await begin({ fields: { Campaign: [field('Event_Id__c', { externalId: true })] } });
     const told = (await courier.check()).filter(({ ok }) => !ok).map(({ text }) => text);
     expect(told).toEqual([
@@ -330,7 +330,7 @@ describe('the salesforce sink at an org that people work in', () => {
     ]);
   });
 
-  it('takes back what it wrote of someone who withdrew consent, and deletes where that was asked for', async () => {
+  it('clears the data of a person who withdrew consent, or deletes the record if configured', async () => {
     await begin();
     for (const onForget of ['clear-our-fields', 'delete'] as const) {
       const sink = destination.sink({}, { onForget });

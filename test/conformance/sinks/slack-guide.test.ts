@@ -18,7 +18,7 @@ const yamlIn = (file: string): unknown[] => {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** Every sink of type slack, and every part of one, that docs/sinks/slack.md and docs/recipes.md show. */
+/** Every sink of type slack, and every part of one, in docs/sinks/slack.md and docs/recipes.md. */
 const shown: [where: string, keys: Keys][] = ['sinks/slack.md', 'recipes.md'].flatMap((file) =>
   yamlIn(file).flatMap((document, at): [string, Keys][] => {
     const { sinks, ...part } = document as { sinks?: Record<string, Keys> };
@@ -38,8 +38,8 @@ const values: Readonly<Record<string, string>> = {
 };
 const secret = (text: string): Secret => new Secret(values[text] ?? text);
 
-describe('a Slack sink as the documentation shows it', () => {
-  it('has examples here', () => {
+describe('a Slack sink from the documentation', () => {
+  it('is found by this test', () => {
     expect(shown.map(([where]) => where)).toEqual([
       'sinks/slack.md, questions-channel',
       'sinks/slack.md, block 2',
@@ -51,7 +51,7 @@ describe('a Slack sink as the documentation shows it', () => {
     ]);
   });
 
-  it.each(shown)('adds its messages to a workspace that holds others: %s', async (_, keys) => {
+  it.each(shown)('adds its messages to a workspace with other messages: %s', async (_, keys) => {
     const clock = new FastClock(100);
     const channels = ['C0123456789', 'C0123456780', 'C0TOKYO0001'].map((id) => ({ id, name: id.toLowerCase() }));
     const tokens = [{ token: values['${SLACK_BOT_TOKEN}']!, scopes: ROTATING_APP.scopes }];

@@ -27,7 +27,7 @@ afterEach(async () => {
 const reply = (at = 0) => stage.slack.state().channels[0]!.messages[0]!.replies[at]!;
 
 describe('a message with session, author, votes, links, buttons and a mention', () => {
-  it('has them as blocks that Slack accepts, and a text with the same words', async () => {
+  it('has blocks that Slack accepts, and a text with the same words', async () => {
     await start(layout);
     stage.offer('1', { ...named, votes: 3 }, ada);
     await stage.settle();
@@ -49,7 +49,7 @@ describe('a message with session, author, votes, links, buttons and a mention', 
     expect(reply().text).toBe('question 1\nKeynote · Ada Lovelace');
   });
 
-  it('fits into a message whatever an audience writes', async () => {
+  it('fits into a message regardless of the texts of an audience', async () => {
     await start({
       ...layout,
       links: Array.from({ length: 5 }, () => ({ label: 'x'.repeat(75), url: `"${app}/" & $pad("", 700, "y")` })),
@@ -71,7 +71,7 @@ describe('a message with session, author, votes, links, buttons and a mention', 
   });
 
   it.each(['<!subteam^S0EVERYONE>', '<!here>', '<@U0BOSS0001>', '<https://evil.example|click>', '@channel'])(
-    'pings nobody and links nowhere for %s, wherever it stands',
+    'notifies nobody and links nowhere for %s, in any position',
     async (text) => {
       await start(layout);
       stage.offer(
@@ -89,7 +89,7 @@ describe('a message with session, author, votes, links, buttons and a mention', 
     },
   );
 
-  it('parks an item whose address leads elsewhere, and names no value', async () => {
+  it('parks an item with an address on another origin, without reporting the value', async () => {
     await start({ links: [{ label: 'Open', url: `"${app}" & item.content` }] });
     stage.offer('1', { content: '.evil.example/x' });
     stage.offer('2', { content: '@evil.example/x' });
@@ -133,11 +133,11 @@ describe('the author of a question', () => {
     expect(await shown(item, around)).toBe('question 1\nKeynote');
   });
 
-  it('stands below an item whose own session shows it', async () => {
+  it('is shown below an item whose session allows it', async () => {
     expect(await shown({ attendee: undefined, attendeeId: 7 }, ada)).toBe('question 1\nKeynote · Ada Lovelace');
   });
 
-  it('is taken away when the item turns anonymous', async () => {
+  it('is removed when the item becomes anonymous', async () => {
     await start({ ...layout, onChange: 'ignore' });
     stage.offer('1', { ...named }, ada);
     await stage.settle();
@@ -147,7 +147,7 @@ describe('the author of a question', () => {
   });
 });
 
-describe('a reply that is broadcast', () => {
+describe('a broadcast reply', () => {
   const inChannel = (): string[] => stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.shown.map(({ text }) => text);
 
   it('appears in the channel as well, from its first message or from the edit that meets the condition', async () => {
@@ -166,7 +166,7 @@ describe('a reply that is broadcast', () => {
     expect(stage.courier.object('qna-questions', '1')).toMatchObject({ broadcast: true });
   });
 
-  it('is an ordinary message where it is no reply', async () => {
+  it('is an ordinary message if it is not a reply', async () => {
     await start({ broadcast: 'true', threadBy: 'item.nothing' });
     stage.offer('1', {});
     await stage.settle();
@@ -175,7 +175,7 @@ describe('a reply that is broadcast', () => {
 });
 
 describe('a workspace that already holds messages', () => {
-  it('keeps them, and the app adds its own beside them', async () => {
+  it('keeps them, and the app adds its own', async () => {
     await start(layout);
     const channel = stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!;
     const before = [null, 'B0ANOTHER1', stage.slack.workspace.botId].map((bot, n) =>

@@ -18,8 +18,8 @@ afterEach(async () => {
   await stage.close();
 });
 
-describe('the Slack sink that is refused', () => {
-  it('keeps Retry-After, and counts it against no other channel', async () => {
+describe('the Slack sink after a refusal', () => {
+  it('respects Retry-After, and does not delay other channels', async () => {
     await start({
       double: {
         channels: [
@@ -56,7 +56,7 @@ describe('the Slack sink that is refused', () => {
     },
   );
 
-  it('parks the one message that Slack does not take', async () => {
+  it('parks the one message that Slack does not accept', async () => {
     await start();
     const answer = { status: 200, json: { ok: false, error: 'invalid_blocks', errors: ['question 2'] } };
     stage.slack.faults.add({ effect: { kind: 'answer', answer }, path: 'chat.postMessage', bodyHas: 'question 2' });
@@ -66,19 +66,19 @@ describe('the Slack sink that is refused', () => {
     expect(Object.keys(stage.shown())).toEqual(['1', '3']);
   });
 
-  it('joins a public channel once, and stops where it cannot', async () => {
+  it('joins a public channel once, and stops if it cannot join', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
     expect([stage.shown(), stage.requestsTo('conversations.join')]).toEqual([{ 1: ['question 1'] }, 1]);
-    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember = false; // a person takes it out again
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember = false; // a person removes the app
     stage.offer('2', {});
     await stage.settle();
     expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
     expect(stage.requestsTo('conversations.join')).toBe(1);
   });
 
-  it('stops where its one channel is archived, and parks what goes there where it has others', async () => {
+  it('stops if its only channel is archived, and parks the messages of that channel if it has others', async () => {
     await start();
     stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isArchived = true;
     stage.offer('1', {});
@@ -86,7 +86,7 @@ describe('the Slack sink that is refused', () => {
     expect(stage.courier.paused).toMatchObject({ cause: 'destination' });
   });
 
-  it('posts a message again that a person deleted, once the item changes', async () => {
+  it('posts a message again after a person deleted it and the item changed', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
@@ -100,7 +100,7 @@ describe('the Slack sink that is refused', () => {
     expect([stage.shown(), stage.courier.object('qna-questions', '1')]).toEqual([{}, null]);
   });
 
-  it('begins a new thread where a person deleted the old one', async () => {
+  it('starts a new thread if a person deleted the old one', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
@@ -113,7 +113,7 @@ describe('the Slack sink that is refused', () => {
     expect(stage.courier.object('qna-questions', '2')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
   });
 
-  it('edits nothing that Slack lets nobody edit, and deletes it when it has to go', async () => {
+  it('does not edit a message that Slack has locked, and deletes it if it must be removed', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
@@ -130,7 +130,7 @@ describe('the Slack sink that is refused', () => {
     expect(stage.shown()).toEqual({});
   });
 
-  it('takes a name away that may not be shown any more, though Slack lets nobody edit it', async () => {
+  it('removes a name that must no longer be shown even if Slack has locked the message', async () => {
     await start({ message: { text: 'item.content & " " & attendee.Name', onChange: 'ignore', onWithdrawn: 'keep' } });
     stage.offer('1', { attendee: { id: 7, anonymous: false } }, { attendee: { id: 7, Name: 'Ada Lovelace' } });
     await stage.settle();
@@ -142,7 +142,7 @@ describe('the Slack sink that is refused', () => {
     expect(JSON.stringify(stage.courier.outcomes)).not.toContain('Ada');
   });
 
-  it('sends nothing once it has been stopped', async () => {
+  it('sends nothing after it was stopped', async () => {
     await start();
     stage.offer('1', {});
     await stage.courier.step(AbortSignal.abort());
@@ -166,7 +166,7 @@ describe('the check of a Slack sink', () => {
     expect(stage.slack.state().channels[0]!.messages).toEqual([]);
   });
 
-  it('says which scopes the app lacks', async () => {
+  it('reports the missing scopes', async () => {
     await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ['channels:join'] }] } });
     expect((await lines()).join('\n')).toMatch(
       /no: .*chat:write[^]*no: .*metadata\.message:read[^]*no: .*channels:history/,
@@ -184,7 +184,7 @@ describe('the check of a Slack sink', () => {
       ALL_SCOPES.filter((scope) => scope !== 'channels:join'),
       'no: the app is not a member of C0123456789: invite it',
     ],
-  ])('says that the app %s', async (_, scopes, line) => {
+  ])('reports that the app %s', async (_, scopes, line) => {
     await start({
       double: {
         channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: false }],
@@ -195,7 +195,7 @@ describe('the check of a Slack sink', () => {
     expect(stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isMember).toBe(false);
   });
 
-  it('tells a refused token and an unknown channel, with what to do', async () => {
+  it('reports a refused token and an unknown channel, with instructions', async () => {
     await start({ keys: { channel: 'C0NOTHERE01' } });
     expect((await lines())[1]).toMatch(/no: .*channel_not_found.*compare C0NOTHERE01/);
     stage.slack.failToken(DEFAULT_TOKEN, 'token_revoked');
@@ -231,7 +231,7 @@ describe('the Slack sink with an incoming webhook', () => {
     expect(stage.slack.state().violations).toBe(0);
   });
 
-  it('posts a test that says so, and reports a refusal without the address', async () => {
+  it('posts a marked test message, and reports a refusal without the address', async () => {
     await startWebhook();
     const test = (): Promise<unknown> => stage.courier.sink.sendTest!(new AbortController().signal);
     expect(await test()).toMatchObject({ kind: 'delivered' });
@@ -242,7 +242,7 @@ describe('the Slack sink with an incoming webhook', () => {
     expect(JSON.stringify(lost)).not.toContain('s3cret');
   });
 
-  it('asks a person about a message whose answer was lost, and posts it again only when told to', async () => {
+  it('asks the operator about a message whose answer was lost, and posts it again only on request', async () => {
     await startWebhook();
     stage.fault('dropAfter', '/services/');
     stage.offer('1', {});
@@ -269,7 +269,7 @@ describe('the Slack sink with an incoming webhook', () => {
     ['an HTML page', '<html>Bad Request</html>'],
     ['JSON of another service', '{"error":"invalid_payload"}'],
     ['nothing', ''],
-  ])('is not taken for an incoming webhook by the check when HTTP 400 has %s', async (_, text) => {
+  ])('is not recognized as an incoming webhook if HTTP 400 has %s', async (_, text) => {
     await startWebhook();
     stage.slack.faults.add({ effect: { kind: 'answer', answer: { status: 400, text } }, path: '/services/' });
     const [line] = await stage.courier.sink.check(new AbortController().signal);

@@ -20,7 +20,7 @@ afterEach(async () => {
 const redacted = 'This message has been withdrawn.';
 
 describe('the Slack sink', () => {
-  it('posts a message for each thread and a reply for each question, and leaves it alone while nothing changes', async () => {
+  it('posts a message for each thread and a reply for each question, and does nothing while nothing changes', async () => {
     await start();
     for (const key of ['1', '2', '3']) stage.offer(key, {});
     await stage.settle();
@@ -34,7 +34,7 @@ describe('the Slack sink', () => {
     expect(stage.slack.state().violations).toBe(0);
   });
 
-  it('posts a test that says so, which no look-up takes for an item', async () => {
+  it('posts a marked test message, which look-ups do not mistake for an item', async () => {
     await start();
     const outcome = await stage.courier.sink.sendTest!(new AbortController().signal);
     expect(outcome).toMatchObject({ kind: 'delivered' });
@@ -43,7 +43,7 @@ describe('the Slack sink', () => {
     expect([stage.shown(), stage.threads()]).toEqual([{}, []]);
   });
 
-  it('edits what changed, redacts what is withdrawn or deleted, and shows what returns again', async () => {
+  it('edits changed messages, redacts withdrawn and deleted ones, and shows returned ones again', async () => {
     await start();
     for (const key of ['1', '2', '3', '4']) stage.offer(key, {});
     await stage.settle();
@@ -79,7 +79,7 @@ describe('the Slack sink', () => {
     expect(stage.courier.object('qna-questions', '1')).toMatchObject({ threadTs: stage.threads()[1]!.ts });
   });
 
-  it('shows no mention, link or formatting of an audience', async () => {
+  it('shows no mention, link or formatting from texts of an audience', async () => {
     await start();
     stage.offer('1', { content: '<!channel> <https://evil.example|click> *bold*' });
     await stage.settle();
@@ -88,7 +88,7 @@ describe('the Slack sink', () => {
     expect(JSON.stringify(reply!.blocks)).not.toMatch(/mrkdwn|<!/);
   });
 
-  it('cuts what is longer than Slack takes', async () => {
+  it('shortens texts that are too long for Slack', async () => {
     await start();
     stage.offer('1', { content: '&'.repeat(5000) }, { session: { id: 5001, name: '🎈'.repeat(200) } });
     await stage.settle();
@@ -96,7 +96,7 @@ describe('the Slack sink', () => {
     expect(stage.shown()['1']![0]).toMatch(/^(&amp;)+…$/);
   });
 
-  it('keeps a message a second and channel, whatever number of lanes it has, and a thread for each pigeonhole', async () => {
+  it('posts one message a second per channel over all lanes, and keeps one thread per pigeonhole', async () => {
     await start({ double: { limits: { postBurst: 1 } } });
     const lanes = [102, 103, 104].map((id) => [id, stage.anotherLane(id)] as const);
     for (const [pigeonholeId, lane] of lanes) {
@@ -114,7 +114,7 @@ describe('the Slack sink', () => {
     });
   });
 
-  it('edits a count at most every ten seconds, and lets no text wait for counts', async () => {
+  it('edits a count at most every ten seconds, and does not delay texts', async () => {
     await start();
     for (let n = 1; n <= 30; n += 1) stage.offer(String(n), {});
     await stage.settle();
@@ -140,7 +140,7 @@ describe('the Slack sink', () => {
 
 describe('the Slack sink whose answer is lost', () => {
   it.each(['dropAfter', 'fatal_error-after', 'internal_error-after', 'bad-gateway-after'])(
-    'looks a message up after %s and posts it no second time',
+    'looks up a message after %s and does not post it twice',
     async (name) => {
       await start();
       stage.offer('1', {});
@@ -158,7 +158,7 @@ describe('the Slack sink whose answer is lost', () => {
   );
 
   it.each(['dropBefore', 'fatal_error', 'unavailable'])(
-    'posts after %s what look-up shows was not posted',
+    'posts a message after %s if the look-up does not find it',
     async (name) => {
       await start(joined);
       stage.fault(name, 'chat.postMessage', { skip: 1 });
@@ -169,7 +169,7 @@ describe('the Slack sink whose answer is lost', () => {
     },
   );
 
-  it.each(['dropAfter', 'fatal_error-after'])('posts the message of a thread once after %s', async (name) => {
+  it.each(['dropAfter', 'fatal_error-after'])('posts the parent message of a thread once after %s', async (name) => {
     await start(joined);
     stage.fault(name, 'chat.postMessage');
     for (const key of ['1', '2', '3']) stage.offer(key, {});
@@ -189,7 +189,7 @@ describe('the Slack sink whose answer is lost', () => {
     expect(stage.shown()).toEqual({ 1: ['edited'] });
   });
 
-  it('takes away what was withdrawn before the look-up', async () => {
+  it('removes a question that was withdrawn before the look-up', async () => {
     await start(joined);
     stage.fault('dropAfter', 'chat.postMessage', { skip: 1 });
     stage.offer('1', {});
@@ -199,7 +199,7 @@ describe('the Slack sink whose answer is lost', () => {
     expect(stage.shown()).toEqual({ 1: [redacted] });
   });
 
-  it('finds a reply that Slack posted to the channel, since its thread had been deleted', async () => {
+  it('finds a reply that Slack posted to the channel because its thread was deleted', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
@@ -213,8 +213,8 @@ describe('the Slack sink whose answer is lost', () => {
     expect(stage.courier.object('qna-questions', '2')).toMatchObject({ threadTs: stage.threads()[0]!.ts });
   });
 
-  it('asks a person where it cannot look, and posts no second message until that person says so', async () => {
-    // An app that was invited, and whose manifest lacks the scopes to look messages up.
+  it('asks the operator if it cannot look up a message, and posts no second one until the operator decides', async () => {
+    // The app was invited, but its manifest lacks the scopes for look-ups.
     const channels = [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }];
     await start({ double: { channels, tokens: [{ token: DEFAULT_TOKEN, scopes: ['chat:write'] }] } });
     stage.offer('1', {});
@@ -226,7 +226,7 @@ describe('the Slack sink whose answer is lost', () => {
     await stage.settle();
     expect(stage.courier.dead.map(({ cause }) => cause)).toEqual(['outcome-unknown', 'outcome-unknown']);
     expect(stage.shown()).toEqual({ 1: ['question 1'], 2: ['question 2'] });
-    // A redrive: the very change that was parked, once more.
+    // A redrive sends the parked change again.
     const again = questionOf('2', { content: 'edited' }, { sequence: 3, revision: 2 });
     stage.courier.offer(again, { session: { id: 5001, name: 'Keynote' } });
     await stage.settle();
@@ -235,7 +235,7 @@ describe('the Slack sink whose answer is lost', () => {
 });
 
 describe('the Slack sink whose process is killed', () => {
-  it('posts nothing twice, whatever it was doing', async () => {
+  it('posts nothing twice, regardless of what it was doing', async () => {
     await start();
     for (let n = 1; n <= 12; n += 1) stage.offer(String(n), {});
     for (const afterMs of [300, 1500, 2600, 5000]) {
@@ -253,7 +253,7 @@ describe('the Slack sink whose process is killed', () => {
 });
 
 describe('the Slack sink that moves a message', () => {
-  it('posts it again at the old place when the item returns before it was posted at the new one', async () => {
+  it('posts it again in the old channel if the item returns before it was posted in the new one', async () => {
     await start();
     stage.offer('1', {});
     await stage.settle();
@@ -269,7 +269,7 @@ describe('the Slack sink that moves a message', () => {
   });
 
   it.each([0, 50, 200, 1100, 2600])(
-    'shows it once when it is killed %s ms into the move and the item returns',
+    'shows it once if it is killed %s ms into the move and the item returns',
     async (afterMs) => {
       await start();
       stage.offer('1', {});
@@ -289,8 +289,8 @@ describe('the Slack sink that moves a message', () => {
   );
 });
 
-describe('the Slack sink that finds an intent of which nobody asks any more', () => {
-  it('redacts the message half an hour later, for nothing was to be shown by then', async () => {
+describe('the Slack sink with an intent of a change that no longer exists', () => {
+  it('redacts the message half an hour later, because it must not be shown any longer', async () => {
     await start();
     stage.offer('1', {});
     stage.offer('2', {});
@@ -326,14 +326,14 @@ describe('five hundred questions in a channel, some edited, some withdrawn, answ
   const questions = 500;
   const kills = 5;
 
-  /** The same numbers every time. */
+  /** Selects the same questions every time. */
   const isEdited = (n: number): boolean => n % 10 < 3;
   const isWithdrawn = (n: number): boolean => n % 10 === 5;
 
-  it('stand there once each, in their last state, and no limit was ever passed', async () => {
-    // No burst is granted at all: a second message in a second would be refused, and counted.
+  it('are shown once each in their latest state, without exceeding a limit', async () => {
+    // Without bursts, a second message within a second would be refused and counted.
     await start({ speed: 100, double: { limits: { postBurst: 1 } } });
-    // Of each twenty calls that write, one takes effect without an answer.
+    // One of twenty writing calls takes effect without an answer.
     for (let n = 0; n < questions; n += 1) {
       stage.slack.faults.add({ effect: { kind: 'dropAfter' }, path: '/api/chat.', skip: 11 + 19 * n });
     }
@@ -341,7 +341,7 @@ describe('five hundred questions in a channel, some edited, some withdrawn, answ
     let isOver = false;
     const changes = (async () => {
       for (let n = 0; n < questions; n += 1) {
-        // Also what may or may not have been posted: nobody knows yet.
+        // Including messages with an unknown outcome.
         while (stage.courier.object('qna-questions', String(n)) === null) await stage.clock.pass(1000);
         if (isEdited(n)) stage.offer(String(n), { content: lastTextOf(n) });
         if (isWithdrawn(n)) stage.offer(String(n), n % 20 === 5 ? null : { status: 'hidden' });
@@ -372,7 +372,7 @@ describe('five hundred questions in a channel, some edited, some withdrawn, answ
       limits: { [`post ${DEFAULT_CHANNEL}`]: { maxPerSecond: 1 } },
     });
     expect(stage.slack.state().limits['chat.update']!.maxPerMinute).toBeLessThanOrEqual(50);
-    expect(Object.keys(stage.courier.memory)).toHaveLength(1); // the thread; no intent is left
+    expect(Object.keys(stage.courier.memory)).toHaveLength(1); // only the thread; no intent is left
   });
 
   function lastTextOf(n: number): string {

@@ -65,7 +65,7 @@ function standing({ store }: LrsDouble): string[] {
 }
 
 const everything = (edit: string): Subject[] => {
-  const long = `${PERSONAL_DATA[0]} ${edit} ${'x'.repeat(300_000)}`; // so that it takes more than one request
+  const long = `${PERSONAL_DATA[0]} ${edit} ${'x'.repeat(300_000)}`; // so that it needs more than one request
   return [
     subjectFor('attendees', { ...items.attendees, signInTime: `2026-11-21T08:0${edit.length}:00Z` }),
     subjectFor('qna-questions', { ...items['qna-questions'], content: long }),
@@ -86,7 +86,7 @@ const atRevision = (revision: number, subjects: readonly Subject[]): Subject[] =
     };
   });
 
-/** Votes of one attendee for as many options of one question, each with the others as its siblings. */
+/** Returns votes of one attendee for several options of a question, each with the others as its siblings. */
 function answersToOneQuestion(
   count: number,
   { text, key }: { readonly text: string; readonly key: string },
@@ -148,7 +148,7 @@ describe('a strict LRS', () => {
   const planned = async (subjects: readonly Subject[]): Promise<XapiOperation[]> =>
     (await sink.plan(subjects)).flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
 
-  it('takes a statement of every list, whatever people have written, and however things are named', async () => {
+  it('accepts a statement for every list, regardless of texts and names', async () => {
     await open();
     const anyText = fc.string({ unit: 'binary', maxLength: 60 });
     let key = 0;
@@ -186,7 +186,7 @@ describe('a strict LRS', () => {
     );
   });
 
-  it('is left with the last of what an item said, or nothing, whatever was edited, hidden, shown again and lost', async () => {
+  it('has only the latest statement of an item, or none, after edits, hiding, showing again and lost answers', async () => {
     await open();
     const step = fc.record({
       what: fc.constantFrom('edit to a', 'edit to b', 'hide', 'show'),
@@ -226,7 +226,7 @@ describe('a strict LRS', () => {
     );
   });
 
-  it('that has 100 statements with one bad takes 99, in at most 15 requests', async () => {
+  it('accepts 99 of 100 statements in at most 15 requests if one is invalid', async () => {
     await open();
     const subjects = Array.from({ length: 100 }, (_, index) =>
       subjectFor('votes', { ...items.votes, createdAt: '2026-11-21T09:30:00Z' }, { key: `v${index}` }),
@@ -259,7 +259,7 @@ describe('a strict LRS', () => {
     },
   );
 
-  it('that shows what it has stored only later is asked again, and nothing is given up', async () => {
+  it('is asked again if it shows stored statements with a delay, and nothing is given up', async () => {
     let now = Date.parse('2026-11-21T10:00:00Z');
     await open({ repeats: 'conflict', visibleAfterMs: 5000, now: () => now });
     const operations = await planned([subjectFor('votes', items.votes)]);
@@ -293,14 +293,14 @@ describe('a strict LRS', () => {
   it.each([
     ['mbox', { mbox: '"ada@example.com"' }],
     ['mbox_sha1sum', { mboxSha1sum: '"ada@example.com"' }],
-  ])('takes people who are known by %s', async (identifier, actor) => {
+  ])('accepts people who are identified by %s', async (identifier, actor) => {
     await open({}, () => ({ actor, activities: 'https://example.com' }));
     const { outcomes } = await sink.send(await planned([subjectFor('votes', items.votes)]), lane, goingOn);
     expect(outcomes[0]!.kind).toBe('delivered');
     expect(Object.keys(destination.lrs.store.all[0]!.actor).toSorted()).toEqual([identifier, 'objectType'].toSorted());
   });
 
-  it('that issues tokens is asked for one, for another once it has ended, and for none with wrong credentials', async () => {
+  it('issues one token, another one after it expires, and none for wrong credentials', async () => {
     const clientSecret = new Secret(account.password);
     const oauth = (lrs: LrsDouble) => ({ tokenUrl: lrs.tokenUrl, clientId: account.username, clientSecret });
     await open({}, (lrs) => ({ username: undefined, password: undefined, oauth: oauth(lrs) }));
@@ -321,7 +321,7 @@ describe('a strict LRS', () => {
     expect(JSON.stringify(await send('five'))).not.toContain(account.password);
   });
 
-  it('whose credentials may not void pauses the sink, and nothing of an edit is stored', async () => {
+  it('pauses the sink if the credentials may not void, and stores nothing of an edit', async () => {
     await open({ accounts: [{ ...account, mayVoid: false }] });
     const courier = new StateCourier(destination);
     courier.add([subjectFor('votes', items.votes)]);
