@@ -1,19 +1,19 @@
 import type { Figure, Run } from './report.js';
 
 export interface BenchOptions {
-  /** Store of a bench that runs on either; undefined: both. */
+  /** Store for a benchmark that supports both; undefined: both. */
   readonly store: StoreKind | undefined;
-  /** Undefined: the bench's own number. */
+  /** Number of items; undefined: the default of the benchmark. */
   readonly items: number | undefined;
-  /** Every response of the service waits this long. */
+  /** Delay of every response of the service. */
   readonly latencyMs: number;
-  /** Product and baseline are run this many times, in turn. */
+  /** Number of alternating runs of product and baseline. */
   readonly pairs: number;
-  /** Destination of a bench with several; undefined: all. */
+  /** Destination for a benchmark with several; undefined: all. */
   readonly into: string | undefined;
-  /** The Python that has what bench/peers/requirements.txt names. */
+  /** Python interpreter with the packages of bench/peers/requirements.txt. */
   readonly python: string;
-  /** Folder for CPU profiles of the product's processes; undefined: none are taken. */
+  /** Folder for CPU profiles of the product's processes; undefined: no profiles. */
   readonly profileFolder: string | undefined;
 }
 
@@ -23,17 +23,17 @@ export const storeKinds: readonly StoreKind[] = ['postgres', 'embedded'];
 
 /** Receives a bench's progress and results. */
 export interface BenchReport {
-  /** A run has ended. */
+  /** Reports a finished run. */
   run(run: Run): void;
-  /** A figure that has, or has not, a target. */
+  /** Reports a figure with or without a target. */
   figure(figure: Figure): void;
   /** Prints a sentence that explains the figures. */
   note(sentence: string): void;
 }
 
 /**
- * One question about speed or cost, asked of the whole product: processes started as a user starts them, a sandbox as
- * the service, and a baseline in the same run, because only ratios mean something on a shared machine.
+ * A benchmark of the speed or cost of the whole product. Starts processes as a user does, with a sandbox as the
+ * service. Also runs a baseline, because only ratios are meaningful on a shared machine.
  */
 export interface Bench {
   readonly name: string;

@@ -11,9 +11,9 @@ const targets: Readonly<Record<'fast' | 'slow', { must: Limit; aim: Limit }>> = 
 };
 
 /**
- * The first read of a long list by the whole product, change log and Temporal included, against a bare loop that
- * does fetch, JSON, zod, a hash and one upsert a page, one after the other. Where the service is slow (`--latency-ms`),
- * waiting for it is all there is to do, so the baseline reads bodies alone.
+ * Measures the first read of a long list by the whole product, including change log and Temporal. The baseline is a
+ * loop with fetch, JSON, zod, a hash and one upsert per page. With a slow service (`--latency-ms`), waiting dominates,
+ * so the baseline reads only bodies.
  */
 export const coldLoad: Bench = {
   name: 'cold-load',
@@ -70,7 +70,7 @@ async function loadOnce(stage: Stage, options: Compared): Promise<{ run: Run; co
   return loaded;
 }
 
-/** With what the server spent meanwhile: what a contender saves itself, it may have made the server do. */
+/** Adds the CPU time of the server, since a contender may move work to it. */
 async function withServerCpu<T extends { readonly run: Run }>(
   stage: Stage,
   store: StoreKind,
@@ -96,7 +96,7 @@ async function readBodies(stage: Stage, items: number): Promise<Run> {
   return await runBareLoop('bare undici', { folder: stage.nextFolder(), items }, task);
 }
 
-/** Whether a page takes longer the more the store holds: a plan made on empty tables would show here. */
+/** Compares early and late pages. A query plan from empty tables would make late pages slow. */
 function pageTimes(committedAtMs: readonly number[]): string {
   const third = Math.floor((committedAtMs.length - 1) / 3);
   const perPage = (from: number): string => ((committedAtMs[from + third]! - committedAtMs[from]!) / third).toFixed(1);

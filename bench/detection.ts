@@ -10,8 +10,8 @@ const samples = 3;
 const patienceMs = 30 * 60_000;
 
 /**
- * An edit at the far end of a long list, where no poll looks: what finds it is the rolling sweep, a slice with each
- * poll. From the edit to the commit of its change, and what the slices cost in requests.
+ * Measures how long the rolling sweep, which reads a slice with each poll, needs to find an edit that no poll reads:
+ * the time from the edit to the commit of its change, and the requests of the slices.
  */
 export const detection: Bench = {
   name: 'detection',
@@ -22,7 +22,7 @@ export const detection: Bench = {
       const product = await Product.start(stage, {
         store: options.store ?? 'postgres',
         sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms }`, 'sinks: [votes]'],
-        // Attendees are read for the consent of those who vote, and delivered to nobody.
+        // Attendees are read for the consent of voters, and are not delivered.
         sinks: ['votes: { type: file, folder: ./archive, lists: [poll-mcq-votes] }'],
         profileFolder: options.profileFolder,
       });

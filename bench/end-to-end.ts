@@ -29,9 +29,9 @@ const targets: readonly Target[] = [
 ];
 
 /**
- * From the first request to the service until the last change is delivered, on a store whose tables nobody has
- * analyzed; against a bare loop that fetches, checks, hashes, upserts, and appends and syncs, or signs and posts, the
- * same lines, a page after the other.
+ * Measures the time from the first request until the last change is delivered, on a store without table statistics. The
+ * baseline is a loop that, page by page, fetches, checks, hashes and upserts the same items, and appends and syncs, or
+ * signs and posts, the same lines.
  */
 export const endToEnd: Bench = {
   name: 'end-to-end',
@@ -139,7 +139,7 @@ async function load(stage: Stage, { items, store: kind, target, profileFolder }:
     watching.abort();
     const requests = (await stage.sandbox.requests()).filter(forAttendees);
     const beganMs = requests[0]!.arrivedAtMs;
-    await pause(1000); // what was noted last is on its way to the file
+    await pause(1000); // the last records are still being written to the file
     const noted = readNoted(join(product.folder, watchFile)).filter(
       ({ atMs }) => atMs >= beganMs && atMs <= Math.min(endedMs, beganMs + firstMs),
     );

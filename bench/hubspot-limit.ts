@@ -31,8 +31,9 @@ const records = [
 ];
 
 /**
- * How much of an account's limit is used. A burst is free, so n requests take at least (⌈n / limit⌉ - 1) windows; the
- * figure is that time by the one it took. The double counts as HubSpot does, and refuses what is one too many.
+ * Measures which share of an account's limit the sink uses. n requests take at least (⌈n / limit⌉ - 1) windows, because
+ * a burst is free; the figure is that time divided by the actual time. The stand-in counts requests as HubSpot does,
+ * and refuses every request above the limit.
  */
 export const hubspotLimit: Bench = {
   name: 'hubspot-limit',
@@ -78,7 +79,7 @@ export const hubspotLimit: Bench = {
   },
 };
 
-/** One pigeonhole's attendees, batch by batch, as the delivery engine sends a lane. @returns how many were delivered */
+/** Sends the attendees of a pigeonhole in batches, as the engine sends a lane. @returns the number of delivered ones */
 async function sendLane(sink: Sink, pigeonholeId: number, count: number): Promise<number> {
   let memory: Record<string, unknown> = {};
   let delivered = 0;

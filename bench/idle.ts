@@ -9,7 +9,7 @@ const pollIntervalMs = 2000;
 const watchedMs = 30_000;
 
 /**
- * What a live pigeonhole costs in which nothing happens: requests of the service's quota, and events of Temporal. A
+ * Measures the cost of a live pigeonhole without changes: requests of the service's quota and events of Temporal. A
  * cycle is one poll interval.
  */
 export const idle: Bench = {
@@ -51,7 +51,7 @@ export const idle: Bench = {
           must: { atMost: 1 },
           aim: { atMost: 1 },
         });
-        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more may fall into the window
+        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more activity may be in the window
         report.figure({
           ...figure,
           what: 'timers per activity',
@@ -66,14 +66,13 @@ export const idle: Bench = {
   },
 };
 
-/** As the service pages them unless asked for fewer. */
+/** The service's default page size. */
 const perPage = 300;
 
 /**
- * Pages of rolling sweeps that each poll of the pigeonhole reads beside its own: none for a stream of one page, which
- * the poll itself sweeps; all of a list of questions up to five, half of a longer one, ten at most; one of any other list.
- * Source: the rule for
- * live streams in docs/how-it-works.md.
+ * Returns the number of additional pages that a poll of the pigeonhole reads for rolling sweeps: none for a stream of
+ * one page, which the poll itself sweeps; for a list of questions, all pages up to five, half of a longer list, at most
+ * ten; and one for any other list. Source: the rule for live streams in docs/how-it-works.md.
  */
 async function plannedSlicePages(stage: Stage): Promise<number> {
   const { pigeonholes } = await stage.sandbox.control<{ pigeonholes: { counts: Record<string, number> }[] }>(
@@ -88,7 +87,7 @@ async function plannedSlicePages(stage: Stage): Promise<number> {
   }, 0);
 }
 
-/** Streams that were asked for more than once: those whose interval is the watched one. */
+/** Returns the number of streams with more than one request, which are those with the live interval. */
 function liveStreams(requests: readonly SeenRequest[]): number {
   const times = new Map<string, number>();
   for (const { path, query } of requests) {
@@ -98,7 +97,7 @@ function liveStreams(requests: readonly SeenRequest[]): number {
   return [...times.values()].filter((count) => count > 1).length;
 }
 
-/** A workflow's events of that time by type, over all of its runs. */
+/** Counts a workflow's events in a period by type, over all of its runs. */
 async function eventsBetween(
   address: string,
   workflowId: string,
@@ -122,7 +121,7 @@ async function eventsBetween(
   }
 }
 
-/** Its attributes' name says what an event is: `activityTaskScheduledEventAttributes`. */
+/** Returns the type of an event from the name of its attributes: `activityTaskScheduledEventAttributes`. */
 function kindOf(event: object): string {
   const name =
     Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value != null)?.[0] ?? 'unknown';

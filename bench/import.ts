@@ -8,8 +8,8 @@ import { median, type Run } from './report.js';
 import { join } from 'node:path';
 
 /**
- * An import of clean rows against a bare loop that posts the same chunks one after the other and keeps nothing: sending
- * alone, and the whole, with staging and the check against earlier imports before it.
+ * Measures an import of valid rows: only sending, and the whole import with staging and the check against earlier
+ * imports. The baseline is a loop that posts the same chunks one after the other and stores nothing.
  */
 export const importRows: Bench = {
   name: 'import',
@@ -33,7 +33,7 @@ export const importRows: Bench = {
     const at = options.latencyMs === 0 ? '' : ` at ${options.latencyMs} ms a response`;
     const ofRows = `${rows.toLocaleString('en')} rows`;
     const shares = [
-      { what: `${ofRows}, sending alone`, values: sendings },
+      { what: `${ofRows}, only sending`, values: sendings },
       { what: `${ofRows}, staging included`, values: wholes },
     ];
     for (const { what, values } of shares) {
@@ -57,7 +57,7 @@ export const importRows: Bench = {
   },
 };
 
-/** Each on a sandbox of its own: registrants cannot be deleted. */
+/** Runs a contender on its own sandbox, because registrants cannot be deleted. */
 async function contend(
   contender: ImportTask['contender'],
   rows: number,

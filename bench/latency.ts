@@ -10,9 +10,9 @@ import { percentile } from './report.js';
 const pollIntervalMs = 1000;
 
 /**
- * From a question that someone asks to the signed webhook that tells of it, while the session is live and polled each
- * second. What the poll interval itself adds (half a second on average) is counted apart: the first figures begin at
- * the request that could first show the question.
+ * Measures the time from a new question to its signed webhook, while the session is live and polled each second. The
+ * delay of the poll interval itself (half a second on average) is separate: the first figures start at the first
+ * request that could return the question.
  */
 export const latency: Bench = {
   name: 'latency',
@@ -65,7 +65,7 @@ export const latency: Bench = {
 
 interface Sample {
   readonly askedToReceivedMs: number;
-  /** Null where a request came at the very instant, so that nobody knows whether it showed the question. */
+  /** Null if a request arrived at the same instant, so that it is unknown whether it returned the question. */
   readonly shownToReceivedMs: number | null;
 }
 

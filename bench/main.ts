@@ -34,7 +34,7 @@ const allBenches: readonly Bench[] = [
   importRows,
 ];
 
-/** Benches that run unless one is named: a few minutes on two cores. */
+/** Benchmarks that run by default. They need a few minutes on two cores. */
 const usualBenches: readonly string[] = ['cold-load', 'unchanged', 'idle'];
 
 const usage = `npm run bench [-- NAME… [options]]
@@ -44,7 +44,7 @@ ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n'
 without names: ${usualBenches.join(', ')}
 options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (end-to-end; else each)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
 
-/** Exit codes: 0 done, 1 a must was missed or a bench failed, 2 wrong use. */
+/** Exit codes: 0 done, 1 a required target was missed or a benchmark failed, 2 invalid arguments. */
 async function main(argv: readonly string[]): Promise<number> {
   const task = readTask(argv);
   if (task === 'help') {

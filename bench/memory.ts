@@ -2,7 +2,7 @@ import type { Bench } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { withStage } from './processes/stage.js';
 
-/** Peak memory of the product's process while it loads a list, and while it loads one ten times as long. */
+/** Measures the peak memory of the product's process for a list and for one ten times as long. */
 export const memory: Bench = {
   name: 'memory',
   about: 'peak memory of the worker process on PostgreSQL, at --items attendees and at ten times as many',

@@ -13,7 +13,7 @@ const untilSettledMs = 61_000;
 /** Deadline for a change to arrive; a change that has not arrived by then counts as lost. */
 const patienceMs = 60_000;
 
-/** A question is in both lists under one id: one for the audience, one for its moderators. */
+/** Both lists contain a question with the same id: one is for the audience, the other for moderators. */
 const lists = ['questions', 'qna-questions'] as const;
 
 /** Changes that a moderator or an author makes to a question somewhere in a long list. */
@@ -25,9 +25,9 @@ const deeds = {
 type DeedName = keyof typeof deeds;
 
 /**
- * An approved question has to be on the screen in seconds, and it is an edit on an old page: from the change at the
- * service to the change in the ledger, in poll intervals, and from there to the signed webhook, for questions all over
- * a live session of a thousand.
+ * Measures how fast an approved question is delivered, which is an edit on an old page: from the change in the service
+ * to the change in the ledger, in poll intervals, and from there to the signed webhook. Uses questions all over a live
+ * session of a thousand.
  */
 export const moderation: Bench = {
   name: 'moderation',
@@ -47,7 +47,7 @@ export const moderation: Bench = {
         });
         try {
           await product.untilSettled(60_000);
-          // Of what has only just appeared a second walk is waited for; most of a session's questions stand longer.
+          // A new question needs a second walk before its deletion counts. Most questions of a session are older.
           await pause(untilSettledMs);
           await stage.sandbox.forgetRequests();
           const samples = await sample(stage, receiver, options.items ?? 50);
@@ -72,13 +72,13 @@ export const moderation: Bench = {
 
 interface Sample {
   readonly deed: DeedName;
-  /** From the deed to the change that the product found; infinite where it was not told at all. */
+  /** Time from the action to the change that the product found; infinite if the product found none. */
   readonly foundAfterMs: number;
-  /** From there to its webhook. */
+  /** Time from the found change to its webhook. */
   readonly sentAfterMs: number;
 }
 
-/** Seen is what the product has found; how long its webhook takes behind that is counted beside it. */
+/** Reports the delay until the product found a change ("seen"), and separately the delay of its webhook. */
 function tell(report: BenchReport, deed: DeedName, samples: readonly Sample[]): void {
   const found = samples.map(({ foundAfterMs }) => foundAfterMs / pollIntervalMs);
   const received = samples.map(({ foundAfterMs, sentAfterMs }) => (foundAfterMs + sentAfterMs) / pollIntervalMs);
@@ -92,10 +92,10 @@ function tell(report: BenchReport, deed: DeedName, samples: readonly Sample[]): 
   report.figure({ ...inIntervals, what: `${deed} → webhook received, p99`, value: percentile(received, 0.99) });
 }
 
-/** A request that comes so long after the one before belongs to another poll. */
+/** A request belongs to another poll if it arrives this long after the previous one. */
 const betweenPollsMs = 200;
 
-/** Regularity of the product's polls, measured at the service. */
+/** Measures the regularity of the product's polls in the service. */
 function pollsIn(requests: readonly SeenRequest[]): { apartMs: number[]; tookMs: number[]; requests: number } {
   const polls: { beganAtMs: number; endedAtMs: number }[] = [];
   for (const { arrivedAtMs, durationMs } of requests) {
@@ -129,7 +129,7 @@ async function sample(stage: Stage, receiver: Receiver, times: number): Promise<
 
 type Done = { readonly deed: DeedName; readonly key: string; readonly atMs: number };
 
-/** Delays per list; a change that did not arrive within the deadline counts as infinite. */
+/** Returns the delays per list. A change that did not arrive within the deadline counts as infinite. */
 async function untilTold(receiver: Receiver, done: readonly Done[]): Promise<Sample[]> {
   let samples: Sample[] = [];
   const look = async (): Promise<true | undefined> => {
@@ -150,7 +150,7 @@ async function untilTold(receiver: Receiver, done: readonly Done[]): Promise<Sam
   return samples;
 }
 
-/** Ids of questions in an order that goes all over the list: those that wait for approval, and the others. */
+/** Returns the ids of pending and of other questions, in an order that is spread over the list. */
 async function pendingFirst(stage: Stage): Promise<{ pending: number[]; others: number[] }> {
   const answer = await fetch(`${stage.sandbox.baseUrl}/_control/truth/qna-questions?pigeonhole=101`);
   const items = (await answer.text())

@@ -8,7 +8,7 @@ import { type Stage, withStage } from './processes/stage.js';
 import { packageRoot } from '../base/package-root.js';
 import { median, itemsPerSecond, type Run } from './report.js';
 
-/** A well-known tool that does it with a few lines of Python, in `bench/peers/`. */
+/** A well-known tool that does the same with a few lines of Python, in `bench/peers/`. */
 interface Peer {
   readonly script: string;
   /** Additional settings of the script. */
@@ -37,7 +37,7 @@ const allPeers: readonly Peer[] = [
   },
 ];
 
-/** The first read into PostgreSQL, against each of them in turn. */
+/** Compares the first read into PostgreSQL with each of these tools. */
 export const peers: Bench = {
   name: 'peers',
   about:
@@ -72,7 +72,7 @@ export const peers: Bench = {
   },
 };
 
-/** Measures itself while it works, so that no figure includes the start of Python. */
+/** Runs a tool, which measures itself, so that no figure includes the start of Python. */
 async function runPeer(
   stage: Stage,
   { script, told, does }: Peer,
@@ -85,7 +85,7 @@ async function runPeer(
     baseUrl: stage.sandbox.baseUrl,
     apiKey: sandboxKey,
     pigeonholeId: 101,
-    databaseUrl: store.url.replace('//app@', '//app:none@'), // they want a password, and the server asks for none
+    databaseUrl: store.url.replace('//app@', '//app:none@'), // the tools require a password, the server does not
     folder,
     ...told,
   };

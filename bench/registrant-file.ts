@@ -9,10 +9,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeXlsx } from './registrant-files/write-xlsx.js';
 
-/** Rows of about 120 bytes that make 200 MB. */
+/** Number of rows of about 120 bytes in a file of 200 MB. */
 const rowsOf200Mb = 1_560_000;
 
-/** Reading, mapping and checking a file of registrants, without the service and the ledger. */
+/** Measures reading, mapping and checking a file of registrants, without the service and the ledger. */
 export const registrantFile: Bench = {
   name: 'registrant-file',
   about: 'reading and checking --items registrants in CSV, XLSX and NDJSON, and a CSV file of 200 MB, in flat memory',
@@ -69,7 +69,7 @@ type MadeFormat = 'csv' | 'xlsx' | 'ndjson';
 
 const header = ['Attendee code', 'Full name', 'E-mail', 'Company', 'Phone', 'Note'];
 
-/** Writes a list of made-up people to a file; every cell but the company differs from row to row. */
+/** Writes a list of invented people to a file. Every cell except the company is different in each row. */
 async function makeFile(path: string, format: MadeFormat, rows: number): Promise<void> {
   if (format === 'xlsx') {
     writeFileSync(path, writeXlsx({ sheets: [{ name: 'People', rows: table(rows) }] }));

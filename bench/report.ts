@@ -1,14 +1,14 @@
 /** Limit of a figure. */
 export type Limit = { readonly atLeast: number } | { readonly atMost: number };
 
-/** A figure with its targets, as docs/performance.md states them. */
+/** A figure with its targets from docs/performance.md. */
 export interface Figure {
   readonly bench: string;
   readonly what: string;
   readonly value: number;
-  /** Behind the number; empty for a ratio or a count. */
+  /** Unit after the number; empty for a ratio or a count. */
   readonly unit: string;
-  /** Missing it makes the command fail. */
+  /** Required target. If it is missed, the command fails. */
   readonly must?: Limit;
   readonly aim?: Limit;
 }
@@ -26,7 +26,7 @@ function keeps(value: number, limit: Limit): boolean {
   return 'atLeast' in limit ? value >= limit.atLeast : value <= limit.atMost;
 }
 
-/** The value below which the given share of them lies, by the nearest rank. @throws {RangeError} for no values */
+/** Returns the percentile by the nearest-rank method. @throws {RangeError} without values */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
@@ -34,7 +34,7 @@ export function percentile(values: readonly number[], share: number): number {
   return value;
 }
 
-/** The middle value, or the mean of the two in the middle. @throws {RangeError} for no values */
+/** Returns the middle value, or the mean of the two in the middle. @throws {RangeError} without values */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -50,7 +50,7 @@ const marks: Readonly<Record<Verdict, string>> = {
   'no target': '',
 };
 
-/** The figures as one table in Markdown, so that it can be pasted into docs/performance.md. */
+/** Formats the figures as a Markdown table for docs/performance.md. */
 export function formatTable(figures: readonly Figure[]): string {
   const rows = [
     ['bench', 'figure', 'median', 'must', 'aim', ''],
@@ -84,13 +84,13 @@ function numberText(value: number, unit: string): string {
 export interface Run {
   readonly contender: string;
   readonly items: number;
-  /** From the first request of what is measured to the last commit. */
+  /** Time from the first measured request to the last commit. */
   readonly seconds: number;
   /** CPU seconds of the contender's process in that time. */
   readonly cpuSeconds: number;
   /** CPU seconds of the PostgreSQL server in that time; undefined if it used none. */
   readonly serverCpuSeconds?: number | undefined;
-  /** Peak since the start of the process. */
+  /** Peak memory since the start of the process. */
   readonly peakRssMb: number;
   readonly requests: number;
 }
@@ -99,7 +99,7 @@ export function itemsPerSecond({ items, seconds }: Run): number {
   return items / seconds;
 }
 
-/** A line for a person. */
+/** Formats a run as one line. */
 export function formatRun(run: Run): string {
   const cells = [
     run.contender.padEnd(34),

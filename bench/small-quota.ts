@@ -5,20 +5,20 @@ import { type Stage, withStage } from './processes/stage.js';
 
 const windowSeconds = 60;
 const pigeonholes = [101, 102, 103, 104] as const;
-/** Lists, each with the live event that creates an item in it. */
+/** Lists with the live event that creates an item in each. */
 const lists = [
   ['attendees', 'signIn'],
   ['qna-questions', 'question'],
   ['poll-mcq-votes', 'mcqVote'],
 ] as const;
-/** Parts of the requests that reading would make if the quota reached for all. */
+/** Quotas as shares of the requests that unlimited reading would need. */
 const shares = [1, 0.5, 0.1] as const;
 const patienceMs = 10 * 60_000;
 
 /**
- * How old an item is when it is stored, where the quota is short: four live pigeonholes are polled each second, and the
- * quota of a minute is all, half or a tenth of the requests that this takes. The first load is made under the same
- * quota, since what it leaves behind is what the polls after it start from.
+ * Measures the age of items when they are stored with a small quota. Four live pigeonholes are polled each second, and
+ * the quota per minute is all, half or a tenth of the requests that this needs. The first load uses the same quota,
+ * because its state affects the following polls.
  */
 export const smallQuota: Bench = {
   name: 'small-quota',
@@ -54,7 +54,7 @@ export const smallQuota: Bench = {
           for (const [list, kind] of lists) {
             const ages: number[] = [];
             for (let n = 0; n < (options.items ?? 3); n += 1) {
-              await pause(1000 * (3 + ((n * 7.3) % 20))); // anywhere in a window
+              await pause(1000 * (3 + ((n * 7.3) % 20))); // at any time in a window
               const fromMs = Date.now();
               await stage.sandbox.control('POST', 'events', { count: 1, kind });
               ages.push((await product.untilStored(list, 'created', fromMs, patienceMs)) - fromMs);
@@ -74,7 +74,7 @@ export const smallQuota: Bench = {
   },
 };
 
-/** 300 requests a minute, four live events, a first load that has just finished, and 20 people who sign in. */
+/** Measures 300 requests a minute, four live events, a first load that has just finished, and 20 sign-ins. */
 async function runReportedCase(options: BenchOptions, report: BenchReport): Promise<void> {
   const args = ['--attendees', '10000', '--pigeonholes', String(pigeonholes.length)];
   await withStage(args, async (stage) => {

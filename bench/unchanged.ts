@@ -10,8 +10,8 @@ import { median, itemsPerSecond, type Run } from './report.js';
 const touchedShare = 0.01;
 
 /**
- * A sweep over a list in which nothing has changed, against a loop that fetches and parses the same pages; then what
- * the ledger wrote. Rows are counted by the transaction that wrote their present version, so none is missed.
+ * Measures a sweep of an unchanged list against a loop that fetches and parses the same pages, and counts the rows that
+ * the ledger wrote. Rows are counted by the transaction of their current version, so none is missed.
  */
 export const unchanged: Bench = {
   name: 'unchanged',
@@ -44,7 +44,7 @@ interface Swept {
 
 async function measureSweeps(swept: Swept, report: BenchReport): Promise<void> {
   const { stage, client, items, pairs } = swept;
-  await walkEnded(client); // the first one
+  await walkEnded(client); // the first walk
   const mark = await transactionMark(client);
   const ratios: number[] = [];
   const seconds: number[] = [];
@@ -96,7 +96,7 @@ async function touchSome(swept: Swept, unchangedSeconds: number, report: BenchRe
   if (found < touched.length) throw new Error(`only ${found} of ${touched.length} changes were found`);
 }
 
-/** Has the pigeonhole read again, whole, and waits until the walk has ended. */
+/** Requests a whole read of the pigeonhole and waits until the walk has ended. */
 async function sweepOnce({ stage, loaded, client, items }: Swept, contender: string): Promise<Run> {
   const before = await walkEnded(client);
   await stage.sandbox.forgetRequests();
@@ -121,7 +121,7 @@ async function sweepOnce({ stage, loaded, client, items }: Swept, contender: str
   };
 }
 
-/** The end of the last whole walk over the attendees, once that has ended and the next read will be whole as well. */
+/** Waits until a whole walk over the attendees has ended and the next one is due. Returns the end of the walk. */
 async function walkEnded(client: Client): Promise<Date> {
   return await waitUntil(
     'a walk over the attendees has ended',
@@ -136,7 +136,7 @@ async function walkEnded(client: Client): Promise<Date> {
   );
 }
 
-/** The latest transaction's number: what has a higher one was written later. */
+/** Returns the id of the latest transaction. Later writes have higher ids. */
 async function transactionMark(client: Client): Promise<string> {
   const { rows } = await client.query<{ mark: string }>('select pg_current_xact_id()::text as mark');
   return rows[0]!.mark;

@@ -1,9 +1,10 @@
-// Jest runs each test file in a context of its own and compiles every module again in each of them. Here a process
-// compiles a module once; later contexts run the compiled result, with the functions that were compiled on demand.
+// Jest runs each test file in its own context and compiles every module again in each. With this file, a process
+// compiles
+// a module once; later contexts use the result, including functions that were compiled on demand.
 const vm = require('node:vm');
 
 const { compileFunction } = vm;
-/** By file name: the source of a module and its compiled wrapper. */
+/** The source and the compiled wrapper of each module, by file name. */
 const compiled = new Map();
 
 vm.compileFunction = (code, parameters, options) => {

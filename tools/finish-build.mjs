@@ -1,5 +1,5 @@
-// Completes the build after tsc: copies SQL files beside the code that reads them, and prepares what would cost every
-// start seconds: the database that a first start copies, and the workflow bundle that every worker process loads.
+// Completes the build after tsc: copies SQL files next to the code that reads them, and prepares two things that would
+// delay every start by seconds: the database that a first start copies, and the workflow bundle of the workers.
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(import.meta.url);
-// Removed first: a file of an earlier build that is now named otherwise would be a second migration with its number.
+// Removed first, because a renamed migration of an earlier build would be a second one with the same number.
 rmSync(join(root, 'dist/ledger/migrations'), { recursive: true, force: true });
 cpSync(join(root, 'ledger/migrations'), join(root, 'dist/ledger/migrations'), { recursive: true });
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);

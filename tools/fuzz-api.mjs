@@ -3,9 +3,10 @@
 //   python3 -m venv venv && venv/bin/pip install schemathesis
 //   npm run build && node tools/fuzz-api.mjs venv/bin/schemathesis [seconds]
 //
-// Fails on an answer of 500 or above, and on one that is not as it is described. What a schema cannot say (that a
-// position came from a list, that a file can be used) may be refused although the schema allows it, and live changes
-// never end: both are left out.
+// Fails on an answer of 500 or above, and on one that does not match its description. Requests may be refused for
+// reasons
+// that a schema cannot express (a cursor must come from a list, a file must be usable), and the stream of live changes
+// never ends: these checks are left out.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -62,7 +63,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** An import, an erasure and a token, so that there is something behind their addresses. @returns the erasure's id */
+/** Creates an import, an erasure and a token, so that their addresses return data. @returns the erasure's id */
 async function makeThings(url) {
   await until(async () => (await ask(url, '/api/items/acme/101/attendees?limit=1')).items.length > 0);
   const people = 'attendeeCode,Name\nA1,Ada\n,Nobody\n';
@@ -91,7 +92,7 @@ async function until(isSo) {
   throw new Error('nothing was read within a minute');
 }
 
-/** Existing names, mixed into invented ones: a request for an unknown name is refused before any other check. */
+/** Returns existing names to mix with invented ones, because unknown names are refused before any other check. */
 function knownWords(erasure) {
   const words = {
     workspace: ['acme'],
@@ -107,7 +108,7 @@ function knownWords(erasure) {
     ([name, values]) => `${name} = { values = ${JSON.stringify(values)} }`,
   );
   const parameters = Object.keys(words).map((name) => `${name} = { dictionary = "${name}", probability = 0.6 }`);
-  // A body that is too large is refused before it is read, also if it is wrong in other ways.
+  // A body that is too large is refused before it is read, even if it is also invalid in other ways.
   const checks = ['[checks.negative_data_rejection]', `expected-statuses = ["4xx"]`];
   return ['[dictionaries]', ...dictionaries, '[parameters]', ...parameters, ...checks, ''].join('\n');
 }
@@ -122,7 +123,7 @@ function run(script, args) {
   return child;
 }
 
-/** Until the program says so; fails with what it said when it ends before. */
+/** Waits until the program is ready. If it exits earlier, fails with its output. */
 function ready(child) {
   return new Promise((resolve, reject) => {
     let said = '';

@@ -1,8 +1,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * Where few lines of a test keep processes, or a random life, going for a minute. Jest guesses by the size of a file
- * where it has no times of an earlier run, as in a fresh clone: these would come last, and one worker would end alone.
+ * Folders of short test files that run for a minute. Without times of an earlier run, as in a fresh clone, Jest orders
+ * files by size: these would run last, and one worker would still be busy after all others have finished.
  */
 const longest = [
   '/test/chaos/',
@@ -25,7 +25,7 @@ const longest = [
   '/ledger/',
 ];
 
-/** Jest's order, but the folders whose tests take longest before all others. */
+/** Sorts tests in Jest's order, but starts with the folders whose tests take longest. */
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {
     const rank = ({ path }) => {

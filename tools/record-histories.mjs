@@ -1,7 +1,7 @@
-// Records a history of each workflow for the replay tests, on a server of its own, with activities that answer by a
-// script: turns, sleeps that end by themselves and by a signal, a failed attempt, a person's wishes, the end.
-// Run it after a change of a workflow that is meant to be versioned, and keep the older recordings:
-//   npm run build && node tools/record-histories.mjs <name of the change> [<this workflow alone>]
+// Records a history of each workflow for the replay tests, on its own server, with scripted activities: cycles, sleeps
+// that end by a timer or a signal, a failed attempt, requests of an operator, and the end.
+// Run it after a change of a workflow that must be versioned, and keep the older recordings:
+//   npm run build && node tools/record-histories.mjs <name of the change> [<only this workflow>]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -28,12 +28,12 @@ if (name === undefined || !/^[a-z0-9-]+$/.test(name)) {
   process.exit(2);
 }
 
-/** Seven turns; the second attempt of the third one succeeds; `finished` at the end. */
+/** Returns a script of seven cycles. The second attempt of the third one succeeds, and the last one is `finished`. */
 function script() {
   let calls = 0;
   return async () => {
     calls += 1;
-    if (calls === 3) throw Object.assign(new Error('one attempt fails'), { stack: '' }); // no paths of this machine
+    if (calls === 3) throw Object.assign(new Error('one attempt fails'), { stack: '' }); // without paths of this machine
     const counts = { pages: calls, created: calls, updated: 0, delivered: calls, withheld: 0, failed: 0 };
     if (calls === 8) return { ...counts, state: 'finished', nextDueInMs: 0 };
     if (calls === 5) return { ...counts, state: 'waiting', reason: 'quota', nextDueInMs: 60_000 };
@@ -75,7 +75,7 @@ await worker.runUntil(
         workflowId: `record/${type}`,
         args: [argument],
       });
-      // It sleeps for a minute in its fifth turn: a person's wishes, then a wake, end that.
+      // The fifth cycle sleeps for a minute, which operator requests and then a wake-up signal end.
       for (;;) {
         const state = await handle.query('state').catch(() => null);
         if (state?.last?.state === 'waiting') break;

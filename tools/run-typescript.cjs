@@ -1,12 +1,13 @@
-// Runs a TypeScript file of this repository as it stands, types unchecked (`npm run types` does that): for commands that
-// belong to the tests and have no place in the build. Usage: node tools/run-typescript.cjs test/chaos/main.ts [arguments]
+// Runs a TypeScript file of this repository without a type check (`npm run types` does that), for commands that belong
+// to
+// the tests and not to the build. Usage: node tools/run-typescript.cjs test/chaos/main.ts [arguments]
 const Module = require('node:module');
 const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 const { transformSync } = require('@swc/core');
 
 const resolveFilename = Module._resolveFilename;
-// Sources import each other by the names that they have once built.
+// Sources import each other by the file names of the build.
 Module._resolveFilename = function (request, parent, ...rest) {
   if (/^\.{1,2}\/.*\.js$/.test(request) && parent?.filename?.endsWith('.ts')) {
     const source = path.resolve(path.dirname(parent.filename), request).replace(/\.js$/, '.ts');

@@ -5,9 +5,9 @@ process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.s
 const { rmSync, readFileSync } = require('node:fs');
 const { TestEnvironment } = require('jest-environment-node');
 
-/** Plain data that one test file leaves to the later ones of the same process of Jest's, by name. */
+/** Plain data by name, which a test file leaves for later ones in the same Jest process. */
 const kept = new Map();
-/** Removed when the process ends. A server may still be writing there. */
+/** Folders to remove when the process ends. A server may still be writing there. */
 const folders = new Set();
 let engine;
 
@@ -22,9 +22,9 @@ process.once('exit', () => {
 });
 
 /**
- * Jest's environment for Node, with what lasts longer than one test file: see `test/lasting.ts`. V8 compiles WebAssembly
- * once for all threads of a process, for as long as the process holds the result. If this process holds PGlite's engine,
- * each further embedded store of the process takes 1 to 2 s less to open and use.
+ * Jest's environment for Node with resources that outlive a test file (`test/lasting.ts`). V8 compiles WebAssembly once
+ * for all threads of a process, as long as the process keeps the result. Because this process keeps PGlite's engine,
+ * each further embedded store needs 1 to 2 s less to open and use.
  */
 module.exports = class extends TestEnvironment {
   async setup() {

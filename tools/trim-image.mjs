@@ -1,5 +1,5 @@
-// Takes out of a pruned /app what the image never loads (decision 0052): native code of other platforms, the bundler's
-// compiler, whose work is done, the embedded store, benches, source maps, type declarations and sources.
+// Removes files that the image never loads from a pruned /app (decision 0052): native code of other platforms, the
+// bundler's compiler, the embedded store, benchmarks, source maps, type declarations and sources.
 //   node tools/trim-image.mjs [FOLDER]
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ const { getPrebuiltTargetName } = createRequire(import.meta.url)(join(bridge, 'c
 const own = getPrebuiltTargetName();
 if (!existsSync(join(bridge, 'releases', own, 'index.node'))) throw new Error(`@temporalio/core-bridge has no ${own}`);
 
-/** Whole folders. */
+/** Folders to remove. */
 const unused = [
   ...readdirSync(join(bridge, 'releases'))
     .filter((name) => name !== own)

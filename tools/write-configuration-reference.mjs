@@ -1,5 +1,5 @@
 // Writes docs/configuration.md from the schemas in config/ and sinks/. Run it after `npm run build` whenever a key or its
-// description changes; a unit test says when that was forgotten.
+// description changes. A unit test fails if that was forgotten.
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 

@@ -40,7 +40,7 @@ interface Posted {
   readonly body: string;
 }
 
-/** The product's envelope around the item. */
+/** Wraps an item in the product's change envelope. */
 function changeOf({ key, json }: BareRow, sequence: number): Posted {
   const id = randomUUID();
   const head = { id, type: 'attendees.created', timestamp: new Date().toISOString(), workspace: 'acme' };

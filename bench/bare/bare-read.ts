@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 /** The last step that the bare loop performs on each page. */
 export type BareDepth = 'bodies' | 'parse' | 'upsert';
 
-/** A row of a page, for the store. */
+/** A row of a page, as it is stored. */
 export interface BareRow {
   readonly key: string;
   readonly hash: string;
@@ -31,19 +31,19 @@ interface BareReadOptions {
   readonly apiKey: string;
   readonly pigeonholeId: number;
   readonly depth: BareDepth;
-  /** Keeps a page; the next one is asked for when it has. */
+  /** Stores a page. The next one is requested afterwards. */
   readonly keep: (rows: readonly BareRow[]) => Promise<void>;
 }
 
 export interface BareResult {
-  /** 0 where only bodies are read. */
+  /** 0 if only bodies are read. */
   readonly items: number;
   readonly requests: number;
 }
 
 /**
- * The loop that anyone would write first, and that does nothing too much: ask for a page on the one connection, look
- * at it, keep it, ask for the next. It shares no code with the product, so that both cannot be slow for one reason.
+ * A simple loop without overhead: requests a page on one connection, processes and stores it, and requests the next
+ * one. It shares no code with the product, so that both cannot be slow for the same reason.
  */
 export async function bareRead({ baseUrl, apiKey, pigeonholeId, depth, keep }: BareReadOptions): Promise<BareResult> {
   const pool = new Pool(baseUrl, { connections: 1 });
@@ -70,7 +70,7 @@ export async function bareRead({ baseUrl, apiKey, pigeonholeId, depth, keep }: B
   return { items, requests };
 }
 
-/** The envelope's last member, found without reading the items. */
+/** Finds the cursor, the last property of the envelope, without parsing the items. */
 function cursorIn(body: Buffer): string | null {
   return /"nextCursor":"([^"]+)"/.exec(body.toString('latin1', Math.max(0, body.length - 500)))?.[1] ?? null;
 }
@@ -80,7 +80,7 @@ function rowOf(item: { readonly id: number }): BareRow {
   return { key: String(item.id), hash: hash('sha256', json), json };
 }
 
-/** Members sorted, so that the same item always gives the same hash. */
+/** Sorts properties, so that the same item always has the same hash. */
 function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

@@ -46,12 +46,12 @@ interface BareStore {
 
 const table = 'create table bare (key text primary key, hash text not null, payload json not null)';
 
-/** One statement a page, its rows as one JSON text: the fastest way that `pg` has without a driver of one's own. */
+/** One statement per page with its rows as one JSON text, which is the fastest way with `pg`. */
 const upsert = `insert into bare (key, hash, payload)
   select key, hash, payload from json_to_recordset($1::json) as n (key text, hash text, payload json)
   on conflict (key) do update set hash = excluded.hash, payload = excluded.payload`;
 
-/** A table in the given store; where it is a server, through `pg` alone. */
+/** Opens a table in the given store. Uses only `pg` for a server. */
 async function openBareStore(store: { url: string } | { folder: string }): Promise<BareStore> {
   if ('url' in store) {
     const client = new Client({ connectionString: store.url });
@@ -64,7 +64,7 @@ async function openBareStore(store: { url: string } | { folder: string }): Promi
       close: () => client.end(),
     };
   }
-  // PGlite as the product opens it, with its fsync: another way to open it would compare disks, not code.
+  // Opens PGlite with fsync, as the product does. Otherwise, the benchmark would compare disks instead of code.
   const database = await openDatabase({ kind: 'embedded', folder: store.folder });
   await database.script(table);
   return {
@@ -75,7 +75,7 @@ async function openBareStore(store: { url: string } | { folder: string }): Promi
   };
 }
 
-/** The items' JSON goes in as it is. */
+/** Builds the JSON of a page with the unchanged JSON of its items. */
 function asJson(rows: readonly BareRow[]): string {
   return `[${rows.map(({ key, hash, json }) => `{"key":"${key}","hash":"${hash}","payload":${json}}`).join(',')}]`;
 }

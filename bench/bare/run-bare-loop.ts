@@ -11,27 +11,27 @@ export interface BareTask {
   readonly apiKey: string;
   readonly pigeonholeId: number;
   readonly depth: BareDepth;
-  /** Store in which `upsert` keeps its rows. */
+  /** Store for the rows of `upsert`. */
   readonly store?: { readonly url: string } | { readonly folder: string };
   /** Destination of each page after it is stored. */
   readonly deliver?: BareDelivery;
 }
 
 export interface BareDelivery {
-  /** Gets a line for each item, made durable page by page. */
+  /** File for one line per item, synced after each page. */
   readonly file?: string;
-  /** Gets a signed POST for each item. */
+  /** Receiver of one signed POST per item. */
   readonly webhook?: { readonly url: string; readonly secret: string };
 }
 
-/** Result, printed after the word `measured`. */
+/** The result, which is printed after the word `measured`. */
 export interface BareMeasurement extends BareResult {
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly peakRssMb: number;
 }
 
-/** Runs the bare loop once, over all attendees of pigeonhole 101, as a process of its own like the product. */
+/** Runs the bare loop once for all attendees of pigeonhole 101, in a separate process like the product. */
 export async function runBareLoop(
   contender: string,
   { folder, items }: { readonly folder: string; readonly items: number },

@@ -25,7 +25,7 @@ import { openClients } from '../../work/open-clients.js';
  * Usage: node dist/bench/imports/main.js '<ImportTask as JSON>'
  */
 
-/** The same people for both contenders: about 190 bytes each. */
+/** Returns a person of about 190 bytes, the same for both contenders. */
 function person(index: number): { attendeeCode: string; [field: string]: string } {
   return {
     attendeeCode: `REG-${String(index).padStart(8, '0')}`,
@@ -36,7 +36,7 @@ function person(index: number): { attendeeCode: string; [field: string]: string 
   };
 }
 
-/** Posts one chunk after another on one connection: what anyone would write first. */
+/** Posts one chunk after another on one connection. */
 async function postBare(task: ImportTask): Promise<number> {
   const pool = new Pool(task.baseUrl, { connections: 1 });
   let requests = 0;
@@ -100,7 +100,7 @@ async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; clo
   };
 }
 
-/** As a file is read: a thousand rows at a time. */
+/** Yields batches of a thousand rows, as reading a file does. */
 function* batches(rows: number): Generator<StagedRow[]> {
   for (let from = 0; from < rows; from += 1000) {
     const count = Math.min(1000, rows - from);

@@ -5,13 +5,13 @@ import type { SeenRequest } from './sandbox.js';
 import type { Stage } from './stage.js';
 
 /**
- * Reads attendees and delivers none: its sink takes multiple-choice votes, which need attendees for consent, and a
- * sandbox with `--sessions 0` has no votes. Swept at each read, and read again only when told to.
+ * Reads attendees and delivers none: the sink accepts multiple-choice votes, which need attendees for consent, and a
+ * sandbox with `--sessions 0` has no votes. Each read is a sweep, and happens only on request.
  */
 const sync = ['pigeonholes: [101]', 'every: { live: 1h, sweep: 1s, lists: { pigeonholes: 1h } }', 'sinks: [votes]'];
 const sinks = ['votes: { type: file, folder: ./archive, lists: [poll-mcq-votes] }'];
 
-/** Flags of a sandbox that has attendees and nothing else. */
+/** Returns the flags of a sandbox with only attendees. */
 export function onlyAttendees(items: number, latencyMs: number): string[] {
   const flags = { attendees: items, sessions: 0, pigeonholes: 1, 'latency-ms': latencyMs };
   return Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -25,8 +25,8 @@ export interface LoadedProduct {
 }
 
 /**
- * Starts a new product on an empty store and waits until it has stored every attendee. Measured from the first
- * request for them to the commit of their last page, by the sandbox's log and the product's own.
+ * Starts a new product on an empty store and waits until it has stored every attendee. Measures from the first request
+ * for attendees to the commit of their last page, with the logs of the sandbox and the product.
  */
 export async function loadAttendees(
   stage: Stage,

@@ -6,18 +6,18 @@ import { freePort } from '../../worker/embedded-temporal/free-port.js';
 import { startGuardedChild } from '../../worker/guarded-child.js';
 import { cpuSecondsOfFamily, waitUntil } from './program.js';
 
-/** A PostgreSQL server for one bench, with the settings it comes with: fsync on, nothing tuned. */
+/** A PostgreSQL server for one benchmark, with default settings: fsync on, no tuning. */
 export interface PostgresServer {
-  /** CPU seconds of the server and its present connections. */
+  /** Returns the CPU seconds of the server and its current connections. */
   cpuSeconds(): number;
-  /** Makes an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
  * Starts a server from the installed binaries, on loopback, with its data in `folder`. It ends with this process.
- * @throws where no PostgreSQL is installed
+ * @throws if PostgreSQL is not installed
  */
 export async function startPostgresServer(folder: string): Promise<PostgresServer> {
   const binaries = findBinaries();
@@ -37,7 +37,7 @@ export async function startPostgresServer(folder: string): Promise<PostgresServe
     data,
     ...settings.flatMap((setting) => ['-c', setting]),
   ];
-  // Not by the kernel's guard: it is lost when the child changes its user.
+  // The kernel's guard would be lost when the child changes its user.
   const server = startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
   if (server.pid === undefined) throw new Error('PostgreSQL could not be started');
   const { pid } = server;
@@ -56,7 +56,7 @@ export async function startPostgresServer(folder: string): Promise<PostgresServe
   };
 }
 
-/** Runs statements on a database and closes the connection behind them. */
+/** Runs statements on a database and then closes the connection. */
 export async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   try {
@@ -67,7 +67,7 @@ export async function withClient<T>(url: string, use: (client: Client) => Promis
   }
 }
 
-/** The newest of Debian's, else where `pg_config` points. */
+/** Returns the folder of Debian's newest version, or else the one from `pg_config`. */
 function findBinaries(): string {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
@@ -79,7 +79,7 @@ function findBinaries(): string {
   return found;
 }
 
-/** PostgreSQL refuses to run as root. Gives the folder away and returns what to put before a command. */
+/** PostgreSQL refuses to run as root. Changes the folder's owner and returns the prefix for commands. */
 function dropRoot(folder: string): string[] {
   run(['chown', 'postgres:', folder], folder);
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--'];

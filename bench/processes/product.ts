@@ -15,14 +15,14 @@ import type { FreshStore, Stage } from './stage.js';
 interface ProductOptions {
   /** Kind of the new store. */
   readonly store: StoreKind;
-  /** YAML of the sync, less its workspace. */
+  /** YAML of the sync, without its workspace. */
   readonly sync: readonly string[];
-  /** YAML of the sinks, a line each. */
+  /** YAML of the sinks, one line each. */
   readonly sinks: readonly string[];
-  /** Values of what the YAML names as `${NAME}`. */
+  /** Values of the references `${NAME}` in the YAML. */
   readonly env?: Readonly<Record<string, string>>;
   readonly profileFolder?: string | undefined;
-  /** Name of a file in the product's folder for what takes long within the process (watch-process.ts). */
+  /** Name of a file in the product's folder for long statements and pauses within the process (watch-process.ts). */
   readonly watchFile?: string;
 }
 
@@ -33,7 +33,7 @@ interface StartedProgram {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A line `page stored` of the product's log: written when its transaction had committed. */
+/** A line `page stored` of the product's log, written after the transaction was committed. */
 interface StoredPage {
   readonly atMs: number;
   readonly list: string;
@@ -41,9 +41,9 @@ interface StoredPage {
   readonly updated: number;
 }
 
-/** `pigeonpost start` as a user runs it, on a Temporal server that is its own and new. */
+/** Runs `pigeonpost start` as a user does, on its own new Temporal server. */
 export class Product {
-  /** With its first page: what it took to start is not part of any figure. */
+  /** CPU time until the first page. No figure includes the start. */
   #cpuSecondsAtReady = 0;
 
   private constructor(
@@ -109,7 +109,7 @@ export class Product {
     return peakRssMbOf(this.started.program.pid);
   }
 
-  /** Waits until the pages of a list hold that many items that were new, and gives all of the list's pages. */
+  /** Waits until the stored pages of a list contain `items` new items. Returns all pages of the list. */
   async untilCreated(list: string, items: number, timeoutMs: number): Promise<readonly StoredPage[]> {
     const pages: StoredPage[] = [];
     let looked = 0;
@@ -129,12 +129,12 @@ export class Product {
     );
   }
 
-  /** Waits for the first page of a list that held an edited item after `fromMs`. @returns when it was stored, epoch ms */
+  /** Waits for the first page after `fromMs` with an edited item. @returns the time of its storage, epoch ms */
   async untilUpdated(list: string, fromMs: number, timeoutMs: number): Promise<number> {
     return await this.untilStored(list, 'updated', fromMs, timeoutMs);
   }
 
-  /** As `untilUpdated`, of new or of edited items. */
+  /** Does the same as `untilUpdated` for new or edited items. */
   async untilStored(list: string, what: 'created' | 'updated', fromMs: number, timeoutMs: number): Promise<number> {
     let looked = 0;
     return await this.started.program.until(
@@ -150,7 +150,7 @@ export class Product {
     );
   }
 
-  /** Waits until that many items of a list are stored that were new after `fromMs`. @returns when, epoch ms */
+  /** Waits until `items` new items of a list are stored after `fromMs`. @returns the time, epoch ms */
   async untilAllStored(list: string, items: number, fromMs: number, timeoutMs: number): Promise<number> {
     let looked = 0;
     let created = 0;
@@ -169,7 +169,7 @@ export class Product {
     );
   }
 
-  /** Waits until each of the sinks has been delivered that many changes. @returns when the last batch was committed, epoch ms */
+  /** Waits until each sink has received `changes` changes. @returns the time of the last commit, epoch ms */
   async untilDelivered(sinks: readonly string[], changes: number, timeoutMs: number): Promise<number> {
     const delivered = new Map(sinks.map((sink) => [sink, 0]));
     let looked = 0;
@@ -191,14 +191,14 @@ export class Product {
     );
   }
 
-  /** Milliseconds that one call of `GET /api/status` takes. */
+  /** Returns the duration of one `GET /api/status` in milliseconds. */
   async statusMs(): Promise<number> {
     const begunAt = performance.now();
     await this.isSettled();
     return performance.now() - begunAt;
   }
 
-  /** Makes every stream of the pigeonhole due at once. */
+  /** Makes every stream of the pigeonhole due immediately. */
   async pollNow(pigeonholeId: number): Promise<void> {
     const answer = await fetch(`${this.started.apiUrl}/api/actions`, {
       method: 'POST',
@@ -208,7 +208,7 @@ export class Product {
     if (!answer.ok) throw new Error(`pigeonpost refuses to poll with HTTP ${answer.status}: ${await answer.text()}`);
   }
 
-  /** Everything was read and every change is settled at every sink. */
+  /** Returns whether everything was read and every change is settled at every sink. */
   async isSettled(): Promise<boolean> {
     const answer = await fetch(`${this.started.apiUrl}/api/status`, { headers: this.started.headers });
     return ((await answer.json()) as { settled: boolean }).settled;

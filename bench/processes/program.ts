@@ -5,27 +5,27 @@ import { builtProgram } from '../../base/package-root.js';
 import { setTimeout as pause } from 'node:timers/promises';
 
 interface ProgramOptions {
-  /** Path in the build without `dist` and suffix, such as `cli/main`; with a `command`, any file. */
+  /** Path in the build without `dist` and suffix, such as `cli/main`. With a `command`, any file. */
   readonly program: string;
   /** Program that runs the file; Node.js by default. */
   readonly command?: string;
   readonly args: readonly string[];
-  /** Its whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Gets what it prints. */
+  /** File for its output. */
   readonly logFile: string;
-  /** For Node.js itself, before the program. */
+  /** Arguments for Node.js before the program. */
   readonly nodeArgs?: readonly string[];
 }
 
-/** A program of this package as a process of its own, started as a user starts it. It ends with us, however we end. */
+/** A program of this package in its own process, started as a user would. It always ends with this process. */
 export class Program {
   readonly pid: number;
   readonly #child: GuardedChild;
   readonly #options: ProgramOptions;
   readonly #lines: string[] = [];
-  readonly #decoder = new StringDecoder('utf8'); // a character may be cut where a read ends
+  readonly #decoder = new StringDecoder('utf8'); // a read may end within a character
   #offset = 0;
   #rest = '';
   #ended: string | undefined;
@@ -47,7 +47,7 @@ export class Program {
     this.pid = this.#child.pid;
   }
 
-  /** Whole lines that it has printed so far. */
+  /** Returns the complete lines printed so far. */
   lines(): readonly string[] {
     const lines = (this.#rest + this.#readOn()).split('\n');
     this.#rest = lines.pop() ?? '';
@@ -56,14 +56,14 @@ export class Program {
   }
 
   /**
-   * Waits until `look` finds in its lines what it looks for.
-   * @throws when the program ends before, or `timeoutMs` pass; the sentence names its log
+   * Waits until `look` returns a value for the printed lines.
+   * @throws if the program ends earlier or after `timeoutMs`; the message contains the path of its log
    */
   async until<T>(what: string, look: (lines: readonly string[]) => T | undefined, timeoutMs: number): Promise<T> {
     return await waitUntil(
       `${this.#options.program} ${what} (log: ${this.#options.logFile})`,
       () => {
-        const ended = this.#ended; // before the lines: what it printed last must not be missed
+        const ended = this.#ended; // read before the lines, so that the last lines are not missed
         const found = look(this.lines());
         if (found === undefined && ended !== undefined) {
           throw new Error(this.#whyEnded(ended));
@@ -87,7 +87,7 @@ export class Program {
     if (how !== 'exit code 0') throw new Error(this.#whyEnded(how));
   }
 
-  /** Ends it, in order if that takes no longer than ten seconds. */
+  /** Stops it, cleanly if that takes at most ten seconds. */
   async stop(): Promise<void> {
     await this.#child.stop(10_000);
   }
@@ -112,25 +112,25 @@ export class Program {
   }
 }
 
-/** Clock ticks a second of Linux, the same on every architecture that Node runs on (sysconf(_SC_CLK_TCK)). */
+/** Linux clock ticks per second, the same on every architecture that Node supports (sysconf(_SC_CLK_TCK)). */
 const ticksPerSecond = 100;
-/** At a family whose members come and go. */
+/** Maximum number of reads if children start or exit in the meantime. */
 const maxAttempts = 10;
 
-/** CPU seconds that a process has used since its start, its threads included. @throws where /proc has no such process */
+/** Returns the CPU seconds of a process since its start, including threads. @throws if /proc lacks the process */
 export function cpuSecondsOf(pid: number): number {
   return cpuTimes(pid).own;
 }
 
-/** The most memory that a process ever had resident. @throws where /proc has no such process */
+/** Returns the peak resident memory of a process. @throws if /proc lacks the process */
 export function peakRssMbOf(pid: number): number {
   const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(line?.[1]) / 1024;
 }
 
-/** CPU seconds of a process and of its children, gone or not: a PostgreSQL server's connections are processes. */
+/** Returns the CPU seconds of a process and all its children. The connections of PostgreSQL are processes. */
 export function cpuSecondsOfFamily(pid: number): number {
-  // A child that ends while we look is counted with its parent's ended ones the next time.
+  // If a child exits during the read, the next attempt counts it with its parent.
   for (let attempts = 1; ; attempts += 1) {
     try {
       return lookAtFamily(pid);
@@ -150,18 +150,18 @@ function lookAtFamily(pid: number): number {
 
 function cpuTimes(pid: number): { own: number; ofEndedChildren: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The second field is the program's name in brackets, which may hold anything; the rest is separated by spaces.
+  // The second field is the name in brackets, which may contain anything. All others are separated by spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
   return { own: (user + system) / ticksPerSecond, ofEndedChildren: (childUser + childSystem) / ticksPerSecond };
 }
 
-/** Rare enough to take nothing from what is measured: instants come from logs and rows, not from when we looked. */
+/** Interval of checks, long enough not to affect the measurement. All instants come from logs and rows. */
 const lookEveryMs = 50;
 
 /**
- * Waits until `look` gives something, and gives it back.
- * @throws when it gives undefined for `timeoutMs`; the sentence names `what`
+ * Waits until `look` returns a value, and returns it.
+ * @throws if it returns undefined for `timeoutMs`; the message contains `what`
  */
 export async function waitUntil<T>(
   what: string,

@@ -2,22 +2,22 @@ import { join } from 'node:path';
 import { Program } from './program.js';
 import type { Stage } from './stage.js';
 
-/** Checks signatures on loopback and opens nothing. */
+/** Signing secret on loopback, which protects nothing. */
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
-/** A change as the receiver noted it. */
+/** A change in the receiver's log. */
 interface Received {
   readonly list: string;
   readonly key: string;
   /** `<list>.created`, `.updated` or `.deleted`. */
   readonly type: string;
-  /** Epoch ms, when the product found the change, by its timestamp. */
+  /** Epoch ms at which the product found the change, from its timestamp. */
   readonly foundAtMs: number;
-  /** Epoch ms, when its signature held and it was written down. */
+  /** Epoch ms at which the receiver had checked the signature and logged the change. */
   readonly atMs: number;
 }
 
-/** The receiver of signed webhooks as a process of its own; it ends with the stage, or sooner by `stop`. */
+/** The receiver of signed webhooks in its own process. It ends with the stage, or earlier by `stop`. */
 export class Receiver {
   private constructor(
     private readonly url: string,
@@ -38,27 +38,27 @@ export class Receiver {
     return new Receiver(ready[1]!, program);
   }
 
-  /** Ends the process. A bench of many runs stops each receiver after its run: one that has finished still holds memory. */
+  /** Ends the process. A benchmark with many runs stops each receiver after its run to free memory. */
   async stop(): Promise<void> {
     await this.program.stop();
   }
 
-  /** URL and secret for other senders. */
+  /** URL and secret for senders other than the product. */
   get target(): { readonly url: string; readonly secret: string } {
     return { url: this.url, secret };
   }
 
-  /** For the product's environment: what `sinkLine` names. */
+  /** Environment variables for the product that `sinkLine` refers to. */
   get env(): Readonly<Record<string, string>> {
     return { BENCH_WEBHOOK_SECRET: secret };
   }
 
-  /** The YAML of a sink that sends these lists here. */
+  /** Returns the YAML of a sink that sends these lists to the receiver. */
   sinkLine(name: string, lists: readonly string[], more = ''): string {
     return `${name}: { type: webhook, url: "${this.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [${lists.join(', ')}]${more} }`;
   }
 
-  /** All that was received so far, oldest first. */
+  /** Returns all received changes, oldest first. */
   async received(): Promise<Received[]> {
     const answer = await fetch(new URL('/_control/receipts', this.url));
     type Receipt = { list: string; key: string; type: string; timestamp: string; receivedAt: string };

@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import { Program } from './program.js';
 
-/** The key that the sandbox accepts. It opens nothing else. */
+/** The key that the sandbox accepts. It is valid nowhere else. */
 export const sandboxKey = 'sandbox-key';
 
 /** A request as the sandbox logs it; see sandbox/README.md, `GET requests`. */
 export interface SeenRequest {
-  /** Epoch ms, when it arrived. */
+  /** Time of arrival, epoch ms. */
   readonly arrivedAtMs: number;
   readonly durationMs: number;
   readonly path: string;
   readonly query: string;
 }
 
-/** The sandbox as a process of its own: the service that both contenders read. */
+/** The sandbox in its own process: the service that both contenders read. */
 export class Sandbox {
   private constructor(
     private readonly program: Program,
     readonly baseUrl: string,
   ) {}
 
-  /** Without live events unless `args` thaw it. */
+  /** Starts a sandbox without live events, unless `args` enable them. */
   static async start(folder: string, args: readonly string[]): Promise<Sandbox> {
     const program = new Program({
       program: 'sandbox/main',
@@ -43,14 +43,14 @@ export class Sandbox {
     return (await answer.json()) as T;
   }
 
-  /** Requests of the service since the last `forgetRequests`, oldest first; the latest 10,000 of them. */
+  /** Returns the requests since the last `forgetRequests`, oldest first, at most the latest 10,000. */
   async requests(): Promise<SeenRequest[]> {
     type Logged = { at: string; durationMs: number; path: string; query: string };
     const { requests } = await this.control<{ requests: Logged[] }>('GET', 'requests?last=10000');
     return requests.map(({ at, ...request }) => ({ arrivedAtMs: Date.parse(at), ...request }));
   }
 
-  /** All of them, those that are no longer kept included. */
+  /** Returns the number of all requests, including those that are no longer stored. */
   async requestCount(): Promise<number> {
     return (await this.control<{ requests: { total: number } }>('GET', 'state')).requests.total;
   }

@@ -6,12 +6,12 @@ import type { StoreKind } from '../bench.js';
 import { type PostgresServer, startPostgresServer } from './postgres-server.js';
 import { Sandbox } from './sandbox.js';
 
-/** An empty store: a database of the stage's server, or a folder that holds an embedded store. */
+/** An empty store: a database of the stage's server, or a folder with an embedded store. */
 export type FreshStore =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'embedded'; readonly folder: string };
 
-/** Resources of a bench: a folder that is deleted with it, a sandbox, and stores as it needs them. */
+/** Resources of a benchmark: a temporary folder, a sandbox, and stores on demand. */
 export class Stage {
   #postgres: PostgresServer | undefined;
   #template: string | undefined;
@@ -25,11 +25,11 @@ export class Stage {
 
   static async open(sandboxArgs: readonly string[]): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-bench-'));
-    chmodSync(folder, 0o711); // PostgreSQL's user has to reach its own folder in it
+    chmodSync(folder, 0o711); // PostgreSQL's user must be able to reach its folder in it
     return new Stage(folder, await Sandbox.start(folder, sandboxArgs));
   }
 
-  /** A folder of its own for the next contender. */
+  /** Returns a new folder for the next contender. */
   nextFolder(): string {
     this.#places += 1;
     const folder = join(this.folder, String(this.#places));
@@ -37,15 +37,15 @@ export class Stage {
     return folder;
   }
 
-  /** The server that every PostgreSQL store of this stage is on. */
+  /** Returns the server of all PostgreSQL stores of this stage. */
   async postgres(): Promise<PostgresServer> {
     this.#postgres ??= await startPostgresServer(join(this.folder, 'postgres'));
     return this.#postgres;
   }
 
   /**
-   * A store that nobody has used. An embedded one is copied from a template, since making one takes seconds that
-   * belong to no figure; it lies in `data` of the given folder, where the product looks for it.
+   * Creates an unused store. An embedded one is copied from a template, because creating it takes seconds that must be
+   * part of no figure. It is in `data` of the given folder, where the product expects it.
    */
   async freshStore(kind: StoreKind, folder: string): Promise<FreshStore> {
     if (kind === 'postgres') {
@@ -58,7 +58,7 @@ export class Stage {
     return { kind, folder: data };
   }
 
-  /** Closes resources that a bench opens beside the product, in reverse order, when the stage ends. */
+  /** Registers a resource of a benchmark to close, in reverse order, when the stage ends. */
   onClose(close: () => Promise<void>): void {
     this.#closers.push(close);
   }
@@ -77,7 +77,7 @@ async function makeTemplate(folder: string): Promise<string> {
   return folder;
 }
 
-/** Opens a stage for `use` and takes it down behind it, also when it fails. */
+/** Opens a stage for `use` and closes it afterwards, even after a failure. */
 export async function withStage<T>(sandboxArgs: readonly string[], use: (stage: Stage) => Promise<T>): Promise<T> {
   const stage = await Stage.open(sandboxArgs);
   try {

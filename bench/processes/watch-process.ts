@@ -1,7 +1,6 @@
 /**
- * Loaded into a product's process before its own code (`--require`): notes statements and pauses of the event loop that
- * take long, a line of JSON each, in the file that `BENCH_WATCH_FILE` names. Figures from within, without a trace of them in
- * what is measured.
+ * Loaded into the product's process before its own code (`--require`). Writes long statements and long pauses of the
+ * event loop to the file in `BENCH_WATCH_FILE`, one line of JSON each, without affecting the measurement.
  */
 import { appendFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -10,10 +9,10 @@ import { Client } from 'pg';
 /** A long statement or pause within the process. */
 export interface Noted {
   readonly what: 'statement' | 'pause';
-  /** End, epoch ms. */
+  /** Time of its end, epoch ms. */
   readonly atMs: number;
   readonly tookMs: number;
-  /** The statement's beginning, without values. */
+  /** The first part of the statement, without values. */
   readonly sql?: string;
 }
 
@@ -40,8 +39,8 @@ if (file !== undefined) {
 }
 
 /**
- * A connection answers in the order of what it was asked: a statement ran from the answer before, or from when it was
- * sent, whichever is later, to its own answer. A wait for a lock counts.
+ * Measures statements. A connection answers statements in order, so a statement runs from the previous answer or from
+ * the time at which it was sent, whichever is later, to its own answer. This includes waits for locks.
  */
 function watchStatements(): void {
   type Query = (this: object, ...args: unknown[]) => unknown;

@@ -21,7 +21,7 @@ export interface WrittenWorkbook {
   readonly from1904?: boolean;
 }
 
-/** A small XLSX file as Excel lays it out, for tests and benches. Written from ECMA-376, not from our reader. */
+/** Builds a small XLSX file in Excel's layout, for tests and benchmarks. Written from ECMA-376, not from our reader. */
 export function writeXlsx(workbook: WrittenWorkbook): Buffer {
   const shared = new Map<string, number>();
   const sheets = workbook.sheets.map((sheet) => ({ ...sheet, xml: sheetXml(sheet.rows, shared) }));
@@ -44,7 +44,7 @@ export function writeXlsx(workbook: WrittenWorkbook): Buffer {
   });
 }
 
-/** A zip archive of compressed entries. */
+/** Builds a zip archive of compressed entries. */
 export function writeZip(entries: Readonly<Record<string, string | Buffer>>): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
@@ -52,7 +52,7 @@ export function writeZip(entries: Readonly<Record<string, string | Buffer>>): Bu
   for (const [name, content] of Object.entries(entries)) {
     const bytes = Buffer.from(content);
     const packed = deflateRawSync(bytes);
-    const shared = Buffer.alloc(26); // what the local header and the table of contents both say
+    const shared = Buffer.alloc(26); // fields that the local header and the central directory share
     shared.writeUInt16LE(20, 0); // version needed
     shared.writeUInt16LE(0x0800, 2); // names in UTF-8
     shared.writeUInt16LE(8, 4); // deflate
