@@ -1,13 +1,13 @@
 import { freePort } from '../worker/embedded-temporal/free-port.js';
 
 const given = new Set<number>();
-/** Number of this Jest process, so that processes that look for a port at the same time never find the same one. */
+/** Number of this Jest process, so that concurrent processes never choose the same port. */
 const own = Number(process.env['JEST_WORKER_ID'] ?? 0);
 const sharers = 8;
 
 /**
- * A port that nothing listens on, for a program that a test starts a while after: none that this process has been
- * given before, and none that another process of the same run is given meanwhile.
+ * Returns a free port for a program that a test starts later. Never returns a port that this process received before or
+ * that another process of the same run may receive.
  */
 export async function freeTestPort(): Promise<number> {
   for (;;) {

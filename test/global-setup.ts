@@ -14,8 +14,8 @@ export interface TestServer {
 }
 
 /**
- * Starts the one Temporal server of a run of system tests (0.2 s; where none is installed, a build with Go the first
- * time) and hands its address on by environment variable: see `temporal.ts`.
+ * Starts the Temporal server of a run of system tests (0.2 s; builds it with Go first if none is installed) and passes
+ * its address in an environment variable: see `temporal.ts`.
  */
 // oxlint-disable-next-line import/no-default-export -- Jest asks for one
 export default async function startTestServer(): Promise<void> {

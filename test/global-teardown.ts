@@ -1,6 +1,6 @@
 import type { TestServer } from './global-setup';
 
-/** Ends what `global-setup.ts` started. */
+/** Stops the server that `global-setup.ts` started. */
 // oxlint-disable-next-line import/no-default-export -- Jest asks for one
 export default async function stopTestServer(): Promise<void> {
   const { pigeonpostTestServer } = globalThis as { pigeonpostTestServer?: TestServer };

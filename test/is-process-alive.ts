@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whether a process runs. One that has ended and waits for a parent to notice (a zombie) does not. */
+/** Whether a process runs. A zombie, which has ended and waits for its parent, does not. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,6 +10,6 @@ export function isProcessAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    return process.platform !== 'linux'; // there is no such file elsewhere; on Linux it went away just now
+    return process.platform !== 'linux'; // other systems lack this file; on Linux, the process has just ended
   }
 }

@@ -9,18 +9,18 @@ import { until } from './until.js';
 
 const cache = join(__dirname, '../node_modules/.cache/pigeonpost-tests');
 
-/** A folder that takes seconds to make and is the same whenever it is made from the same. */
+/** A folder whose creation takes seconds, and whose content depends only on `madeFrom`. */
 export interface KeptFolder {
   readonly name: string;
-  /** Everything that decides what is in it, as text: another text is another folder. */
+  /** Texts that determine the content. Another text is another folder. */
   readonly madeFrom: readonly string[];
-  /** Makes the folder of this path, which is not there yet. */
+  /** Creates the folder at this path, which does not exist. */
   readonly make: (folder: string) => unknown;
 }
 
 /**
- * Copies a folder to `target`, which is not there yet. The first call makes the folder and keeps it until there is a
- * newer one or `npm ci`; processes that call this meanwhile wait, so that only one of them computes.
+ * Copies a folder to `target`, which must not exist. The first call creates the folder and stores it until there is a
+ * newer one or until `npm ci`. Concurrent calls wait, so that only one process creates it.
  */
 export async function copyKept({ name, madeFrom, make }: KeptFolder, target: string): Promise<void> {
   const key = createHash('sha256').update(JSON.stringify(madeFrom)).digest('hex').slice(0, 16);
@@ -33,13 +33,13 @@ export async function copyKept({ name, madeFrom, make }: KeptFolder, target: str
       await lock.release();
     }
   }
-  // Node's own copying takes three times as long and loses owners.
+  // Node's copy function needs three times as long and does not keep owners.
   const copied = spawnSync('cp', ['-a', kept, target], { encoding: 'utf8' });
   if (copied.status !== 0) throw new Error(`cp of ${kept} ended with ${copied.status}: ${copied.stderr}`);
 }
 
 async function makeKept(name: string, kept: string, make: KeptFolder['make']): Promise<void> {
-  const older = (await readdir(cache)).filter((other) => other.startsWith(`${name}-`)); // also what was not finished
+  const older = (await readdir(cache)).filter((other) => other.startsWith(`${name}-`)); // includes unfinished ones
   for (const folder of older) await rm(join(cache, folder), { recursive: true, force: true });
   const unfinished = await mkdtemp(`${kept}.new-`);
   await make(join(unfinished, 'folder'));

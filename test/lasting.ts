@@ -1,4 +1,4 @@
-/** Resources that last as long as a Jest process, which runs many test files: see `tools/test-environment.cjs`. */
+/** Resources with the lifetime of a Jest process, which runs many test files: see `tools/test-environment.cjs`. */
 export interface Lasting {
   /** Plain data by name. Functions and objects of a test file are of no use to the next one. */
   readonly kept: Map<string, string>;

@@ -9,20 +9,20 @@ import { isProcessAlive } from './is-process-alive.js';
 import { lasting } from './lasting.js';
 import { hasPostgres, startPostgres } from './postgres.js';
 
-/** A database that nobody else uses. */
+/** A database for exclusive use. */
 export interface LentDatabase {
   readonly url: string;
-  /** Drops it, and ends what is still connected to it. */
+  /** Drops the database and ends its connections. */
   giveBack(): Promise<void>;
 }
 
 const prefix = 'pigeonpost-lent-';
 
 /**
- * Lends a database of the PostgreSQL server that all test files of one of Jest's processes share: 50 ms instead of a
- * second for a server with the newest schema. A test that kills or configures its server, or lists all of its
- * databases, starts one of its own by `startPostgres`.
- * @returns null where no server can be started
+ * Lends a database of a PostgreSQL server that the test files of a Jest process share. This takes 50 ms instead of a
+ * second for a new server with the newest schema. A test that kills or configures its server, or lists all databases,
+ * must use `startPostgres` instead.
+ * @returns null if no server can be started
  */
 export async function lendDatabase({ isEmpty = false } = {}): Promise<LentDatabase | null> {
   if (!hasPostgres()) return null;
@@ -35,7 +35,7 @@ export async function lendDatabase({ isEmpty = false } = {}): Promise<LentDataba
   };
 }
 
-/** Returns what lends empty databases to the tests of a file, by their URLs, and drops them after the last test. */
+/** Returns a function that lends empty databases to the tests of a file. They are dropped after the last test. */
 export function useLentDatabases(): () => Promise<string> {
   const lent: LentDatabase[] = [];
   afterAll(() => Promise.all(lent.map((database) => database.giveBack())));
@@ -46,7 +46,7 @@ export function useLentDatabases(): () => Promise<string> {
   };
 }
 
-/** @returns the URL of its first database */
+/** @returns the URL of the server's first database */
 async function startServer(): Promise<string> {
   removeLeftovers();
   const server = (await startPostgres({ folder: `${prefix}${process.pid}-` }))!;
@@ -60,7 +60,7 @@ async function startServer(): Promise<string> {
   return server.url;
 }
 
-/** A process of Jest's that was killed has left its server's folder. The server itself ended with it. */
+/** Removes server folders of killed Jest processes. Their servers have ended with them. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split('-')[0]) : process.pid;

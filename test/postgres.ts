@@ -8,25 +8,25 @@ import { type GuardedChild, startGuardedChild } from '../worker/guarded-child.js
 import { copyKept } from './kept-folder.js';
 import { until } from './until.js';
 
-/** A PostgreSQL server for one test file, thrown away with it. */
+/** A temporary PostgreSQL server for one test file. */
 export interface TestPostgres {
   /** URL of an empty database. */
   readonly url: string;
-  /** Makes another database, as a copy of `template` (a name) where one is given; 45 ms. No one may be connected to it. */
+  /** Creates another database in 45 ms, optionally as a copy of `template`, which must have no connections. */
   createDatabase(name: string, template?: string): Promise<string>;
-  /** SIGKILL, as when memory is short. What was committed is there after `startAgain`: only the machine may not fail. */
+  /** Sends SIGKILL, as the kernel does when memory is short. Committed data survives, unless the machine fails. */
   kill(): Promise<void>;
-  /** On the same port, with the same data; resolves when it answers. */
+  /** Starts the server on the same port with the same data. Resolves when it answers. */
   startAgain(): Promise<void>;
   stop(): Promise<void>;
-  /** Lets this process end while the server runs, which then ends too; its folder stays. */
+  /** Allows this process to end while the server runs. The server then ends too, and its folder stays. */
   unref(): void;
   readonly folder: string;
 }
 
 /**
- * Whether a server can be started here. Where none is installed, a test file leaves out its half for PostgreSQL, and
- * this says so on standard error; with CI=true it is a failure, so that the half cannot get lost unnoticed.
+ * Whether a server can be started. If none is installed, test files skip their tests for PostgreSQL, with a message on
+ * standard error. With CI=true, a missing server is a failure, so that the tests are not skipped unnoticed.
  */
 export function hasPostgres(): boolean {
   if (findBinaries() !== undefined) return true;
@@ -36,9 +36,9 @@ export function hasPostgres(): boolean {
 }
 
 /**
- * Starts a server from the installed binaries (Debian's postgresql-15 is enough): loopback, no fsync, half a second.
- * It ends with this process, however that ends. Null where `hasPostgres` is false.
- * @param folder what the name of its folder begins with
+ * Starts a server from the installed binaries (Debian's postgresql-15 is sufficient) on loopback without fsync, in half
+ * a second. It always ends with this process. Null if `hasPostgres` is false.
+ * @param folder prefix of the name of its folder
  */
 export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } = {}): Promise<TestPostgres | null> {
   const binaries = findBinaries();
@@ -64,12 +64,12 @@ export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } 
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
     'max_connections=50',
-    'fsync=off', // but commits are handed to the system at once: what was answered for survives a SIGKILL of the server
+    'fsync=off', // but commits reach the operating system immediately, so confirmed commits survive a SIGKILL of the server
     'full_page_writes=off',
   ];
   const postgres = [join(binaries, 'postgres'), '-D', join(folder, 'data')];
   const [command = '', ...args] = [...asUser, ...postgres, ...settings.flatMap((setting) => ['-c', setting])];
-  // Not by the kernel's guard: it is lost when the child changes its user.
+  // The kernel's guard would be lost when the child changes its user.
   const serve = (): GuardedChild =>
     startGuardedChild({ command, args, guard: 'pipe', logFile: join(folder, 'log'), cwd: folder });
   let server = serve();
@@ -94,7 +94,7 @@ export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } 
           server.exited.then(() => true),
           answers(urlOf('postgres')).then(() => false),
         ]);
-        // It refuses to start while processes of the one before still hold its memory: they notice within seconds.
+        // It does not start while processes of the previous server hold its memory, which end within seconds.
         if (ended) server = serve();
         return !ended && (await answers(urlOf('postgres')));
       };
@@ -104,14 +104,14 @@ export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } 
       server.unref();
     },
     async stop() {
-      if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate": nobody will read its data
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate" shutdown, since its data is no longer needed
       await server.stop(10_000);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** The newest of Debian's, else where `pg_config` points. */
+/** Returns the folder of Debian's newest version, or else the one from `pg_config`. */
 function findBinaries(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
@@ -120,7 +120,7 @@ function findBinaries(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')));
 }
 
-/** PostgreSQL refuses to run as root. Gives the folder away and returns what to put before a command. */
+/** PostgreSQL refuses to run as root. Changes the folder's owner and returns the prefix for commands. */
 function dropRoot(folder: string): string[] {
   spawnSync('chown', ['postgres:', folder]);
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--'];

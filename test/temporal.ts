@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-/** The Temporal server of this run, and what keeps the tests on it apart. */
+/** The Temporal server of this run, with a task queue for one test. */
 export interface TestTemporal {
   readonly address: string;
   readonly namespace: string;
-  /** Unique to this test: use it in workflow names too. */
+  /** Unique for this test. Use it in workflow names too. */
   readonly taskQueue: string;
-  /** The program of the server, for tests that start one of their own. */
+  /** The program of the server, for tests that start their own. */
   readonly binary: string;
 }
 
-/** The server that `global-setup.ts` started for the system tests, with a task queue nobody else uses. */
+/** Returns the server that `global-setup.ts` started for the system tests, with an unused task queue. */
 export function temporalForTests(): TestTemporal {
   const address = process.env['PIGEONPOST_TEST_TEMPORAL'];
   const binary = process.env['PIGEONPOST_TEST_TEMPORAL_BINARY'];

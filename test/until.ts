@@ -1,13 +1,13 @@
-/** Part of the waiting time that is spent on checking: a check may read a whole archive, or ask a busy program. */
+/** Maximum share of the time spent on checks, which may read a whole archive or call a busy program. */
 const checkingShare = 1 / 6;
 const minPauseMs = 20;
 const maxPauseMs = 500;
 
 /**
- * Waits until a condition holds. Checks it every 20 ms; less often if checking takes long, since what is waited for
- * runs on the same machine. Tests wait for conditions and never for a time; the limit only turns a condition that never
- * comes into a failure that names it. It costs nothing where the condition comes, so it is long enough for a machine
- * that is busy with something else: give another one only to say that so late is too late.
+ * Waits until a condition is true. Checks it every 20 ms, or less often if a check takes long, because the tested
+ * program runs on the same machine. Tests wait for conditions and never for a time. The limit only makes a test fail
+ * with the name of a condition that never becomes true, so it is long enough for a busy machine. Pass a different limit
+ * only to assert that the condition becomes true in time.
  */
 export async function until(
   what: string,

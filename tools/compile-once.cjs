@@ -1,6 +1,5 @@
 // Jest runs each test file in its own context and compiles every module again in each. With this file, a process
-// compiles
-// a module once; later contexts use the result, including functions that were compiled on demand.
+// compiles a module once; later contexts use the result, including functions that were compiled on demand.
 const vm = require('node:vm');
 
 const { compileFunction } = vm;

@@ -1,6 +1,5 @@
 // Runs a TypeScript file of this repository without a type check (`npm run types` does that), for commands that belong
-// to
-// the tests and not to the build. Usage: node tools/run-typescript.cjs test/chaos/main.ts [arguments]
+// to the tests and not to the build. Usage: node tools/run-typescript.cjs test/chaos/main.ts [arguments]
 const Module = require('node:module');
 const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Browsers installed by the system; nothing is downloaded. */
+/** Paths of installed browsers. Nothing is downloaded. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 export const installedBrowser = places.find((file) => existsSync(file));
@@ -14,7 +14,7 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** A tab, with what it did that the page must never do. */
+/** A tab, with recorded events that must never happen. */
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;

@@ -6,7 +6,7 @@ import { installedBrowser, openBrowser, openTab, type Watched } from './open-bro
 import { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
-/** Each page and each action in a real browser, against a `pigeonpost start` on the sandbox. */
+/** Tests each page and each action in a real browser, against a `pigeonpost start` on the sandbox. */
 const suite = installedBrowser === undefined ? describe.skip : describe;
 
 let system: RunningSystem;

@@ -10,10 +10,10 @@ import { setWorkerClock, type Stage } from './stage.js';
 /** Delay of the slow receiver for each change, in ms. */
 const slowMs = 40;
 const always = 1_000_000_000;
-/** Leaves room for three reads while a list is short. */
+/** Interval between reads, so that three of them happen while a list is short. */
 const betweenReadsMs = 700;
 
-/** Answer of a receiver by mode; `refuse` has none. */
+/** Answers of a receiver by mode. `refuse` has none. */
 const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
   '5xx': { status: 503 },
   '429': { status: 429, retryAfter: '2' },
@@ -23,10 +23,10 @@ const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
 };
 
 /**
- * Does what the plan says at the instants that it says, with live events running. Everything that lasts is over when it
- * resolves: no fault, no quota, no event; whatever was killed is being started again.
- * @param say gets a line for each deed
- * @returns how often the deeds took effect that can miss
+ * Carries out the plan with live events running. When it resolves, all faults, quotas and events have ended, and killed
+ * processes are being restarted.
+ * @param say receives one line per action
+ * @returns how often actions took effect that can fail to do so
  */
 export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string) => void): Promise<Happened> {
   const happened = nothingHappened();
@@ -97,7 +97,7 @@ async function carryOutOne(deed: Deed, stage: Stage, happened: Happened): Promis
   }
 }
 
-/** Puts rules in force, and lifts them after a while. */
+/** Activates rules, and removes them after a while. */
 async function fail(
   rules: readonly FaultRule[],
   forMs: number,
@@ -143,7 +143,7 @@ async function failReceiver(mode: ReceiverMode, forMs: number, stage: Stage): Pr
   const receiver = stage.receivers.failing;
   if (mode === 'refuse') return receiver.kill(forMs);
   const url = stage.hookUrls.failing;
-  // It may be down at this moment: then it fails by that, and there is nobody to tell.
+  // If the receiver is down, it fails anyway, and the request is not needed.
   await control(url, 'POST', 'answers', { count: always, ...answers[mode] }).catch(() => undefined);
   await pause(forMs);
   await control(url, 'DELETE', 'answers').catch(() => undefined);

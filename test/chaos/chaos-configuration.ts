@@ -11,7 +11,7 @@ export interface ChaosPlaces {
   readonly deletions: boolean;
 }
 
-/** Short intervals, a sink of each kind that promises once, and deletions that need neither a day nor a person. */
+/** Returns a configuration with short intervals, a sink of each kind, and deletions without holds or a day's wait. */
 export function chaosConfiguration({ baseUrl, hooks, vendors, port, postgres, deletions }: ChaosPlaces): string[] {
   const every = 'every: { live: 1s, ended: 3s, new: 5s, upcoming: 5s, sweep: 4s, lists: { pigeonholes: 5s } }';
   const settle = 'deletions: { settle: 1s, confirm: 5s, holdAbove: { share: 100%, items: 1000000 } }';

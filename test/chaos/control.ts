@@ -1,4 +1,4 @@
-/** Asks a control API (the sandbox's or a receiver's) for something. @throws with its answer when it refuses */
+/** Sends a request to a control API, of the sandbox or a receiver. @throws with the answer if it is refused */
 export async function control<T = unknown>(
   baseUrl: string,
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',

@@ -1,6 +1,6 @@
 import type { ChaosPlan, Deed } from './plan.js';
 
-/** A plan as a person reads it: the conference, and each deed with its instant. */
+/** Formats a plan for people: the conference, and each action with its time. */
 export function describePlan({ seed, store, durationMs, service, deeds, clockAheadMs }: ChaosPlan): string {
   const kills = deeds.filter(({ deed }) => deed.do === 'kill').length;
   return [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Stage } from './stage.js';
 
-/** Queries of a ledger for a post-mortem: ids, times and counts, no contents. */
+/** Queries for an analysis after a failure: ids, times and counts, but no contents. */
 const questions = {
   workspaces: 'select * from workspaces',
   quotas: 'select * from quotas', // keys as fingerprints
@@ -18,7 +18,9 @@ const questions = {
   deliveries: "select * from deliveries where state not in ('delivered', 'withheld') limit 1000",
 } as const;
 
-/** Writes the state of a store on PostgreSQL beside the logs: it is thrown away. An embedded store stays in the folder. */
+/**
+ * Writes the state of a PostgreSQL store next to the logs before it is deleted. An embedded store stays in the folder.
+ */
 export async function dumpStore({ folder, postgres }: Stage): Promise<void> {
   if (postgres === undefined) return;
   const client = new Client({ connectionString: postgres.url });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { Stage } from './stage.js';
 
-/** Workflows that failed or ended early: whatever fails around them, they must wait and continue. */
+/** Returns workflows that failed or ended early. They must wait and continue regardless of failures around them. */
 export async function failedWorkflows(stage: Stage): Promise<string[]> {
   const connection = await Connection.connect({ address: temporalAddress(stage) });
   try {
@@ -17,7 +17,7 @@ export async function failedWorkflows(stage: Stage): Promise<string[]> {
   }
 }
 
-/** Address of the running server: an embedded one names its port only on its command line. */
+/** Returns the address of the running server. The port of an embedded one is only on its command line. */
 function temporalAddress(stage: Stage): string {
   const pid = stage.temporalPid();
   const port = pid === undefined ? undefined : /--port=(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'latin1'))?.[1];

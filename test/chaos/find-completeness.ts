@@ -3,7 +3,7 @@ import type { Finding, SinkUnderJudgement } from './judge.js';
 import { itemName, latestLines, releasedLists, revisionsOf } from './latest-lines.js';
 import type { Source, TrueItem } from './source.js';
 
-/** Items that the source shows and the sink lacks, and items that the sink holds although the source no longer shows them. */
+/** Finds items of the source that the sink lacks, and items of the sink that the source no longer shows. */
 export function findCompleteness(sink: SinkUnderJudgement, source: Source, deletions: boolean): Finding[] {
   const latest = latestLines(sink.lines);
   const wanted = source.items.filter(({ list, item }) => list !== 'attendees' || sink.accepts(item['consent']));
@@ -51,7 +51,7 @@ function kept(held: { pigeonholeId: number; list: string; key: string; revision:
   };
 }
 
-/** A person whose record the sink may not be sent any more is not told of either. */
+/** Whether the sink must receive a change. It gets no more changes of a person whose record it may not receive. */
 function isTold(
   sink: SinkUnderJudgement,
   held: { list: string; data: Readonly<Record<string, unknown>> | null },
@@ -59,7 +59,7 @@ function isTold(
   return held.list !== 'attendees' || sink.accepts(held.data?.['consent']);
 }
 
-/** Number of times that the source shows each vote: votes have no id, and two may be equal. */
+/** Counts equal votes of the source, because votes have no id. */
 function countUnnamed(items: readonly TrueItem[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { key, fingerprint: print } of items) {
@@ -68,7 +68,7 @@ function countUnnamed(items: readonly TrueItem[]): Map<string, number> {
   return counts;
 }
 
-/** Revisions rise by one; a sink that takes all of a list gets each. */
+/** Finds missing revisions in a sink that accepts all items of a list. */
 function holes({ lines }: SinkUnderJudgement): Finding[] {
   const findings: Finding[] = [];
   for (const [name, revisions] of revisionsOf(lines)) {

@@ -2,7 +2,7 @@ import type { HeldLine } from './held.js';
 import type { Finding } from './judge.js';
 import { itemName, releasedLists } from './latest-lines.js';
 
-/** New changes of an item that came after one with the same or a higher revision. A repeat is no new change. */
+/** Finds new changes of an item that arrived after one with the same or a higher revision. Ignores repeats. */
 export function findDisorder(lines: readonly HeldLine[]): Finding[] {
   const seen = new Set<string>();
   const highest = new Map<string, number>();

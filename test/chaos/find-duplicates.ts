@@ -2,13 +2,13 @@ import type { HeldLine } from './held.js';
 import type { Finding, SinkUnderJudgement } from './judge.js';
 import { itemName, revisionsOf } from './latest-lines.js';
 
-/** Duplicates in a sink: the same change twice, or the same content as two consecutive changes. */
+/** Finds duplicates in a sink: the same change twice, or two consecutive changes with the same content. */
 export function findDuplicates(sink: SinkUnderJudgement): Finding[] {
   const repeated = sink.kind === 'file' ? repeatedLines(sink.lines) : repeatedUnlike(sink.lines);
   return [...repeated, ...saidTwice(sink.lines)];
 }
 
-/** A file holds each revision of an item once. */
+/** Finds revisions of an item that occur more than once in a file. */
 function repeatedLines(lines: readonly HeldLine[]): Finding[] {
   const seen = new Set<string>();
   const findings: Finding[] = [];
@@ -21,8 +21,8 @@ function repeatedLines(lines: readonly HeldLine[]): Finding[] {
 }
 
 /**
- * A receiver may receive a change again under its id with the same bytes, except that the repeat may leave out the
- * person. Two ids for one revision are two changes.
+ * Finds repeats with different bytes. A receiver may receive a change again with the same id and bytes; only the person
+ * may be missing in the repeat. Two ids for one revision are two changes.
  */
 function repeatedUnlike(lines: readonly HeldLine[]): Finding[] {
   const texts = new Map<string, string>();
@@ -52,8 +52,8 @@ function withoutPerson(text: string): string {
 }
 
 /**
- * A change says something new. An item without its person is let pass: that its author may be shown from now on is a
- * change too, and it looks the same at a sink that does not accept that author's consent.
+ * Finds consecutive changes with the same content. Ignores items without a person: if their author becomes visible,
+ * this is a change, but it looks the same in a sink that does not accept the author's consent.
  */
 function saidTwice(lines: readonly HeldLine[]): Finding[] {
   const findings: Finding[] = [];
@@ -68,7 +68,7 @@ function saidTwice(lines: readonly HeldLine[]): Finding[] {
   return findings;
 }
 
-/** Lists whose items are of a person, who may be left out. */
+/** Lists whose items have a person, who may be left out. */
 const personal = new Set([
   'questions',
   'votes',

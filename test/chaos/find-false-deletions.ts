@@ -4,7 +4,7 @@ import type { Finding } from './judge.js';
 import { itemName, revisionsOf } from './latest-lines.js';
 import type { Source } from './source.js';
 
-/** Deletions that a sink received before the item had ever left its list. */
+/** Finds deletions that a sink received before the item had left its list. */
 export function findFalseDeletions(lines: readonly HeldLine[], { absences }: Source): Finding[] {
   const firstGoneAt = new Map<string, number>();
   for (const { name, goneAt } of absences) {
@@ -15,7 +15,7 @@ export function findFalseDeletions(lines: readonly HeldLine[], { absences }: Sou
     revisions.forEach((line, index) => {
       if (line.data !== null) return;
       const before = revisions[index - 1];
-      // Of a deletion that is all a sink was given of an item, nothing says which vote it was.
+      // If a deletion is the only change of an item, nothing shows which vote it was.
       if (line.list === 'votes' && before?.data == null) return;
       const gone = firstGoneAt.get(line.list === 'votes' ? printOf(before!) : itemName(line));
       if (gone !== undefined && gone <= Date.parse(line.timestamp)) return;

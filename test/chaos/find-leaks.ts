@@ -4,10 +4,10 @@ import type { Finding, SinkUnderJudgement } from './judge.js';
 import { latestLines } from './latest-lines.js';
 import type { Source } from './source.js';
 
-/** Lists of which no row and no twin says whether it is anonymous. */
+/** Lists whose items and twins do not show whether they are anonymous. */
 const judgedBySession: ReadonlySet<string> = new Set(['votes', 'answers', 'answer_ratings']);
 
-/** Persons in the present form of what the source calls anonymous, and records that say a consent the sink refuses. */
+/** Finds persons in items that the source shows as anonymous, and records whose consent the sink does not accept. */
 export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
   const anonymousSessions = new Set(
     source.items
@@ -19,7 +19,7 @@ export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
     const flag = (item['attendee'] as { anonymous?: unknown } | undefined)?.anonymous;
     if (flag !== undefined) flags.set(`${pigeonholeId} ${list} ${key}`, flag === true);
   }
-  /** A question is as anonymous as its twin says, a row without a flag as its session; of what is gone nothing is known. */
+  /** The twin decides for a question, and the session for an item without a flag. Deleted items are not judged. */
   const isAnonymous = ({ pigeonholeId, list, key, data }: HeldLine): boolean => {
     if (!judgedBySession.has(list)) {
       return flags.get(`${pigeonholeId} ${list === 'questions' ? 'qna-questions' : list} ${key}`) === true;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { control } from './control.js';
 import type { Stage } from './stage.js';
 
-/** Number of times that deeds took effect: a planned one may find its process killed, or its list unread. */
+/** Number of actions that took effect. A planned one has none if its process is down or its list is not read. */
 export interface Happened {
-  /** A ready process was stopped for the whole time and continued. */
+  /** Ready processes that were stopped for the whole time and continued. */
   pauses: number;
   /** Jumps that a running worker noticed. */
   clockJumps: number;
@@ -21,7 +21,7 @@ export function nothingHappened(): Happened {
   return { pauses: 0, clockJumps: 0, shortAnswers: 0, shortAgain: 0, ignoredFilters: 0 };
 }
 
-/** Adds the answers that rules of the sandbox changed. To be called before they are lifted. */
+/** Adds the answers that rules of the sandbox changed. Call it before the rules are removed. */
 export async function countFaults(happened: Happened, ids: readonly number[], sandboxUrl: string): Promise<void> {
   type Active = { id: number; kind: string; fired: number };
   const { faults } = await control<{ faults: Active[] }>(sandboxUrl, 'GET', 'faults');
@@ -34,7 +34,7 @@ export async function countFaults(happened: Happened, ids: readonly number[], sa
   }
 }
 
-/** Jumps of the clock, as the worker itself reported them (wrong-clock.cjs). */
+/** Returns the number of clock jumps that the worker reported (wrong-clock.cjs). */
 export function countClockJumps({ folder, worker }: Stage): number {
   if (worker === undefined) return 0;
   return readFileSync(join(folder, 'worker.log'), 'utf8').split('the wall clock jumps by').length - 1;

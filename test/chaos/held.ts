@@ -5,13 +5,13 @@ import { type ArchivedChange, readArchive } from '../kit/archive.js';
 /** Changes that a sink received, in the order of arrival. */
 export type HeldLine = ArchivedChange;
 
-/** The lines of the file sink; empty while it has none. */
+/** Returns the lines of the file sink; none before the first write. */
 export function heldByFile(folder: string): HeldLine[] {
   const archive = join(folder, 'archive');
   return existsSync(archive) ? readArchive(archive) : [];
 }
 
-/** Changes that a receiver accepted, repeats included. It writes each one before it answers, so a torn last line does not count. */
+/** Returns accepted changes, repeats included. An incomplete last line was not answered and does not count. */
 export function heldByReceiver(folder: string, name: string): HeldLine[] {
   const log = join(folder, `${name}.ndjson`);
   if (!existsSync(log)) return [];

@@ -1,13 +1,13 @@
 import type { Item } from '../kit/compare-with-truth.js';
 
-/** Path of an item's id where it is not at the top level. Source: the specification's examples. */
+/** Path of an item's id if it is not at the top level. Source: the specification's examples. */
 const holders: Readonly<Record<string, string>> = {
   questions: 'question',
   answers: 'answer',
   answer_ratings: 'answerRating',
 };
 
-/** The key by which a sink knows an item: its id; null for votes, which show none. */
+/** Returns the key of an item in a sink: its id, or null for votes, which show none. */
 export function keyOf(list: string, item: Item): string | null {
   if (list === 'votes') return null;
   const holder = holders[list] === undefined ? item : (item[holders[list]] as Item | undefined);

@@ -12,9 +12,9 @@ export interface StandingMessage {
 }
 
 /**
- * Judges a channel that receives some questions: it must hold each one once, in its last state, and must show no text
- * of a question that it may no longer show. Pure.
- * @param isWanted whether the channel receives a question in its present state
+ * Judges a channel that receives some questions: it must show each one once in its latest state, and no text of a
+ * question that must be hidden. Pure.
+ * @param isWanted whether the channel receives a question in its current state
  */
 export function judgeMessages(
   messages: readonly StandingMessage[],
@@ -50,14 +50,14 @@ export function judgeMessages(
   return [...findings, ...twiceAThread(messages)];
 }
 
-/** Nobody reads a control character or half of a surrogate pair, and Slack need not keep them. */
+/** Removes control characters and lone surrogates, which are unreadable and which Slack need not store. */
 function readable(text: unknown): string {
   return Buffer.from(String(text))
     .toString()
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 
-/** A thread has one parent. */
+/** Finds threads with more than one parent. */
 function twiceAThread(messages: readonly StandingMessage[]): Finding[] {
   const parents = new Map<string, number>();
   for (const { metadata } of messages) {
@@ -96,7 +96,7 @@ export function judgeContacts(contacts: readonly Readonly<Record<string, unknown
       findings.push({ fault: 'lost', list, where: `${where}: under an older name` });
     }
   }
-  // Also of people who are gone, or have withdrawn: by number, since an e-mail is no place.
+  // Includes people who were deleted or withdrew consent. Reports a count, because an e-mail must not be reported.
   const twice = [...standing.values()].filter((each) => each.length > 1).length;
   for (let n = 0; n < twice; n += 1) findings.push({ fault: 'duplicated', list, where: 'two contacts of one e-mail' });
   return findings;

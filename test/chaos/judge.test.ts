@@ -6,7 +6,7 @@ import { fingerprint, type Item } from '../kit/compare-with-truth.js';
 
 const goneAt = '2026-11-21T09:00:10.000Z';
 
-/** A change of pigeonhole 101 as a sink holds it. */
+/** Builds a change of pigeonhole 101 as a sink stores it. */
 function line(list: string, key: string, revision: number, data: Item | null, more: Partial<HeldLine> = {}): HeldLine {
   const kind = data === null ? 'deleted' : revision === 1 ? 'created' : 'updated';
   const id = `${list} ${key} ${revision}`;
@@ -22,7 +22,7 @@ function vote(createdAt: string): Item {
   return { createdAt, question: { id: 9001, content: 'copied' }, session: { id: 5001 }, attendeeId: 1 };
 }
 
-/** Items that the source shows now, and items that left it. */
+/** Builds a source with current items and items that have left it. */
 function source(shown: readonly (readonly [string, Item])[], gone: readonly (readonly [string, Item])[] = []): Source {
   const named = (list: string, item: Item): string => {
     const key = keyOf(list, item);

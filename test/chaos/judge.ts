@@ -8,20 +8,20 @@ import type { Source } from './source.js';
 
 /**
  * - `lost`: the source shows it, the sink lacks it or holds an older version; or a revision in between is missing
- * - `kept`: gone from the source, and the sink was not told
+ * - `kept`: deleted in the source, but the sink received no deletion
  * - `duplicated`: one change twice, or the same content as two changes in a row
- * - `falselyDeleted`: deleted at the sink before it was ever gone
+ * - `falselyDeleted`: deleted in the sink before it was deleted in the source
  * - `outOfOrder`: an older revision after a newer one
  * - `leaked`: a person where the source shows an anonymous item, or a record whose consent the sink does not accept
  */
 export const faultNames = ['lost', 'kept', 'duplicated', 'falselyDeleted', 'outOfOrder', 'leaked'] as const;
 export type FaultName = (typeof faultNames)[number];
 
-/** One broken promise at one sink. Names places, never contents. */
+/** One broken promise of one sink. Identifies items, but never contains their contents. */
 export interface Finding {
   readonly fault: FaultName;
   readonly list: string;
-  /** For the post-mortem: pigeonhole, key or instant, revision. */
+  /** For the analysis: pigeonhole, key or instant, revision. */
   readonly where: string;
 }
 
@@ -32,7 +32,7 @@ export interface SinkUnderJudgement {
   readonly accepts: (consent: unknown) => boolean;
 }
 
-/** Compares what a sink was given with all that is known of the source. Pure. */
+/** Compares the changes that a sink received with the source. Pure. */
 export function judge(sink: SinkUnderJudgement, source: Source, { deletions }: { deletions: boolean }): Finding[] {
   const { lines } = sink;
   return [

@@ -1,11 +1,11 @@
 import type { HeldLine } from './held.js';
 
-/** `pigeonhole list key`: what identifies an item at a sink. */
+/** Returns `pigeonhole list key`, which identifies an item in a sink. */
 export function itemName({ pigeonholeId, list, key }: Pick<HeldLine, 'pigeonholeId' | 'list' | 'key'>): string {
   return `${pigeonholeId} ${list} ${key}`;
 }
 
-/** The line with the highest revision of each item, by `itemName`. */
+/** Returns the line with the highest revision of each item, by `itemName`. */
 export function latestLines(lines: readonly HeldLine[]): Map<string, HeldLine> {
   const latest = new Map<string, HeldLine>();
   for (const line of lines) {
@@ -15,7 +15,7 @@ export function latestLines(lines: readonly HeldLine[]): Map<string, HeldLine> {
   return latest;
 }
 
-/** The lines of each item in the order of their revisions, each revision once. */
+/** Returns the lines of each item, ordered by revision, each revision once. */
 export function revisionsOf(lines: readonly HeldLine[]): Map<string, HeldLine[]> {
   const items = new Map<string, Map<number, HeldLine>>();
   for (const line of lines) {
@@ -29,7 +29,7 @@ export function revisionsOf(lines: readonly HeldLine[]): Map<string, HeldLine[]>
 }
 
 /**
- * Lists whose records a sink may be refused and given later, out of turn: people without consent, pigeonholes that
- * nobody had selected. Holes and lateness are right there.
+ * Lists whose records may be withheld first and sent later, out of order: people without consent and unselected
+ * pigeonholes. Missing revisions and delays are correct there.
  */
 export const releasedLists: ReadonlySet<string> = new Set(['attendees', 'pigeonholes']);

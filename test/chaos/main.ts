@@ -7,7 +7,7 @@ import { type ChaosResult, runChaos } from './run-chaos.js';
 const usage =
   'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: N seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--help]';
 
-/** `npm run chaos`: runs of one seed or several, one after the other. Exit codes: 0 all promises kept, 1 not, 2 wrong use. */
+/** `npm run chaos`: runs one or several seeds. Exit codes: 0 all promises kept, 1 not, 2 invalid arguments. */
 async function main(): Promise<number> {
   const options = readOptions();
   if (options === 'help') {

@@ -2,21 +2,20 @@ import { instants, oneOf, type Random } from './draw.js';
 import type { PlannedDeed, Store } from './plan.js';
 
 /**
- * Errors of the worker's wall clock. Less than the five minutes within which receivers of webhooks believe a signature,
- * and vendors a signed assertion.
+ * Errors of the worker's wall clock, less than the five minutes within which receivers and vendors accept signatures.
  */
 const errors = [-90_000, -20_000, 0, 30_000, 90_000] as const;
 const meanGapMs = 12_000;
 
 /**
- * The error at its start. Only beside PostgreSQL: an embedded store has the clock of its process, so that no second
- * clock exists to compare it with.
+ * Returns the error at the start. Only with PostgreSQL, because an embedded store uses the clock of its process, and
+ * no second clock exists.
  */
 export function planClock(random: Random, store: Store): number {
   return store === 'postgres' ? oneOf(random, [0, 90_000, -90_000] as const) : 0;
 }
 
-/** Jumps forward and backward, while the process runs. */
+/** Plans jumps forward and backward while the process runs. */
 export function planClockJumps(random: Random, durationMs: number, store: Store): PlannedDeed[] {
   if (store === 'embedded') return [];
   let before = Number.NaN;

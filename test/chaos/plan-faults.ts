@@ -1,7 +1,7 @@
 import { between, instants, oneOf, type Random } from './draw.js';
 import type { Deed, FaultRule, ListSetting, PlannedDeed } from './plan.js';
 
-/** All codes of the service but two that stop everything: for a refused key, and for a spent quota (windows do that). */
+/** All codes of the service except two that stop everything: a refused key, and a used-up quota (see windows). */
 const codes = [4500, 4502, 4503, 4504, 4505, 4506, 4507, 4508, 4509, 4510, 4511, 4512, 5000, 6000, 7001, 9000] as const;
 const refusedKey = 4501;
 
@@ -16,7 +16,7 @@ const lists = [
   'qna-questions',
 ] as const;
 
-/** Requests that have a filter: always those of a session's list, and those that look up a missing item. */
+/** Requests with a filter: those of a session's list, and those that look up a missing item. */
 const filteredRequests: readonly FaultRule[] = [
   { list: 'votes' },
   { list: 'answers' },
@@ -36,13 +36,13 @@ export function planFaults(random: Random, durationMs: number, deletions: boolea
   return [movingLists(random, durationMs, deletions), ...refusals, ...other, ...shortAnswers(random, durationMs)];
 }
 
-/** Lists whose items move between sessions: one glitch may hide what has come to a session (decision 0020). */
+/** Lists whose items move between sessions: a short answer may hide an item that moved (decision 0020). */
 const movingItems: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
-/** Shorter than `deletions.confirm` of a run (5 s): a glitch that lasts longer is taken for a deletion (decision 0020). */
+/** Shorter than `deletions.confirm` of a run (5 s). Longer short answers count as deletions (decision 0020). */
 const glitchMs = 3000;
 
-/** Once in a run, a list is shown empty or almost empty: in one answer, or in several in a row. */
+/** Plans to return a list empty or almost empty once in a run, in one answer or in several consecutive ones. */
 function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
   const shown = lists.filter((list) => !movingItems.has(list) && random() < 0.6);
   return shown.map((list) => {
@@ -53,7 +53,7 @@ function shortAnswers(random: Random, durationMs: number): PlannedDeed[] {
   });
 }
 
-/** Items come and go between two pages of some walk every second or so, all the time: what walks are bad at. */
+/** Plans insertions and deletions between two pages of a walk, about every second, which is difficult for walks. */
 function movingLists(random: Random, durationMs: number, deletions: boolean): PlannedDeed {
   const rules = lists.map((list) => ({
     ...changeDuringWalk(random, list, deletions),
@@ -75,7 +75,7 @@ function changeDuringWalk(random: Random, list: string, deletions: boolean): Fau
   };
 }
 
-/** Early, since a workspace whose key is refused is asked again rarely. */
+/** Plans a refused key early in the run, because the workspace is then tried at long intervals. */
 function refusal(random: Random, durationMs: number): PlannedDeed {
   const rules = [{ kind: 'error', code: refusedKey, next: 1 }];
   return { atMs: between(random, 1000, durationMs / 2), deed: { do: 'faults', rules, forMs: 4000 } };
@@ -130,7 +130,7 @@ function quotaWindow(random: Random): Deed {
     limit: between(random, 5, 60),
     windowSeconds: between(random, 2, 6),
     headers,
-    // Where neither says when it ends, it is asked again after a minute: too long to be of use here.
+    // Without any information about its end, the quota is probed after a minute, which is too long here.
     retryAfter: !headers || random() < 0.4,
   };
   return { do: 'quota', quota, forMs: between(random, 3000, 9000) };

@@ -6,7 +6,7 @@ const victims: Readonly<Record<Store, readonly Victim[]>> = {
   postgres: ['parent', 'worker', 'worker', 'temporal', 'store', 'everything'],
 };
 
-/** Shorter than two starts, so that some are killed while they start. */
+/** Shorter than two starts, so that some processes are killed during their start. */
 const meanGapMs = 7000;
 
 export interface PlannedKill extends PlannedDeed {
@@ -20,12 +20,12 @@ export function planKills(random: Random, durationMs: number, store: Store): Pla
   }));
 }
 
-/** Before a stop, for a process that is killed to be started again and to take leases. */
+/** Time before a stop in which a killed process restarts and takes leases. */
 const startMs = 6000;
 
 /**
- * Turns kills of a process that is paused, or is about to be, into kills of another one: of a killed process, no old
- * holder is left that could continue after the pause.
+ * Replaces kills of a paused process, or one that will be paused soon, by kills of another one. A killed process could
+ * not continue as an old holder of leases after the pause.
  */
 export function sparePaused(kills: readonly PlannedKill[], stops: readonly PlannedStop[], store: Store): PlannedKill[] {
   return kills.map((kill) => {

@@ -3,7 +3,7 @@ import { between, oneOf, type Random } from './draw.js';
 /** The sandbox of a run. */
 export interface ServicePlan {
   readonly flags: readonly string[];
-  /** Laid over its knobs before anything reads it. */
+  /** Settings to apply before the first read. */
   readonly knobs: Readonly<Record<string, unknown>>;
 }
 
@@ -11,8 +11,8 @@ export interface ServicePlan {
 const departures = { voteWithdrawal: 8, deletion: 4, reappearance: 2 } as const;
 
 /**
- * A conference small enough to be compared whole every few seconds, in pages so small that walks have many of them, with
- * orders and cursors of its own.
+ * Plans a conference that is small enough to compare as a whole every few seconds, with small pages, so that walks have
+ * many of them, and with random orders and cursors.
  */
 export function planService(random: Random, seed: number, deletions: boolean): ServicePlan {
   const flags = {
@@ -33,7 +33,7 @@ export function planService(random: Random, seed: number, deletions: boolean): S
       maxPerPage: between(random, 10, 60),
       cursorText: oneOf(random, ['plain', 'signed'] as const),
       lateRowShare: 0.1,
-      latencyMs: oneOf(random, [0, 5, 20, 60] as const), // the slower, the more happens while a list is walked
+      latencyMs: oneOf(random, [0, 5, 20, 60] as const), // a slower service allows more changes during a walk
       withdrawal: deletions ? oneOf(random, ['status', 'remove'] as const) : 'status',
       traffic: { move: 3, renameSession: 1, moderation: 10, editQuestion: 4, ...(deletions ? departures : none) },
     },

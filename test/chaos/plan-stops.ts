@@ -4,8 +4,8 @@ import type { PlannedStop, Store } from './plan.js';
 const meanGapMs = 35_000;
 
 /**
- * Processes that do not run for a while, mostly for longer than their leases last (delivering/lane-hold.ts). No two
- * stops overlap, so that none ends another.
+ * Plans to stop processes for a while, mostly for longer than their leases (delivering/lane-hold.ts). No two stops
+ * overlap, so that none ends another.
  */
 export function planStops(random: Random, durationMs: number, store: Store): PlannedStop[] {
   const victims = store === 'postgres' ? (['parent', 'worker', 'worker'] as const) : (['parent'] as const);

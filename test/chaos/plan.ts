@@ -24,7 +24,7 @@ export type Deed =
   /** Rules of the sandbox's fault API, lifted after a while. */
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
   | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
-  /** A list changes its order or its cursors in mid-life. */
+  /** A list changes its order or its cursors during the run. */
   | { readonly do: 'list'; readonly list: string; readonly setting: ListSetting }
   | { readonly do: 'page-size'; readonly maxPerPage: number }
   | { readonly do: 'receiver'; readonly mode: ReceiverMode; readonly forMs: number }
@@ -72,7 +72,7 @@ export interface QuotaWindow {
 }
 
 export interface PlannedDeed {
-  /** From the moment when everything has been ready once. */
+  /** Time since all processes were ready. */
   readonly atMs: number;
   readonly deed: Deed;
 }
@@ -81,7 +81,7 @@ export interface PlannedStop extends PlannedDeed {
   readonly deed: Stop;
 }
 
-/** All that chance decides about a run. The same seed, length and options give the same plan. */
+/** All random decisions of a run. The same seed, length and options produce the same plan. */
 export interface ChaosPlan {
   readonly seed: number;
   readonly store: Store;
@@ -97,11 +97,11 @@ export interface PlanOptions {
   readonly durationMs: number;
   /** `any`: the seed decides. */
   readonly store: Store | 'any';
-  /** Whether the audience withdraws, deletes and brings back. */
+  /** Whether items are withdrawn, deleted and restored. */
   readonly deletions: boolean;
 }
 
-/** Each part draws from a generator of its own, so that one more fault does not move every kill. */
+/** Plans a run. Each part uses its own generator, so that an additional fault does not change the kills. */
 export function planChaos({ seed, durationMs, store, deletions }: PlanOptions): ChaosPlan {
   const part = (n: number): (() => number) => seededRandom(seed * 16 + n);
   const drawn: Store = part(0)() < 0.5 ? 'embedded' : 'postgres';

@@ -2,7 +2,7 @@ import { apiHeaders } from '../kit/api-headers.js';
 import { control } from './control.js';
 import type { Stage } from './stage.js';
 
-/** Everything was read and every change is settled at every sink, in the product's own words; false while it is down. */
+/** Returns whether the product reports that everything is read and settled; false while it is down. */
 export async function isSettled({ apiUrl, folder }: Stage): Promise<boolean> {
   try {
     const answer = await fetch(`${apiUrl}/api/status`, {
@@ -15,7 +15,7 @@ export async function isSettled({ apiUrl, folder }: Stage): Promise<boolean> {
   }
 }
 
-/** Asks for every pigeonhole what `pigeonpost poll-now` or `sweep` asks for one; nothing while the product is down. */
+/** Requests `pigeonpost poll-now` or `sweep` for every pigeonhole. Does nothing while the product is down. */
 export async function askFor(what: 'poll-now' | 'sweep', { apiUrl, sandboxUrl, folder }: Stage): Promise<void> {
   const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');
   const scopes = [

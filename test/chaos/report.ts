@@ -3,7 +3,7 @@ import { faultNames } from './judge.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { Verdict } from './settle.js';
 
-/** Sentences of the report, in their order. */
+/** Labels of the report, in order. */
 const words = {
   lost: 'lost',
   kept: 'not deleted',
@@ -13,7 +13,7 @@ const words = {
   leaked: 'leaked',
 } as const;
 
-/** A row for each sink and each list of it with something wrong; places of the first few below. */
+/** Formats a row for each list of a sink with findings, and the positions of the first few. */
 export function formatTable(verdict: Verdict): string {
   const rows: string[][] = [['sink', 'list', 'changes', ...faultNames.map((name) => words[name])]];
   const places: string[] = [];
@@ -37,7 +37,7 @@ export function formatTable(verdict: Verdict): string {
   return [...table, ...places].join('\n');
 }
 
-/** The one line that says it all: `seed 7: lost 0, not deleted 0, duplicated 0, falsely deleted 0, …`. */
+/** Formats the summary line: `seed 7: lost 0, not deleted 0, duplicated 0, falsely deleted 0, …`. */
 export function formatResult(result: ChaosResult): string {
   const { seed, store, minutes, kills, faults, items, changes, happened, falls, wrong, folder } = result;
   const told = faultNames.map((name) => `${words[name]} ${result.counts[name]}`).join(', ');
@@ -51,13 +51,13 @@ function formatHappened(happened: Happened): string {
   return `${pauses} pauses, ${clockJumps} clock jumps, ${shortAnswers} short answers (${shortAgain} lists short again), ${ignoredFilters} ignored filters`;
 }
 
-/** Names the counts above zero, such as `lost 1, leaked 2`. */
+/** Lists the counts above zero, such as `lost 1, leaked 2`. */
 function wrongCounts({ counts }: ChaosResult): string {
   const wrong = faultNames.filter((name) => counts[name] > 0);
   return wrong.map((name) => `${words[name]} ${counts[name]}`).join(', ');
 }
 
-/** Rows of the table in docs/reliability.md. */
+/** Formats rows of the table in docs/reliability.md. */
 export function formatRows(results: readonly ChaosResult[]): string {
   const head = ['seed', 'store', 'kills', 'faults', 'items', 'changes', 'wrong', 'settled after'];
   const rows = results.map((each) => [

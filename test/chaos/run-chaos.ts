@@ -17,27 +17,28 @@ export interface ChaosResult {
   readonly store: string;
   readonly minutes: number;
   readonly kills: number;
-  /** Faults of the service and of the failing receiver. */
+  /** Number of faults of the service and of the failing receiver. */
   readonly faults: number;
-  /** Items that the source showed in the end. */
+  /** Number of items in the source at the end. */
   readonly items: number;
-  /** Changes that the sinks were given, repeats included; of those that hold records, what they hold. */
+  /** Number of changes that sinks received, repeats included, or of records in sinks that store records. */
   readonly changes: number;
   readonly happened: Happened;
   readonly counts: Readonly<Record<FaultName, number>>;
-  /** Everything else that must not be: processes left over, exit codes, no end of settling. */
+  /** Other problems: remaining processes, exit codes, or changes that were never settled. */
   readonly wrong: readonly string[];
   readonly settledAfterMs: number;
-  /** Ends of product processes that nobody asked for: a store that was away may end them. */
+  /** Unexpected exits of product processes, which a missing store may cause. */
   readonly falls: number;
   readonly isGood: boolean;
-  /** With logs, plan and findings; undefined when all was well and it was removed. */
+  /** Folder with logs, plan and findings; undefined if it was removed after a good run. */
   readonly folder: string | undefined;
 }
 
 /**
- * One run: the real processes under the plan of a seed, then quiet, then the comparison with the source.
- * @param say gets lines for a person who watches
+ * Performs one run: carries out the plan of a seed with real processes, waits until everything is settled, and compares
+ * the sinks with the source.
+ * @param say receives progress messages
  */
 export async function runChaos(
   options: PlanOptions & { readonly keep: boolean },

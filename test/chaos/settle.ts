@@ -14,17 +14,17 @@ export type Verdict = ReadonlyMap<string, { readonly lines: number; readonly fin
 export interface Settling {
   readonly verdict: Verdict;
   readonly source: Source;
-  /** From the end of the faults until nothing was amiss and nothing more came. */
+  /** Time from the end of the faults until no finding was left and no change arrived. */
   readonly tookMs: number;
   readonly isSettled: boolean;
 }
 
-/** Longer than the longest wait of a record that has failed several times. */
+/** Maximum time, longer than the longest wait of a record that failed several times. */
 const longestMs = 10 * 60_000;
 /** Quiet time longer than a sweep of every list: a wrong change would have been delivered by then. */
 const quietMs = 8000;
 const lookEveryMs = 2000;
-/** Looks before whole sweeps are asked for: of an event that has ended the next one is due an hour later. */
+/** Number of checks before whole sweeps are requested, because those of an ended event are an hour apart. */
 const sweepsFrom = 20;
 
 /**

@@ -4,19 +4,19 @@ import { truthOf } from '../kit/truth.js';
 import { control } from './control.js';
 import { keyOf } from './item-key.js';
 
-/** An item as the service shows it in the end. */
+/** An item as the service shows it at the end. */
 export interface TrueItem {
   readonly pigeonholeId: number;
   readonly list: string;
-  /** Null where the list shows no id: votes. */
+  /** Null for votes, which show no id. */
   readonly key: string | null;
   readonly fingerprint: string;
   readonly item: Item;
 }
 
-/** A time in which an item was not in its list. */
+/** A period in which an item was not in its list. */
 export interface KnownAbsence {
-  /** `pigeonhole list key`, or the fingerprint where the list shows no id. */
+  /** `pigeonhole list key`, or a fingerprint if the list shows no id. */
   readonly name: string;
   /** Epoch ms. */
   readonly goneAt: number;
@@ -24,13 +24,13 @@ export interface KnownAbsence {
   readonly backAt: string | null;
 }
 
-/** State of the frozen source, with which a sink is compared. */
+/** State of the frozen source, to compare sinks with. */
 export interface Source {
   readonly items: readonly TrueItem[];
   readonly absences: readonly KnownAbsence[];
 }
 
-/** Reads it from the sandbox, which must be frozen. */
+/** Reads the source from the sandbox, which must be frozen. */
 export async function readSource(sandboxUrl: string): Promise<Source> {
   const items: TrueItem[] = [];
   const add = async (list: string, pigeonholeId: number): Promise<void> => {
@@ -51,7 +51,7 @@ export async function readSource(sandboxUrl: string): Promise<Source> {
   return { items, absences: await readAbsences(sandboxUrl) };
 }
 
-/** All removals of single items, in their order. */
+/** Returns all removals of single items, in order. */
 export async function readAbsences(sandboxUrl: string): Promise<KnownAbsence[]> {
   type Logged = {
     list: string;

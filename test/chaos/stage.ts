@@ -14,7 +14,7 @@ import type { ChaosPlan } from './plan.js';
 import { Supervised } from './supervised.js';
 import { startVendors, vendorEnvironment, type Vendors, vendorSinks } from './vendors.js';
 
-/** Sinks of type webhook: one whose receiver is slow, one whose receiver fails for stretches. */
+/** Webhook sinks: the receiver of one is slow, and the receiver of the other fails temporarily. */
 export const hookSinks = ['slow', 'failing'] as const;
 export type HookSink = (typeof hookSinks)[number];
 
@@ -28,12 +28,12 @@ export interface Stage {
   readonly apiUrl: string;
   readonly receivers: Readonly<Record<HookSink, Supervised>>;
   readonly parent: Supervised;
-  /** Beside PostgreSQL alone. */
+  /** Only with PostgreSQL. */
   readonly worker: Supervised | undefined;
   readonly postgres: TestPostgres | undefined;
   /** Address of the running Temporal server; undefined while it is down. */
   temporalPid(): number | undefined;
-  /** Ends everything. @returns what is wrong with the way it ended: exit codes, processes that are left over */
+  /** Stops everything. @returns problems: exit codes and remaining processes */
   close(): Promise<string[]>;
 }
 
@@ -85,7 +85,7 @@ async function open(
   const postgres = servers === undefined ? null : { temporalAddress: servers.temporal.address };
   writeYaml(folder, chaosConfiguration({ ...places, postgres }));
   const env = {
-    ...definedEnvironment(), // a Temporal server may be named or cached there
+    ...definedEnvironment(), // it may contain the address or cache of a Temporal server
     SERVICE_KEY: 'sandbox-key',
     HOOK_SECRET: hookSecret,
     ...vendorEnvironment,
@@ -144,10 +144,10 @@ function wrongClock(folder: string): Record<string, string> {
   return { NODE_OPTIONS: `--require ${join(__dirname, 'wrong-clock.cjs')}`, CHAOS_CLOCK_FILE: clockFile(folder) };
 }
 
-/** Makes the wall clock of the worker this much ahead. */
+/** Sets the wall clock of the worker ahead. */
 export function setWorkerClock(folder: string, aheadMs: number): void {
   writeFileSync(`${clockFile(folder)}.new`, String(aheadMs));
-  renameSync(`${clockFile(folder)}.new`, clockFile(folder)); // a reader sees the whole number
+  renameSync(`${clockFile(folder)}.new`, clockFile(folder)); // a reader always sees a complete number
 }
 
 function clockFile(folder: string): string {

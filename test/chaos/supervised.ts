@@ -9,24 +9,24 @@ export interface SupervisedOptions {
   /** Path in the build, such as `cli/main`. */
   readonly program: string;
   readonly args: readonly string[];
-  /** Its whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Gets what it prints, over all its lives. */
+  /** File for the output of all of its runs. */
   readonly logFile: string;
-  /** Output that shows that it is ready. */
+  /** Output that indicates readiness. */
   readonly ready: RegExp;
 }
 
-/** Delay before a program that exited is started again, as by a service manager. */
+/** Delay before an exited program is restarted, as by a service manager. */
 const restartAfterMs = 500;
 
 /**
- * A program of the build that is kept running: after a kill or an exit it is started again with the same arguments.
- * It ends with this process, however that ends.
+ * Keeps a program of the build running: restarts it with the same arguments after a kill or an exit. It always ends
+ * with this process.
  */
 export class Supervised {
-  /** Its last line at each unexpected exit. */
+  /** The last line of output at each unexpected exit. */
   readonly falls: string[] = [];
   #child: GuardedChild | undefined;
   #logStart = 0;
@@ -43,20 +43,20 @@ export class Supervised {
     return this.#child?.pid;
   }
 
-  /** Its output since its latest start; empty while it is being killed. */
+  /** Returns the output since the latest start; empty while it is being killed. */
   output(): string {
     if (this.#child === undefined || this.#wasKilled) return '';
     return readFileSync(this.options.logFile).subarray(this.#logStart).toString();
   }
 
-  /** Waits until a program that was just started says that it is ready. */
+  /** Waits until a newly started program reports that it is ready. */
   async untilReady(): Promise<RegExpExecArray> {
     const { ready, program, logFile } = this.options;
     await until(`${program} says ${ready} (log: ${logFile})`, () => ready.test(this.output()));
     return ready.exec(this.output())!;
   }
 
-  /** SIGKILL; it is started again after so long. Nothing while it is down already. */
+  /** Sends SIGKILL, and restarts it after `startAgainAfterMs`. Does nothing if it is already down. */
   kill(startAgainAfterMs: number): void {
     this.#restartAfterMs = startAgainAfterMs;
     this.#wasKilled = true;
@@ -64,8 +64,8 @@ export class Supervised {
   }
 
   /**
-   * SIGSTOP, and SIGCONT after so long, unless it was killed meanwhile.
-   * @returns whether a process that was ready was stopped for the whole time, and continued
+   * Sends SIGSTOP, and SIGCONT after `forMs` unless the process was killed in the meantime.
+   * @returns whether a ready process was stopped for the whole time and continued
    */
   async standStill(forMs: number): Promise<boolean> {
     const child = this.#child;
@@ -78,7 +78,7 @@ export class Supervised {
     return wasReady;
   }
 
-  /** SIGTERM, and SIGKILL after fifteen seconds. @returns its exit code; null where a signal ended it */
+  /** Sends SIGTERM, and SIGKILL after fifteen seconds. @returns the exit code; null if a signal ended it */
   async stop(): Promise<number | null> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
@@ -113,7 +113,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it was killed meanwhile
+    // it was killed in the meantime
   }
 }
 

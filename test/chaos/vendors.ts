@@ -9,19 +9,19 @@ import {
 import type { Item } from '../kit/compare-with-truth.js';
 import { seededRandom } from '../kit/random.js';
 
-/** Stand-ins for vendors, in this process: they are not what is killed. */
+/** Stand-ins for vendors, which run in this process and are not killed. */
 export interface Vendors {
   readonly slack: SlackDouble;
   readonly hubSpot: HubSpotDouble;
   close(): Promise<unknown>;
 }
 
-/** Messages in ten seconds: a conference of hours takes minutes here. */
+/** Limit of messages in ten seconds, because the conference takes minutes instead of hours. */
 const per10s = 500;
-/** Answers of each vendor that are lost after the effect. */
+/** Number of answers of each vendor that are lost after the effect. */
 const lostAnswers = 3;
 
-/** The seed decides which answers are lost. */
+/** Starts the stand-ins. The seed determines which answers are lost. */
 export async function startVendors(seed: number): Promise<Vendors> {
   const random = seededRandom(seed * 16 + 5);
   const slack = await startSlackDouble({ limits: scaledLimits(per10s) });
@@ -34,18 +34,18 @@ export async function startVendors(seed: number): Promise<Vendors> {
   return { slack, hubSpot, close: () => Promise.all([slack.close(), hubSpot.close()]) };
 }
 
-/** Variables that the sinks' credentials come from. */
+/** Environment variables with the credentials of the sinks. */
 export const vendorEnvironment = { SLACK_TOKEN: DEFAULT_TOKEN, HUBSPOT_TOKEN: 'hubspot-token' } as const;
 
-/** A third of the approved questions: messages go one by one, and a run shall not end by waiting for them alone. */
+/** Selects a third of the approved questions, because messages are sent one by one and would delay the end of a run. */
 const approvedThird = 'item.status = "allowed" and item.id % 3 = 0';
 
-/** The same, for who judges. */
+/** Applies the same condition for the judge. */
 export function isToldInSlack({ status, id }: Item): boolean {
   return status === 'allowed' && Number(id) % 3 === 0;
 }
 
-/** Their sinks, as lines of `sinks` by name: a contact for each attendee, a message for questions. */
+/** Returns the sinks as YAML by name: a contact for each attendee, and a message for questions. */
 export function vendorSinks({ slack, hubSpot }: Pick<Vendors, 'slack' | 'hubSpot'>): Record<string, string> {
   const contact = `{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.Email)', firstname: item.Name } }`;
   const message = `{ from: qna-questions, when: '${approvedThird}', text: item.content, threadBy: 'item.session.id' }`;

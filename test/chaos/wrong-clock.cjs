@@ -3,8 +3,8 @@
 const { readFileSync } = require('node:fs');
 
 /**
- * Loaded before a program: its wall clock is wrong by the milliseconds in the file CHAOS_CLOCK_FILE, and jumps when the
- * file changes. Its monotonic clock and timers are right.
+ * Loaded before a program. Makes its wall clock wrong by the milliseconds in the file CHAOS_CLOCK_FILE, and lets it
+ * jump when the file changes. The monotonic clock and timers stay correct.
  */
 const readAhead = () => Number(readFileSync(process.env.CHAOS_CLOCK_FILE, 'utf8'));
 const RealDate = Date;

@@ -7,7 +7,7 @@ import { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import type { Scene } from '../kit/scene.js';
 import { finish } from './importing.js';
 
-/** Does with files what the API of a scene does; an import runs to its end as soon as it is started or resumed. */
+/** Handles files like the API of a scene. An import runs to its end when it is started or resumed. */
 export function deskIn(
   scene: Scene,
   wake = async (id: string): Promise<void> => void (await finish(scene, id)),
@@ -19,7 +19,7 @@ function usedBy({ deps }: Pick<Scene, 'deps'>): InUse {
   return { use: (work) => work(deps) };
 }
 
-/** A file as it is uploaded: in small pieces. */
+/** Yields a file in small chunks, like an upload. */
 export async function* bytesOf(...lines: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
@@ -29,7 +29,7 @@ export function requestOf(given: Partial<ImportRequest> = {}): ImportRequest {
   return { pigeonhole: '101', name: 'people.csv', ...given };
 }
 
-/** Counts that are not 0. */
+/** Returns the counts that are not 0. */
 export function countsIn({ counts }: Pick<ImportView, 'counts'>): Partial<ImportView['counts']> {
   return Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0));
 }
@@ -46,7 +46,7 @@ export async function textIn(parts: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-/** The drop folders of one process; several can look into the same ones. */
+/** Creates the drop folders of one process. Several processes can watch the same ones. */
 export function dropFoldersIn(scene: Scene, folder: string, imports: readonly ImportFolder[]): DropFolders {
   const deps = { ...scene.deps, config: { ...scene.deps.config, folder, imports } };
   const wake = async (id: string): Promise<void> => void (await finish(scene, id));

@@ -13,12 +13,12 @@ export type Profile = { readonly attendeeCode: string; readonly [field: string]:
 
 const never = new AbortController().signal;
 
-/** Rows of a file from row 2 on. */
+/** Returns rows of a file, starting with row 2. */
 export function rowsOf(...profiles: readonly Profile[]): StagedRow[] {
   return profiles.map((profile, index) => ({ row: index + 2, profile }));
 }
 
-/** Registrants whose codes tell their position: P0001, P0002, … */
+/** Returns registrants with codes by position: P0001, P0002, … */
 export function people(count: number, prefix = 'P'): Profile[] {
   return Array.from({ length: count }, (_, index) => ({
     attendeeCode: `${prefix}${String(index + 1).padStart(5, '0')}`,
@@ -60,7 +60,7 @@ export async function finish(scene: Scene, id: string, maxTurns = 500): Promise<
   throw new Error(`the import has not ended after ${maxTurns} turns`);
 }
 
-/** Ends what an import waits for, as the passing of time does. */
+/** Ends the waits of an import, as if time had passed. */
 export async function waitsAreOver({ ledger }: Pick<Scene, 'ledger'>, ms: number): Promise<void> {
   if (ms === 0) return;
   await ledger.db.query('update import_chunks set due_at = now() where due_at > now()');
@@ -71,7 +71,7 @@ export async function progress({ ledger }: Pick<Scene, 'ledger'>, id: string): P
   return (await readImport(ledger, id))!;
 }
 
-/** Counts that are not 0. */
+/** Returns the counts that are not 0. */
 export async function counts(scene: Pick<Scene, 'ledger'>, id: string): Promise<Partial<Record<RowOutcome, number>>> {
   const all = (await progress(scene, id)).counts;
   return Object.fromEntries(Object.entries(all).filter(([, count]) => count > 0));
@@ -84,7 +84,7 @@ export async function report(scene: Pick<Scene, 'ledger'>, id: string): Promise<
   return rows;
 }
 
-/** The registrants that the service has, codes in order. */
+/** Returns the service's registrants, ordered by code. */
 export async function registered(stage: Pick<Stage, 'sandbox'>, pigeonhole = 101): Promise<Profile[]> {
   const response = await fetch(`${stage.sandbox.baseUrl}/_control/truth/registrants?pigeonhole=${pigeonhole}`);
   const lines = (await response.text()).split('\n').filter(Boolean);
@@ -94,7 +94,7 @@ export async function registered(stage: Pick<Stage, 'sandbox'>, pigeonhole = 101
     .toSorted((a, b) => (a.attendeeCode < b.attendeeCode ? -1 : 1));
 }
 
-/** Requests that the service has answered, bulk creates alone. */
+/** Returns the number of answered bulk creates. */
 export async function posts(stage: Stage): Promise<number> {
   return (await stage.requests()).filter(({ path }) => path.endsWith('/registrants/bulk')).length;
 }

@@ -4,7 +4,7 @@ import { proveImport } from './prove-import.js';
 const duplicates = ['refuse-row', 'refuse-chunk', 'ignore', 'upsert'] as const;
 const atomicities = ['all-or-nothing', 'partial'] as const;
 
-/** 300 bad rows of 30,000, of which no complaint says where they are, with at most 12 requests for each. */
+/** Finds 300 bad rows of 30,000 without positions in the errors, with at most 12 requests for each. */
 async function findBadRows(): Promise<boolean> {
   const proof = await proveImport(
     {
@@ -27,8 +27,8 @@ async function findBadRows(): Promise<boolean> {
 const usage = `usage: npm run import-proof -- [--rows N] [--duplicates ${duplicates.join('|')}] [--atomicity ${atomicities.join('|')}] [--help]`;
 
 /**
- * `npm run import-proof`: an import of 50,000 rows over a service that loses answers and whose quota runs out, with five
- * kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1
+ * `npm run import-proof`: an import of 50,000 rows over a service that loses answers and whose quota runs out, with
+ * five kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1
  * not, 2 wrong use.
  */
 async function main(): Promise<number> {
@@ -48,8 +48,8 @@ async function main(): Promise<number> {
     for (const registrantDuplicates of duplicates) {
       if (values.duplicates !== undefined && values.duplicates !== registrantDuplicates) continue;
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
-      // A whole chunk that is refused for its duplicates has to be asked row by row: thousands of requests, in which a
-      // quota runs out by how fast the machine is. So a small one, for the three times that are asked for.
+      // A chunk that is refused for duplicates is sent row by row. With thousands of requests, the number of used-up
+      // quotas would depend on the speed of the machine, so the quota is small and is lifted after three times.
       const quota =
         registrantDuplicates === 'refuse-chunk'
           ? { limit: 20, windowSeconds: 10, times: 3 }
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
           faults: [
             { kind: 'error', code: 5000, rate: 0.02, path: 'bulk' },
             { kind: 'dropAfter', rate: 0.02, path: 'bulk' },
-            // On so few requests a share may mean none: these happen for certain.
+            // With few requests, a share may affect none, so these faults are certain.
             { kind: 'errorAfter', code: 5000, skip: 10, next: 1, path: 'bulk' },
             { kind: 'dropAfter', skip: 20, next: 1, path: 'bulk' },
           ],

@@ -23,12 +23,12 @@ export interface ProofOptions {
   readonly rows: number;
   /** The service refuses one row in this number. */
   readonly badEvery: number;
-  /** Knobs of the sandbox beside those that make the import last. */
+  /** Additional settings of the sandbox. */
   readonly knobs: Readonly<Record<string, unknown>>;
   readonly faults: readonly object[];
   /** Requests until the quota is used up, how long until it is full again, and after how many times it is lifted; null: no quota. */
   readonly quota: { readonly limit: number; readonly windowSeconds: number; readonly times: number | null } | null;
-  /** In this order, evenly over the import. */
+  /** Kills in this order, evenly spread over the import. */
   readonly kills: readonly ('worker' | 'temporal')[];
   readonly latencyMs: number;
   readonly timeoutMs: number;
@@ -37,7 +37,7 @@ export interface ProofOptions {
 export interface Proof {
   readonly seconds: number;
   readonly requests: number;
-  /** Times that it waited for the quota. */
+  /** Number of waits for the quota. */
   readonly quotaWaits: number;
   readonly kills: number;
   readonly counts: Readonly<Record<string, number>>;
@@ -49,8 +49,8 @@ const isBad = (index: number, every: number): boolean => every > 0 && index % ev
 const codeOf = (index: number): string => `GUEST-${String(index).padStart(6, '0')}`;
 
 /**
- * One import by the real processes, a PostgreSQL and a Temporal of their own, over a service that fails, while they are
- * killed; then its report and the ledger of the service are compared, row by row.
+ * Runs one import by real processes, with their own PostgreSQL and Temporal and a failing service, while processes are
+ * killed. Then compares its report with the registrants of the service, row by row.
  */
 export async function proveImport(options: ProofOptions, say: (line: string) => void): Promise<Proof> {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-import-'));
@@ -151,7 +151,7 @@ async function stageAll(ledger: Ledger, { rows, badEvery }: ProofOptions): Promi
   return id;
 }
 
-/** Watches the import until it has ended, and kills what is to be killed when its share of the rows is settled. */
+/** Watches the import until it ends, and kills each process when its share of the rows is settled. */
 async function killOnTheWay(
   { rows, kills, quota, timeoutMs }: ProofOptions,
   running: {
@@ -191,7 +191,7 @@ async function killOnTheWay(
   return { quotaWaits, kills: done };
 }
 
-/** Every good registrant exactly once, no other, and each row told what is so. */
+/** Checks that every valid registrant exists once, no other exists, and the report of each row is correct. */
 async function compare(
   ledger: Ledger,
   { number, counts }: ImportProgress,

@@ -2,24 +2,24 @@ import type { Change } from '../../../sinks/change.js';
 import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Lane, Operation, Outcome, SendResult, Sink } from '../../../sinks/sink.js';
 
-/** A change as it arrived at a destination. */
+/** A change that a destination received. */
 export interface Received {
   readonly change: Change;
-  /** The bytes of the call, or a hash of them. */
+  /** The bytes of the request, or a hash of them. */
   readonly bytes: string;
 }
 
 /** A destination for one test, with a sink that sends to it on the lane acme / 101. */
 export interface Destination {
   readonly sink: Sink;
-  /** Everything that arrived, oldest first within an item. */
+  /** Returns everything that arrived, oldest first within an item. */
   received(): Promise<Received[]>;
   /** Texts that must not appear in any outcome. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
 
-/** A failure of a destination, from `begin` to `repair`. */
+/** A failure of a destination that lasts from `begin` to `repair`. */
 export interface Fault<D extends Destination> {
   readonly name: string;
   begin(destination: D): Promise<void>;
@@ -72,7 +72,7 @@ export class Courier {
     this.#mustLookUp = this.sink.traits.repeats === 'lookUp';
   }
 
-  /** Sends until all is delivered. @throws if operations are left after one round for each of them */
+  /** Sends until everything is delivered. @throws if operations are left after as many rounds as operations */
   async sendAll(): Promise<void> {
     await this.#planned;
     for (let rounds = this.#unsettled.length + 1; !this.isDone; rounds -= 1) {

@@ -21,38 +21,38 @@ export interface SlackStageOptions {
   readonly double?: SlackDoubleOptions;
   /** Keys of the sink in pigeonpost.yaml. */
   readonly keys?: Readonly<Record<string, unknown>>;
-  /** Keys of its one message. */
+  /** Keys of the sink's only message. */
   readonly message?: Readonly<Record<string, unknown>>;
   readonly limits?: SinkEnvironment['limits'];
   readonly speed?: number;
 }
 
-/** A Slack of its own, a sink for it, and the engine in small between the two, on a clock that runs fast. */
+/** A Slack stand-in, a sink, and a minimal delivery engine, with a fast clock. */
 export interface SlackStage {
   readonly slack: SlackDouble;
   readonly clock: FastClock;
   readonly courier: StateCourier;
-  /** One more pigeonhole of the same sink: the lanes share what an account shares. */
+  /** Adds a pigeonhole to the same sink. Its lanes share the state of the account. */
   anotherLane(pigeonholeId: number): StateCourier;
-  /** Adds a fault of the double (by its name) for requests to paths that contain `path`. */
+  /** Adds a named fault of the stand-in for requests whose path contains `path`. */
   fault(name: string, path: string, more?: object): void;
-  /** Number of requests to a method of the API. */
+  /** Returns the number of requests to a method of the API. */
   requestsTo(method: string): number;
   offer(key: string, item: Readonly<Record<string, unknown>> | null, around?: Partial<Subject>): void;
   settle(): Promise<void>;
-  /** Messages of a channel that say something of an item: by its key, as they stand. */
+  /** Returns the current messages of a channel about items, by key. */
   shown(channel?: string): Record<string, string[]>;
-  /** The messages of threads. */
+  /** Returns the parent messages of threads. */
   threads(channel?: string): readonly PostedMessage[];
   close(): Promise<void>;
 }
 
-/** For tests that count calls: the app has already joined the channel. */
+/** For tests that count calls. The app is already in the channel. */
 export const joined: SlackStageOptions = {
   double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
 };
 
-/** By the fast clock; minutes by the wall's. */
+/** Time by the fast clock, which is minutes of the wall clock. */
 export const settleWithinMs = 20_000_000;
 
 function credentialOf({ double }: SlackStageOptions) {
@@ -82,7 +82,7 @@ function slackConfig(url: string, options: SlackStageOptions): SlackConfig {
   });
 }
 
-/** The same through an incoming webhook at `path`; from YAML one is taken under https alone, where no stand-in is. */
+/** Returns the configuration for an incoming webhook at `path`. YAML allows only https, which stand-ins lack. */
 export function slackWebhookConfig(url: string, path: string): SlackConfig {
   const { token: _, baseUrl: __, ...config } = slackConfig(url, {});
   return { ...config, webhookUrl: new Secret(`${url}${path}`) };
@@ -151,7 +151,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
 
 const keynote = { id: 5001, name: 'Keynote' };
 
-/** A change of a question; null: it is deleted. */
+/** Builds a change of a question; null deletes it. */
 export function questionOf(
   key: string,
   item: Readonly<Record<string, unknown>> | null,

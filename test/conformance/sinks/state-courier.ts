@@ -2,10 +2,10 @@ import type { Change } from '../../../sinks/change.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import type { Fields, Lane, Operation, Outcome, Planned, SendResult, Sink, Subject } from '../../../sinks/sink.js';
 
-/** An item as the small engine keeps it. */
+/** An item as the minimal engine stores it. */
 interface Item {
   subject: Subject;
-  /** The latest change is neither delivered nor given up. */
+  /** Whether the latest change is neither delivered nor given up. */
   open: boolean;
   object: Fields | null;
   /** The subject that was sent but not settled, and the time at which to look it up. */
@@ -14,7 +14,7 @@ interface Item {
 }
 
 export interface StateCourierOptions {
-  /** A new one after each kill. */
+  /** Opens a new sink after each kill. */
   readonly openSink: () => Sink;
   readonly clock: { now(): number };
   readonly lane?: Partial<Pick<Lane, 'workspace' | 'pigeonholeId'>>;
@@ -24,12 +24,12 @@ const lookUpAfterMs = 60_000;
 const retryAfterMs = 5000;
 
 /**
- * A minimal delivery engine for a sink that wants the latest revision of each item and looks up what it may have sent. A
- * kill loses the state of the process and keeps the store.
+ * A minimal delivery engine for a sink that wants the latest revision of each item and looks up what it may have sent.
+ * A kill loses the state of the process and keeps the store.
  */
 export class StateCourier {
   readonly dead: { readonly key: string; readonly cause: string; readonly detail: string }[] = [];
-  /** Everything that the sink said. */
+  /** All outcomes of the sink. */
   readonly outcomes: Outcome[] = [];
   readonly nothings: string[] = [];
   paused: Extract<Outcome, { kind: 'pause' }> | undefined;
@@ -55,7 +55,7 @@ export class StateCourier {
     return this.#items.get(`${list} ${key}`)?.object ?? null;
   }
 
-  /** A change is found: it takes the place of an earlier one that was not handed over yet. */
+  /** Adds a change. It replaces an earlier one that was not sent. */
   offer(change: Change, around: Partial<Subject> = {}): void {
     const name = `${change.list} ${change.key}`;
     const subject = subjectOf(change, around);
@@ -72,7 +72,7 @@ export class StateCourier {
     return [...this.#items.values()].every(({ open, sent }) => !open && sent === undefined);
   }
 
-  /** The process dies: whatever it was doing has no further effect here, and another takes the lane over. */
+  /** Simulates that the process dies: running work has no further effect, and another process takes over the lane. */
   kill(): void {
     this.#epoch += 1;
     this.#isTakenOver = true;
@@ -84,7 +84,7 @@ export class StateCourier {
     void dying.close().catch(() => undefined);
   }
 
-  /** One step: what is to be looked up comes first. @returns whether there was anything to do */
+  /** Performs one step, look-ups first. @returns whether there was anything to do */
   async step(signal: AbortSignal = new AbortController().signal): Promise<boolean> {
     if (this.paused !== undefined) return false;
     const now = this.options.clock.now();
@@ -102,7 +102,7 @@ export class StateCourier {
     return due.length > 0;
   }
 
-  /** Steps until everything is settled. @throws when it is not after so long, by its clock */
+  /** Performs steps until everything is settled. @throws if it is not within `withinMs` of its clock */
   async settle(withinMs: number, pass: (ms: number) => Promise<void>): Promise<void> {
     const until = this.options.clock.now() + withinMs;
     while (!this.isDone && this.paused === undefined) {
@@ -120,7 +120,7 @@ export class StateCourier {
       operations.length === 0 && how === 'send'
         ? { outcomes: [] }
         : await this.#sink[how]!(operations, this.#lane(epoch), signal);
-    if (epoch !== this.#epoch) return; // killed meanwhile: nobody heard this
+    if (epoch !== this.#epoch) return; // killed in the meantime, so the result is lost
     this.#keep(result.memory ?? {});
     let next = 0;
     for (const [index, each] of planned.entries()) {
@@ -142,7 +142,7 @@ export class StateCourier {
     };
   }
 
-  /** Through JSON, as the store keeps it. */
+  /** Converts the memory through JSON, as the store does. */
   #keep(memory: Fields): void {
     this.#memory = JSON.parse(JSON.stringify({ ...this.#memory, ...memory })) as Record<string, unknown>;
   }
@@ -156,7 +156,7 @@ export class StateCourier {
     };
     const again = (inMs: number): void => {
       item.sent = undefined;
-      // A later revision does not wait for what was put off.
+      // A later revision does not wait for the deferred one.
       item.dueAtMs = item.subject === sent!.subject ? this.options.clock.now() + inMs : 0;
     };
     if ('object' in result && result.object !== undefined) {

@@ -1,19 +1,19 @@
 import type { Fields, Lane, Operation, Outcome, Sink, Subject } from '../../../sinks/sink.js';
 
-/** A destination of its own for one test, for a sink that sends the latest revision of each item. */
+/** A destination for one test of a sink that sends the latest revision of each item. */
 export interface StateDestination {
-  /** Opens a sink that sends to it, as a process does; called again after a crash. */
+  /** Opens a sink as a process does. Called again after a crash. */
   open(): Sink;
-  /** The objects at the destination in a form that can be compared, duplicates included. */
+  /** Returns the objects in the destination for comparison, duplicates included. */
   state(): unknown;
-  /** The number of requests so far. */
+  /** Returns the number of requests so far. */
   requests(): number;
-  /** From the request with this number on, counted from the next as 0, one goes wrong in this way. */
+  /** Makes one request fail in this way: the first possible one from this number on. The next request has number 0. */
   fail(how: 'answer-lost' | 'never-arrives' | 'error-after', requestNumber: number): void;
   /** Makes the destination refuse every request this way until `repair`. */
   begin(refusal: 'auth' | 'overload' | 'outage' | 'cut'): void;
   repair(): void;
-  /** Texts that must stand in no outcome. */
+  /** Texts that must not appear in any outcome. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export class StateCourier {
   readonly #objects = new Map<string, Fields | null>();
   readonly #memory: Record<string, unknown> = {};
   #left: readonly Subject[] = [];
-  /** May have been sent: looked up first. */
+  /** Subjects that may have been sent, which are looked up first. */
   #doubtful: readonly Subject[] = [];
   #sink: Sink;
 
@@ -39,7 +39,7 @@ export class StateCourier {
     return this.#left.length + this.#doubtful.length === 0;
   }
 
-  /** One batch of what is left, doubtful ones first. */
+  /** Sends one batch of the remaining subjects, doubtful ones first. */
   async sendOnce(signal = new AbortController().signal): Promise<readonly Outcome[]> {
     const looksUp = this.#doubtful.length > 0;
     const subjects = this.#next();
@@ -77,7 +77,7 @@ export class StateCourier {
     this.#sink = this.destination.open();
   }
 
-  /** @throws when something is left after many rounds */
+  /** @throws if subjects are left after many rounds */
   async sendAll(): Promise<void> {
     for (let rounds = 40; !this.isDone; rounds -= 1) {
       if (rounds === 0) throw new Error(`${this.#left.length + this.#doubtful.length} are still not delivered`);
@@ -108,7 +108,7 @@ export class StateCourier {
     return (this.#doubtful.length > 0 ? this.#doubtful : this.#left).slice(0, batchSize);
   }
 
-  /** @throws when one of them would not be sent */
+  /** @throws if one of them would not be sent */
   async #plan(subjects: readonly Subject[]): Promise<Operation[]> {
     const known = subjects.map((subject) => ({ ...subject, object: this.#objects.get(itemOf(subject)) ?? null }));
     const planned = await this.#sink.plan(known);

@@ -4,11 +4,11 @@ import { StateCourier, type StateDestination } from './state-destination.js';
 
 export interface StateSinkHarness<D extends StateDestination> {
   start(): Promise<D>;
-  /** Items that need all kinds of calls, fewer than a batch; the same each time. */
+  /** Returns items that need all kinds of calls, fewer than a batch, the same each time. */
   story(): readonly Subject[];
-  /** The same items with what they say after an edit. */
+  /** Returns the same items after an edit. */
   edited(): readonly Subject[];
-  /** One that the destination refuses for what it says. */
+  /** Returns an item that the destination refuses because of its content. */
   poison(): Subject;
   /** Whether the sink finds its object again without the stored id. */
   isFoundAgain(subject: Subject): boolean;
@@ -17,8 +17,8 @@ export interface StateSinkHarness<D extends StateDestination> {
 }
 
 /**
- * What the delivery engine relies on, for any sink that sends the latest revision: `sinks/sink.ts` in sentences. A sink
- * brings a destination on this machine that can fail, and must hold all of these.
+ * Tests the contract of `sinks/sink.ts` for sinks that send the latest revision. Each sink provides a destination on
+ * this machine that can fail, and must pass all of these tests.
  */
 export function describeStateSink<D extends StateDestination>(name: string, harness: StateSinkHarness<D>): void {
   describe(`the ${name} sink`, () => {

@@ -18,7 +18,7 @@ interface WebhookDestination extends Destination {
 
 const URL_TOKEN = 'url-t0ken';
 
-/** The sandbox's receiver, which checks signatures with a library of its own, behind a gate. */
+/** Starts the sandbox's receiver, which checks signatures with a separate library, behind a gate. */
 async function startReceiver(): Promise<WebhookDestination> {
   const secrets = [0, 1].map(() => `whsec_${randomBytes(32).toString('base64')}`);
   const folder = mkdtempSync(join(tmpdir(), 'webhook-conformance-'));
@@ -33,7 +33,7 @@ async function startReceiver(): Promise<WebhookDestination> {
   };
   const environment = { name: 'hooks', baseFolder: '/', network: { allowHosts: [] } };
   const patient: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 60_000 });
-  /** For a receiver that never answers: only then is nothing lost by waiting no longer. */
+  /** A sink with a short timeout, for a receiver that never answers. */
   const hurried: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 400 });
   const fitting = (): Sink => (gate.mode === 'silent' ? hurried : patient);
   return {
