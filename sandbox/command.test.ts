@@ -2,7 +2,7 @@ import { parse, runSandboxCommand, sandboxOptions } from './command.js';
 import { DEFAULTS } from './options.js';
 
 describe('the sandbox command', () => {
-  it('takes the defaults that its help shows', () => {
+  it('uses the defaults that its help shows', () => {
     expect(parse([])).toMatchObject({
       port: DEFAULTS.port,
       seed: DEFAULTS.seed,
@@ -62,7 +62,7 @@ describe('the sandbox command', () => {
     for (const { flag } of sandboxOptions) expect(printed.join('')).toContain(flag);
   });
 
-  it('prints one line with its address, serves there, and ends on SIGTERM', async () => {
+  it('prints one line with its address, serves requests there, and stops on SIGTERM', async () => {
     const printed: string[] = [];
     const stdout = jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
     const ended = runSandboxCommand(['--attendees', '5', '--frozen']);

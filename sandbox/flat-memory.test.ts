@@ -10,7 +10,7 @@ function heldBytes(): number {
 }
 
 describe('a conference of a million attendees', () => {
-  it('starts without making them, and 300 pages of them leave a small part of their size behind', async () => {
+  it('starts without generating attendees, and 300 pages of them increase memory by a small part of their size', async () => {
     const before = heldBytes();
     const sandbox = await startTestSandbox({ attendees: 1_000_000 });
     let cursor: string | null = null;

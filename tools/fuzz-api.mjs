@@ -4,9 +4,8 @@
 //   npm run build && node tools/fuzz-api.mjs venv/bin/schemathesis [seconds]
 //
 // Fails on an answer of 500 or above, and on one that does not match its description. Requests may be refused for
-// reasons
-// that a schema cannot express (a cursor must come from a list, a file must be usable), and the stream of live changes
-// never ends: these checks are left out.
+// reasons that a schema cannot express (a cursor must come from a list, a file must be usable), and the stream of live
+// changes never ends: these checks are left out.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

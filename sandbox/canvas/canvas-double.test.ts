@@ -32,7 +32,7 @@ function gradeOf(double: CanvasDouble, userId: number): string | null {
 }
 
 describe('grades of many students', () => {
-  it('are written by a job that is queued, then runs, then is completed', async () => {
+  it('are written by a job that is queued, running and then completed', async () => {
     let nowMs = 1_000_000;
     const { double, call, grade } = await canvas({ queuedMs: 1000, runningMs: 1000, now: () => nowMs });
     const { status, json } = await grade({ '1001': '80', 'sis_user_id:S002': '90' });
@@ -46,7 +46,7 @@ describe('grades of many students', () => {
     expect([gradeOf(double, 1001), gradeOf(double, 1002)]).toEqual(['80', '90']);
   });
 
-  it('are written for those who are found; the job fails and names the others', async () => {
+  it('are written for the students that are found; the job fails and names the others', async () => {
     const { double, call, grade } = await canvas();
     const { json } = await grade({ 'sis_user_id:S001': '80', 'sis_user_id:nobody': '90', '9999': '1' });
     const ended = (await call(`/api/v1/progress/${json.id}`)).json;
@@ -57,7 +57,7 @@ describe('grades of many students', () => {
     expect(gradeOf(double, 1001)).toBe('80');
   });
 
-  it('are read from a form as from JSON', async () => {
+  it('are accepted as a form and as JSON', async () => {
     const { double, call } = await canvas();
     const body = new URLSearchParams({ 'grade_data[sis_user_id:S003][posted_grade]': '70%' });
     const answer = await fetch(`${double.url}${SUBMISSIONS}/update_grades`, {
@@ -79,7 +79,7 @@ describe('grades of many students', () => {
     expect(answer.status).toBe(status);
   });
 
-  it('are refused for an assignment that is not published, as for a missing permission', async () => {
+  it('are refused for an unpublished assignment as for a missing permission', async () => {
     const assignment = { id: 7, name: 'A', pointsPossible: 10, gradingType: 'points', published: false } as const;
     const course = { id: 42, name: 'C', students: [], assignments: [assignment] };
     const { grade } = await canvas({ school: { users: [], courses: [course] }, unauthorizedStatus: 401 });
@@ -87,7 +87,7 @@ describe('grades of many students', () => {
     expect([answer.status, answer.json.status]).toEqual([401, 'unauthorized']);
   });
 
-  it('are half written by a job that fails in the middle, and never by one that is stuck', async () => {
+  it('are written in part by a job that fails in the middle, and never by a stuck job', async () => {
     const { double, call, grade } = await canvas();
     double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 1 }, { kind: 'stuck' });
     const failed = (await grade({ '1001': '1', '1002': '2' })).json;
@@ -110,7 +110,7 @@ describe('parameters that grading does not need', () => {
 });
 
 describe('a submission', () => {
-  it('shows the last grade and who gave it, a teacher or the API', async () => {
+  it('shows the latest grade and its grader, a teacher or the API', async () => {
     const { double, call, grade } = await canvas();
     const [course] = double.canvas.school.courses;
     await grade({ '1001': '50' });
@@ -128,7 +128,7 @@ describe('a submission', () => {
 });
 
 describe('a list', () => {
-  it('is read page by page, by the links', async () => {
+  it('is read page by page with the links', async () => {
     const { double, call } = await canvas();
     const [course] = double.canvas.school.courses;
     for (let n = 0; n < 23; n += 1) {
@@ -147,7 +147,7 @@ describe('a list', () => {
 });
 
 describe('the throttle', () => {
-  it('answers 403 in plain text once the bucket is full, until some has run out', async () => {
+  it('answers 403 in plain text while the bucket is full', async () => {
     let nowMs = 1_000_000;
     const { call } = await canvas({ requestCost: 300, now: () => nowMs });
     const first = await call('/api/v1/users/self');
@@ -169,7 +169,7 @@ describe('the throttle', () => {
 });
 
 describe('a token', () => {
-  it('is refused with 401 when it is missing or unknown', async () => {
+  it('is refused with 401 if it is missing or unknown', async () => {
     const { double } = await canvas();
     const missing = await callDouble(`${double.url}/api/v1/users/self`);
     const unknown = await callDouble(`${double.url}/api/v1/users/self`, { token: 'other' });
@@ -177,7 +177,7 @@ describe('a token', () => {
     expect([unknown.status, unknown.json.errors[0].message]).toEqual([401, 'Invalid access token.']);
   });
 
-  it('of a user who may not grade reads the course and is refused to grade, in JSON', async () => {
+  it('of a user without the right to grade can read the course but not grade', async () => {
     const { call, grade } = await canvas({ tokens: { 'canvas-token': { manageGrades: false } } });
     const refused = await grade({ '1001': '1' });
     const { json } = await call('/api/v1/courses/42/permissions?permissions[]=manage_grades');
@@ -189,7 +189,7 @@ describe('a token', () => {
   });
 });
 
-describe('a person or thing', () => {
+describe('a reference', () => {
   it.each([
     [`${SUBMISSIONS}/sis_user_id:S001`, 200],
     [`${SUBMISSIONS}/sis_user_id%3AS001`, 200],

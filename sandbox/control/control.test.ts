@@ -42,7 +42,7 @@ describe('the truth', () => {
     },
   );
 
-  it('of a session holds that session alone, and shows hidden ids on request', async () => {
+  it('of a session contains only that session, and shows hidden ids on request', async () => {
     const sandbox = await startTestSandbox();
     const votes = await sandbox.truth(`votes?pigeonhole=${P}&session=5011&ids=1`);
     expect(votes).toHaveLength(36);
@@ -54,7 +54,7 @@ describe('the truth', () => {
 });
 
 describe('mutations', () => {
-  it('insert a plausible item with what is given laid over it', async () => {
+  it('insert a plausible item with the given fields', async () => {
     const sandbox = await startTestSandbox();
     const { id, item } = await mutate(sandbox, {
       op: 'insert',
@@ -74,7 +74,7 @@ describe('mutations', () => {
     expect(idsOf(await sandbox.walk(`/v2/pigeonholes/${P}/attendees`))).toEqual(ids.toSpliced(5, 0, between));
   });
 
-  it('insert a question into both lists, or into one alone', async () => {
+  it('insert a question into both lists or only one', async () => {
     const sandbox = await startTestSandbox();
     const session = { id: 5001 };
     const both = await mutate(sandbox, {
@@ -94,7 +94,7 @@ describe('mutations', () => {
     expect(idsOf(await sandbox.truth(`questions?pigeonhole=${P}`))).toEqual(expect.arrayContaining([both.id, one.id]));
   });
 
-  it('insert exactly what is given, and the same row twice', async () => {
+  it('insert an exact item, even the same row twice', async () => {
     const sandbox = await startTestSandbox();
     const row = {
       attendeeId: 'not a number',
@@ -108,7 +108,7 @@ describe('mutations', () => {
     expect(votes.slice(-2)).toEqual([row, row]);
   });
 
-  it('patch an item, and its copies in other lists follow', async () => {
+  it('patch an item and its copies in other lists', async () => {
     const sandbox = await startTestSandbox();
     const question = idsOf(await sandbox.truth(`questions?pigeonhole=${P}`))[0];
     await mutate(sandbox, {
@@ -130,7 +130,7 @@ describe('mutations', () => {
     }
   });
 
-  it('turn a question anonymous in qna-questions alone', async () => {
+  it('make a question anonymous only in qna-questions', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth(`questions?pigeonhole=${P}`);
     const id = idsOf(before)[0];
@@ -165,7 +165,7 @@ describe('mutations', () => {
     expect(await sandbox.truth(`questions?pigeonhole=${P}`)).toEqual(before);
   });
 
-  it('delete a session with all that was done in it, and a pigeonhole with everything', async () => {
+  it('delete a session with its items, and a pigeonhole with everything', async () => {
     const sandbox = await startTestSandbox();
     await mutate(sandbox, { op: 'delete', list: 'sessions', id: 5001 });
     expect((await sandbox.get(`/v2/pigeonholes/${P}/votes?filter[sessionId]=5001`)).body['code']).toBe(4509);
@@ -175,7 +175,7 @@ describe('mutations', () => {
     expect((await sandbox.get(`/v2/pigeonholes/${P}/attendees`)).body['code']).toBe(4504);
   });
 
-  it('say which item is not there', async () => {
+  it('report a missing item', async () => {
     const sandbox = await startTestSandbox();
     await expect(mutate(sandbox, { op: 'patch', list: 'attendees', id: 5, item: {} })).rejects.toThrow(
       /404.*attendees has no item 5 to patch/,
@@ -185,7 +185,7 @@ describe('mutations', () => {
 });
 
 describe('the control API', () => {
-  it('shows an edit in a page that was served before', async () => {
+  it('shows an edit in a cached page', async () => {
     const sandbox = await startTestSandbox();
     const path = `/v2/pigeonholes/${P}/attendees?count=5`;
     const [first] = (await sandbox.page(path)).data;
@@ -193,7 +193,7 @@ describe('the control API', () => {
     expect((await sandbox.page(path)).data[0]).toEqual({ ...first, Company: 'Elsewhere' });
   });
 
-  it('shows an edit in a page of copies that was served before', async () => {
+  it('shows an edit in a cached page with copies', async () => {
     const sandbox = await startTestSandbox();
     const path = `/v2/pigeonholes/${P}/votes?filter[sessionId]=5001&count=5`;
     const [first = {}] = (await sandbox.page(path)).data;
@@ -205,7 +205,7 @@ describe('the control API', () => {
   });
 
   it.each(['attendees', 'questions', 'qna-questions', 'answers', 'sessions', 'registrants'])(
-    'touches an even share of %s',
+    'edits an evenly spread share of %s',
     async (list) => {
       const sandbox = await startTestSandbox();
       const before = await sandbox.truth(`${list}?pigeonhole=${P}`);
@@ -217,7 +217,7 @@ describe('the control API', () => {
     },
   );
 
-  it('clears what was done in a pigeonhole, and leaves its people and sessions', async () => {
+  it('deletes the interactions of a pigeonhole, and keeps its people and sessions', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'clear', { pigeonhole: P });
     expect(await sandbox.walk(`/v2/pigeonholes/${P}/poll-mcq-votes`)).toEqual([]);
@@ -234,7 +234,7 @@ describe('the control API', () => {
     expect((await sandbox.get('/v2/pigeonholes', { 'X-API-KEY': 'fresh' })).status).toBe(200);
   });
 
-  it('counts and logs requests of the service alone, and forgets them on request', async () => {
+  it('counts and logs only requests to the service, and deletes the log on request', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.get(`/v2/pigeonholes/${P}/attendees?count=5`);
     await sandbox.get('/v2/no');

@@ -108,7 +108,7 @@ describe('a note', () => {
   it.each([
     ['has no timestamp', { hs_note_body: 'asked' }, 202],
     ['is associated by a type that does not exist', { hs_timestamp: '2026-11-01T10:00:00Z' }, 279],
-  ])('is refused when it %s, and nothing stays of it', async (_name, properties, associationTypeId) => {
+  ])('is refused without a trace if it %s', async (_name, properties, associationTypeId) => {
     const { double, call } = await hubspot();
     const contact = await created(call, { email: 'a@example.com' });
     const answer = await call('/crm/v3/objects/notes/batch/create', {
@@ -248,7 +248,7 @@ describe('the rules of an administrator', () => {
       'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
       'hs_lead_status',
     ],
-  ])('hold from version %s on for %j', async (version, properties, code, name) => {
+  ])('apply from version %s on for %j', async (version, properties, code, name) => {
     const { call } = await hubspot();
     const answer = await call(create(version), { inputs: [{ properties }] });
     expect(answer.json.errors[0].errors[0]).toMatchObject({ code, context: { propertyName: [name] } });
@@ -304,7 +304,7 @@ describe('the limits', () => {
 });
 
 describe('a fault', () => {
-  it('affects the requests that it matches, as its counts say', async () => {
+  it('affects the matching requests according to its counts', async () => {
     const { double, call } = await hubspot();
     double.faults.add({ effect: hubSpotFault('locked')!, path: '/batch/upsert', skip: 1, times: 1 });
     const statuses = [];
@@ -326,7 +326,7 @@ describe('a fault', () => {
     expect(emailsIn(double)).toEqual(left);
   });
 
-  it('is added over HTTP by its name, and an unknown name is refused', async () => {
+  it('is added over HTTP by name, and an unknown name is refused', async () => {
     const { double, call } = await hubspot();
     const added = await call('/_double/faults', { fault: 'migration' });
     const refused = await call('/_double/faults', { fault: 'nothing' });
@@ -367,7 +367,7 @@ describe('a request', () => {
     ['an event with another field', `${EVENTS}/events/upsert`, { inputs: [{ ...event, id: '1' }] }],
     ['events with another field', `${EVENTS}/events/upsert`, { inputs: [event], dryRun: true }],
     ['a query parameter', `${CONTACTS}/batch/read?archived=false`, { inputs: [{ id: '1' }], ...lists }],
-  ])('that is not as documented is refused: %s', async (_name, path, body) => {
+  ])('that differs from the documentation is refused: %s', async (_name, path, body) => {
     const { call } = await hubspot();
     const { status, json } = await call(path, body);
     expect([status, json.category]).toEqual([400, 'VALIDATION_ERROR']);

@@ -31,7 +31,7 @@ describe('a value', () => {
     ['text', 'x'.repeat(65_536)],
     ['day', ''],
     ['track', ''],
-  ])('of %s is taken: %.40s', (name, value) => {
+  ])('of %s is accepted: %.40s', (name, value) => {
     expect(validateProperties(DEFINITIONS, { [name]: value })).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('a value', () => {
     ['day', String(Date.UTC(2026, 10, 20)), '2026-11-20'],
     ['moment', '2026-11-20T10:11:12+02:00', '2026-11-20T08:11:12.000Z'],
     ['text', 'As It Is', 'As It Is'],
-  ])('of %s is kept in its own form: %s as %s', (name, value, kept) => {
+  ])('of %s is stored in HubSpot’s form: %s as %s', (name, value, kept) => {
     expect(storedValue(DEFINITIONS.get(name)!, value)).toBe(kept);
   });
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('the LRS double', () => {
-  it('refuses with 413 what is too large in bytes or too long a list', async () => {
+  it('answers 413 to a body that is too large and to a list that is too long', async () => {
     await start({ maxBytes: 2000, maxStatements: 2 });
     const large = aStatement({ result: { response: 'x'.repeat(2000) } });
     expect((await post([large])).status).toBe(413);
@@ -26,7 +26,7 @@ describe('the LRS double', () => {
     expect(double.state().statements).toHaveLength(2);
   });
 
-  it('refuses with 429 and Retry-After what comes too fast, and counts it', async () => {
+  it('answers 429 with Retry-After to too many requests, and counts them', async () => {
     await start({ requestsPerMinute: 2 });
     await post([aStatement()]);
     nowMs += 10_000;
@@ -37,14 +37,14 @@ describe('the LRS double', () => {
     expect((await post([aStatement()])).status).toBe(200);
   });
 
-  it('refuses with 403 a request that voids, from an account that may not', async () => {
+  it('answers 403 if an account without the right voids statements', async () => {
     await start({ accounts: [{ ...DEFAULT_ACCOUNT, mayVoid: false }] });
     const statement = aStatement();
     expect((await post([statement, aVoiding(statement.id)])).status).toBe(403);
     expect(double.state().statements).toEqual([]);
   });
 
-  it('refuses an account once it is revoked', async () => {
+  it('refuses an account after it was revoked', async () => {
     await start();
     double.revoke(DEFAULT_ACCOUNT.username);
     expect((await post([aStatement()])).status).toBe(401);
@@ -86,7 +86,7 @@ describe('the LRS double', () => {
 });
 
 describe('the LRS double as a fresh account has it', () => {
-  it('speaks xAPI 2.0 and nothing else, and says so', async () => {
+  it('supports and reports only xAPI 2.0', async () => {
     await start({ versions: ['2.0.0'] });
     const about = await askLrs(target(), '/about', { headers: { 'x-experience-api-version': undefined } });
     expect(about).toMatchObject({ status: 200, body: { version: ['2.0.0'] } });
@@ -106,7 +106,7 @@ describe('the LRS double as a fresh account has it', () => {
     expect(double.state().statements.map(({ version }) => version)).toEqual(['1.0.0', '2.0.0']);
   });
 
-  it('gives a token for client credentials, and takes it until it is withdrawn', async () => {
+  it('issues a token for client credentials, and accepts it until it is withdrawn', async () => {
     await start();
     const { username: client_id, password: client_secret } = DEFAULT_ACCOUNT;
     const ask = async (form: Record<string, string>) => {
@@ -125,7 +125,7 @@ describe('the LRS double as a fresh account has it', () => {
   });
 });
 
-describe('another statement under a known id of the LRS double', () => {
+describe('another statement with a known id in the LRS double', () => {
   const statement = aStatement({
     actor: {
       objectType: 'Group',
@@ -166,7 +166,7 @@ describe('another statement under a known id of the LRS double', () => {
     expect((await post([{ ...statement, ...changes }])).status).toBe(verdict === 'same' ? 200 : 409);
   });
 
-  it.each(cases)('with %s is another one where the LRS compares exactly', async (_, __, changes) => {
+  it.each(cases)('with %s is different if the LRS compares exactly', async (_, __, changes) => {
     await start({ comparison: 'exact' });
     await post([statement]);
     expect((await post([{ ...statement, ...changes }])).status).toBe(409);
@@ -200,7 +200,7 @@ describe('a fault of the LRS double', () => {
 });
 
 describe('the page of the LRS double', () => {
-  it('tells statements as sentences and strikes through what is voided', async () => {
+  it('shows statements as sentences, and strikes through voided ones', async () => {
     await start();
     const statement = aStatement({ actor: { name: '<Ada>', account: { homePage: 'https://example.com', name: 'A' } } });
     await post([statement, aVoiding(statement.id)]);

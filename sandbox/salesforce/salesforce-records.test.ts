@@ -8,7 +8,7 @@ function codes(results: { success: boolean; errors: { statusCode: string }[] }[]
 }
 
 describe('a collection', () => {
-  it('upserts each record independently, and answers in their order', async () => {
+  it('upserts each record independently, and returns results in order', async () => {
     const { call, upsert } = await salesforce();
     const first = await upsert('Lead', 'Engagement_Id__c', [lead('1'), lead('2', { LastName: null }), lead('3')]);
     const second = await upsert('Lead', 'Engagement_Id__c', [lead('3', { Title: 'CEO' }), lead('4')]);
@@ -23,14 +23,14 @@ describe('a collection', () => {
     });
   });
 
-  it('writes none of the records that have one external id, in whatever case', async () => {
+  it('writes none of the records with the same external id, ignoring case', async () => {
     const { double, upsert } = await salesforce();
     const answer = await upsert('Lead', 'Engagement_Id__c', [lead('a'), lead('b'), lead('A')]);
     expect(codes(answer.json)).toEqual(['DUPLICATE_VALUE', 'ok', 'DUPLICATE_VALUE']);
     expect(double.org.org.all(double.org.org.type('Lead'))).toHaveLength(1);
   });
 
-  it('refuses a record whose external id two records have; alone it is answered with 300 and both', async () => {
+  it('refuses a record whose external id belongs to two records; a single upsert gets 300 with both', async () => {
     const { call, upsert } = await salesforce();
     for (const FirstName of ['Ann', 'Bea']) {
       await call('/sobjects/Contact', { FirstName, LastName: 'Doe', Engagement_Id__c: '1' });
@@ -52,7 +52,7 @@ describe('a collection', () => {
     expect(double.org.org.all(double.org.org.type('Lead'))).toEqual([]);
   });
 
-  it('takes back all with allOrNone', async () => {
+  it('reverts all records with allOrNone', async () => {
     const { double, call } = await salesforce();
     const records = [lead('1'), lead('2', { Company: '' })].map((each) => ({ attributes: { type: 'Lead' }, ...each }));
     const answer = await call('/composite/sobjects', { allOrNone: true, records });
@@ -60,7 +60,7 @@ describe('a collection', () => {
     expect(double.org.org.all(double.org.org.type('Lead'))).toEqual([]);
   });
 
-  it('updates by id, and says of each id that is none, gone, or of another object', async () => {
+  it('updates by id, and reports invalid and deleted ids and those of another object', async () => {
     const { call } = await salesforce();
     const [kept, gone, contact] = [
       (await call('/sobjects/Lead', lead('1'))).json.id,
@@ -77,7 +77,7 @@ describe('a collection', () => {
     expect(codes(answer.json)).toEqual(['ok', 'ENTITY_IS_DELETED', 'MALFORMED_ID', 'MALFORMED_ID', 'MISSING_ARGUMENT']);
   });
 
-  it('refuses the rows that another transaction holds, and takes them later', async () => {
+  it('refuses locked rows, and accepts them later', async () => {
     const { double, upsert } = await salesforce();
     double.org.recordFaults.add(lockedRow('Lead', 1, 1));
     const records = [lead('1'), lead('2'), lead('3')];
@@ -85,7 +85,7 @@ describe('a collection', () => {
     expect(codes((await upsert('Lead', 'Engagement_Id__c', records)).json)).toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('refuses a record that names an unknown field, or the whole request, as the org is set', async () => {
+  it('refuses a record with an unknown field, or the whole request if configured', async () => {
     const wrong = [lead('1'), lead('2', { Nothing__c: 'x' })];
     const { upsert } = await salesforce();
     const { double, upsert: strictly } = await salesforce({ unreadableRecord: 'refuses-request' });
@@ -112,14 +112,14 @@ describe('a value', () => {
     expect(json[0].errors).toEqual([expect.objectContaining({ statusCode: code, fields })]);
   });
 
-  it('is taken from a picklist that is not restricted, whatever it is', async () => {
+  it('can be any text in a picklist that is not restricted', async () => {
     const { upsert } = await salesforce();
     expect(codes((await upsert('Lead', 'Engagement_Id__c', [lead('1', { LeadSource: 'Pigeon' })])).json)).toEqual([
       'ok',
     ]);
   });
 
-  it('that is unique is refused to a second record', async () => {
+  it('that must be unique is refused in a second record', async () => {
     const { call } = await salesforce();
     await call('/sobjects/Lead', lead('1'));
     const { id } = (await call('/sobjects/Lead', lead('2'))).json;
@@ -129,7 +129,7 @@ describe('a value', () => {
 });
 
 describe('a unique value', () => {
-  it('is free again once its record has another, is deleted, or was taken back', async () => {
+  it('can be used again after its record changed, was deleted, or was reverted', async () => {
     const { call, upsert } = await salesforce();
     const [first] = (await upsert('Lead', 'Engagement_Id__c', [lead('1')])).json;
     await call(`/sobjects/Lead/${first.id}`, { Engagement_Id__c: '2' }, 'PATCH');
@@ -145,7 +145,7 @@ describe('a unique value', () => {
 });
 
 describe('the rules of the org', () => {
-  it('refuse what a validation rule refuses, naming its field', async () => {
+  it('refuse a record that breaks a validation rule, with the rule’s field', async () => {
     const fails = ({ Title }: Record<string, unknown>): boolean => Title === 'King';
     const { upsert } = await salesforce({
       validationRules: [{ object: 'Lead', fails, message: 'No kings.', field: 'Title' }],
@@ -155,7 +155,7 @@ describe('the rules of the org', () => {
     expect(json[0].errors[0].fields).toEqual(['Title']);
   });
 
-  it('refuse a duplicate over objects; an alert gives way to its header, a block does not', async () => {
+  it('refuse a duplicate across objects; a header overrides an alert, but not a block', async () => {
     const rule = { object: 'Lead', fields: ['Email'], against: ['Lead', 'Contact'] } as const;
     const header = { 'Sforce-Duplicate-Rule-Header': 'allowSave=true' };
     for (const [action, allowed] of [
@@ -173,7 +173,7 @@ describe('the rules of the org', () => {
 });
 
 describe('a campaign', () => {
-  it('has the statuses Sent and Responded; a member is once in it, with one of them', async () => {
+  it('has the statuses Sent and Responded, and each member once', async () => {
     const { call, query, upsert } = await salesforce();
     const campaigns = await upsert('Campaign', 'Event_Id__c', [{ Event_Id__c: '101', Name: 'Day' }]);
     const leadId = (await call('/sobjects/Lead', lead('1'))).json.id;
@@ -200,7 +200,7 @@ describe('a campaign', () => {
     expect(statuses.json.records.map(({ Label }: { Label: string }) => Label)).toEqual(['Sent', 'Responded']);
   });
 
-  it('takes no member without a person, nor of a campaign that is not there', async () => {
+  it('refuses a member without a person or with an unknown campaign', async () => {
     const { call, upsert } = await salesforce();
     const campaign = (await call('/sobjects/Campaign', { Name: 'Day' })).json.id;
     const answer = await upsert('CampaignMember', 'Engagement_Key__c', [
@@ -212,7 +212,7 @@ describe('a campaign', () => {
 });
 
 describe('a person', () => {
-  it('who was converted is found by the contact, and can no longer be changed as a lead', async () => {
+  it('who was converted is found as a contact, and can no longer be changed as a lead', async () => {
     const { double, call, query } = await salesforce();
     const { id } = (await call('/sobjects/Lead', lead('1', { Email: 'ann@example.com' }))).json;
     const contact = double.org.org.convertLead(double.org.org.byId(id)!);
@@ -224,7 +224,7 @@ describe('a person', () => {
     expect(change.json[0].errorCode).toBe('CANNOT_UPDATE_CONVERTED_LEAD');
   });
 
-  it('who was merged is gone from queries, and the membership is of the one who stays', async () => {
+  it('who was merged is in no query, and the membership moves to the remaining contact', async () => {
     const { double, call, query } = await salesforce();
     const [kept, gone] = [
       (await call('/sobjects/Contact', { LastName: 'Doe' })).json.id,
@@ -240,7 +240,7 @@ describe('a person', () => {
 });
 
 describe('describe', () => {
-  it('says of each field its type, its length, who may write it, and what it takes', async () => {
+  it('returns the type, length, permissions and allowed values of each field', async () => {
     const { call } = await salesforce();
     const { fields } = (await call('/sobjects/Lead/describe')).json;
     const named = (name: string): any => fields.find((each: { name: string }) => each.name === name);
@@ -256,7 +256,7 @@ describe('a fresh account', () => {
   const ownerOf = async ({ query }: Awaited<ReturnType<typeof salesforce>>): Promise<string> =>
     (await query('SELECT OwnerId FROM Lead')).json.records[0].OwnerId;
 
-  it('alerts to a new lead that a contact has the e-mail of, and lets edits pass', async () => {
+  it('shows an alert for a new lead with the e-mail of a contact, and accepts edits', async () => {
     const { call } = await salesforce();
     const { id } = (await call('/sobjects/Contact', twin)).json;
     const refused = await call('/sobjects/Lead', lead('1', { Email: 'ANN@example.com' }));
@@ -264,7 +264,7 @@ describe('a fresh account', () => {
     expect((await call(`/sobjects/Contact/${id}`, { Title: 'CEO' }, 'PATCH')).status).toBe(204);
   });
 
-  it('assigns a lead again at each write that does not say otherwise', async () => {
+  it('assigns a lead at each write unless a header prevents it', async () => {
     const org = await salesforce();
     const { id } = (await org.call('/sobjects/Lead', lead('1'), 'POST', { 'Sforce-Auto-Assign': 'false' })).json;
     expect(await ownerOf(org)).toMatch(/^005/);
@@ -274,7 +274,7 @@ describe('a fresh account', () => {
     expect(await ownerOf(org)).toMatch(/^00G/);
   });
 
-  it('assigns by the rule that is named, and refuses one that does not exist', async () => {
+  it('assigns by the named rule, and refuses an unknown rule', async () => {
     const rule = { id: '01Q8d0000000002EAA', active: false, ownerId: '00G8d0000000002EAA' };
     const org = await salesforce({ assignmentRules: [rule] });
     const named = async (id: string) =>
@@ -284,14 +284,14 @@ describe('a fresh account', () => {
     expect(await ownerOf(org)).toBe(rule.ownerId);
   });
 
-  it('answers 404 for an object that the user has no access to', async () => {
+  it('answers 404 for an object without access', async () => {
     const { call, query } = await salesforce({ withheldObjects: ['Campaign'] });
     expect((await call('/sobjects/Campaign/describe')).status).toBe(404);
     expect((await call('/sobjects/Campaign', { Name: 'Day' })).status).toBe(404);
     expect((await query('SELECT Id FROM Campaign')).json[0].errorCode).toBe('INVALID_TYPE');
   });
 
-  it('takes no task of a lead that is about a campaign as well', async () => {
+  it('refuses a task of a lead that is also related to a campaign', async () => {
     const { call } = await salesforce();
     const WhoId = (await call('/sobjects/Lead', lead('1'))).json.id;
     const WhatId = (await call('/sobjects/Campaign', { Name: 'Day' })).json.id;

@@ -9,7 +9,7 @@ afterEach(closeDoubles);
 describe('a token', () => {
   const seconds = NOW_MS / 1000;
 
-  it('is given for a good assertion, with the address that it is for', async () => {
+  it('is issued for a valid assertion, with the address of the instance', async () => {
     const { double } = await salesforce({ instanceUrl: 'https://acme.my.salesforce.com' });
     const { status, json } = await requestToken(double);
     expect([status, json.instance_url, json.token_type]).toEqual([200, 'https://acme.my.salesforce.com', 'Bearer']);
@@ -29,7 +29,7 @@ describe('a token', () => {
     expect([answer.status, answer.json.error]).toEqual([400, error]);
   });
 
-  it('of a sandbox is given for assertions that are for the login host of sandboxes', async () => {
+  it('of a sandbox is issued for assertions with the login host of sandboxes', async () => {
     const { double } = await salesforce();
     const sandbox = await startSalesforceDouble({ sandbox: true, now: () => NOW_MS });
     const aud = 'https://test.salesforce.com';
@@ -42,7 +42,7 @@ describe('a token', () => {
     expect(statuses.map(({ status }) => status)).toEqual([400, 400, 200]);
   });
 
-  it('is given for the credentials of the app, in the form or in the header', async () => {
+  it('is issued for the credentials of the app in the form or in the header', async () => {
     const { double } = await salesforce();
     const login = async (fields: Record<string, string>, headers: Record<string, string> = {}) => {
       const body = new URLSearchParams({ grant_type: 'client_credentials', ...fields });
@@ -58,7 +58,7 @@ describe('a token', () => {
     ]).toEqual([200, 200, 400, 400]);
   });
 
-  it('is refused to a signature by another key than that of the app', async () => {
+  it('is refused if another key than the app’s signed the assertion', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const double = await startSalesforceDouble({
       publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
@@ -70,7 +70,7 @@ describe('a token', () => {
 });
 
 describe('a session', () => {
-  it('is refused with 401 once its time is over, and once it was ended', async () => {
+  it('is refused with 401 after it expired or was ended', async () => {
     let nowMs = NOW_MS;
     const { double, call } = await salesforce({ now: () => nowMs, sessionSeconds: 60 });
     const open = await call('/limits');
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect(ended.json).toEqual([{ message: 'Session expired or invalid', errorCode: 'INVALID_SESSION_ID' }]);
   });
 
-  it('is refused with 403 once the requests of 24 hours are used up, which each answer counts', async () => {
+  it('is refused with 403 after the counted requests of 24 hours are used up', async () => {
     let nowMs = NOW_MS;
     const { call } = await salesforce({ now: () => nowMs, dailyRequests: 2, sessionSeconds: 200_000 });
     const first = await call('/limits');

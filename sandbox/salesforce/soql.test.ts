@@ -54,7 +54,7 @@ describe('a condition', () => {
 });
 
 describe('a query', () => {
-  it('is answered page by page', async () => {
+  it('returns its result page by page', async () => {
     const { double, upsert, query } = await salesforce({ queryPage: 2 });
     await upsert('Lead', 'Engagement_Id__c', LEADS);
     const first = (await query("SELECT Engagement_Id__c FROM Lead WHERE Engagement_Id__c IN ('1', '2', '3')")).json;
@@ -64,12 +64,12 @@ describe('a query', () => {
     expect([next.done, next.records[0].Engagement_Id__c]).toEqual([true, '3']);
   });
 
-  it('of an object that is none is refused', async () => {
+  it('of an unknown object is refused', async () => {
     const { query } = await salesforce();
     expect((await query('SELECT Id FROM Nothing')).json[0].errorCode).toBe('INVALID_TYPE');
   });
 
-  it('finds a record by its id of 15 characters and of 18', async () => {
+  it('finds a record by its id of 15 or 18 characters', async () => {
     const { call, query } = await salesforce();
     const { id } = (await call('/sobjects/Lead', lead('1'))).json;
     for (const form of [id, id.slice(0, 15)]) {

@@ -4,7 +4,7 @@ const request = (path: string) => ({ method: 'POST', path, body: '' });
 const dropBefore: FaultEffect = { kind: 'dropBefore' };
 
 describe('a plan of faults', () => {
-  it('takes an effect once, after the requests that it skips', () => {
+  it('applies an effect once after the skipped requests', () => {
     const plan = new FaultPlan();
     plan.add({ effect: dropBefore, path: '/a', skip: 1 });
     expect(['/a', '/b', '/a', '/a'].map((path) => plan.take(request(path)))).toEqual([
@@ -16,7 +16,7 @@ describe('a plan of faults', () => {
     expect(plan.waiting).toBe(0);
   });
 
-  it('asks a function for each request, and leaves the others to the next fault', () => {
+  it('calls a function for each request, and applies the next fault to the others', () => {
     const plan = new FaultPlan();
     plan.add({ effect: ({ path }) => (path === '/a' ? dropBefore : undefined) }, { effect: { kind: 'dropAfter' } });
     expect(['/a', '/b', '/a', '/b'].map((path) => plan.take(request(path))?.kind)).toEqual([

@@ -73,7 +73,7 @@ describe('a double with rules', () => {
     expect(double.violations).toEqual(['POST /token: form parameter password']);
   });
 
-  it('records a body that a request of this kind has no use for', async () => {
+  it('records a body of a request that must have none', async () => {
     await new Promise<void>((resolve, reject) => {
       const sent = request(`${double.url}/people`, { method: 'GET', headers: { 'content-length': '2' } }, (answer) => {
         answer.resume().once('end', resolve);
@@ -85,7 +85,7 @@ describe('a double with rules', () => {
 });
 
 describe('closing a double after a violation', () => {
-  it('fails with what was sent', async () => {
+  it('fails and lists the violations', async () => {
     await start();
     await callDouble(`${double.url}/people?api_key=s3cret`);
     await callDouble(`${double.url}/people?api_key=s3cret`);
@@ -95,7 +95,7 @@ describe('closing a double after a violation', () => {
     await expect(fetch(`${double.url}/people`)).rejects.toThrow('fetch failed');
   });
 
-  it('passes when the test has removed it', async () => {
+  it('succeeds if the test has removed the violation', async () => {
     await start();
     await callDouble(`${double.url}/people?api_key=s3cret`);
     expect(double.violations.splice(0)).toHaveLength(1);

@@ -38,7 +38,7 @@ describe('a double as a program', () => {
     expect({ answers, code }).toEqual({ answers: [true, false], code: 0 });
   });
 
-  it('grants the configured burst of posts', async () => {
+  it('allows the configured burst of posts', async () => {
     const answers: number[] = [];
     await runSlackDouble(['--token', 'xoxb-mine', '--per10s', '1000'], async (url) => {
       for (let n = 0; n < 20; n += 1) {

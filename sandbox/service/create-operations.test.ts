@@ -16,7 +16,7 @@ function fieldsOf(body: JsonObject): unknown[] {
 }
 
 describe('creating a pigeonhole', () => {
-  it('makes one of status new with the defaults of the specification, which the list then shows', async () => {
+  it('creates one with status new and the documented defaults, and the list shows it', async () => {
     const sandbox = await startTestSandbox();
     const { status, body } = await sandbox.post('/v2/pigeonholes', { ...NEW_PIGEONHOLE, color: 'unknown, ignored' });
     const created = body['data'] as JsonObject;
@@ -37,7 +37,7 @@ describe('creating a pigeonhole', () => {
     expect(await sandbox.walk(`/v2/pigeonholes/${textOf(created['id'])}/attendees`)).toEqual([]);
   });
 
-  it('names every field that is wrong', async () => {
+  it('reports every invalid field', async () => {
     const sandbox = await startTestSandbox();
     const { status, body } = await sandbox.post('/v2/pigeonholes', {
       startDate: '2027-02-30',
@@ -48,7 +48,7 @@ describe('creating a pigeonhole', () => {
     expect(fieldsOf(body)).toEqual(['name', 'startDate', 'endDate', 'timezone']);
   });
 
-  it('needs a subscription that exists in a Team workspace, under the name the knob gives', async () => {
+  it('requires an existing subscription in a Team workspace, in the configured field', async () => {
     const sandbox = await startTestSandbox({ workspaceKind: 'team' });
     const code = async (body: JsonObject): Promise<unknown> =>
       (await sandbox.post('/v2/pigeonholes', body)).body['code'];
@@ -96,7 +96,7 @@ describe('creating a session', () => {
     expect(await sandbox.walk('/v2/pigeonholes/101/sessions')).toContainEqual(body['data']);
   });
 
-  it('needs times for qna alone, and names what is wrong', async () => {
+  it('requires times only for qna, and reports invalid fields', async () => {
     const sandbox = await startTestSandbox();
     const post = (body: JsonObject): Promise<{ body: JsonObject }> =>
       sandbox.post('/v2/pigeonholes/101/sessions', body);
@@ -110,7 +110,7 @@ describe('creating a session', () => {
 describe('creating registrants in bulk', () => {
   const PATH = '/v2/pigeonholes/101/registrants/bulk';
 
-  it('answers nothing at all when every registrant was created, and they stand in the truth', async () => {
+  it('answers without a body if every registrant was created, and the truth contains them', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('registrants?pigeonhole=101');
     const { status, body } = await sandbox.post(PATH, {
@@ -128,7 +128,7 @@ describe('creating registrants in bulk', () => {
     data: [{ attendeeCode: 'a' }, { attendeeCode: 5 }, {}, { attendeeCode: 'b', Name: 4 }, { attendeeCode: 'a' }],
   };
 
-  it('refuses the whole batch for one bad registrant, and names each with its place', async () => {
+  it('refuses the whole batch if one registrant is invalid, and reports each with its position', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('registrants?pigeonhole=101');
     const { status, body } = await sandbox.post(PATH, BATCH);
@@ -142,7 +142,7 @@ describe('creating registrants in bulk', () => {
     expect(await sandbox.truth('registrants?pigeonhole=101')).toEqual(before);
   });
 
-  it('creates the good ones of a bad batch when the knob says partial, and names the rest as the knob says', async () => {
+  it('creates the valid registrants with the knob "partial", and reports the others as configured', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('registrants?pigeonhole=101');
     await sandbox.control('PATCH', 'knobs', { registrantAtomicity: 'partial', registrantErrors: 'named' });
@@ -160,7 +160,7 @@ describe('creating registrants in bulk', () => {
     expect(codes).toEqual(['a']);
   });
 
-  it('refuses a code that a registrant has, generated or created', async () => {
+  it('refuses the code of an existing registrant, generated or created', async () => {
     const sandbox = await startTestSandbox();
     const [generated] = await sandbox.truth('registrants?pigeonhole=101');
     await sandbox.post(PATH, { data: [{ attendeeCode: 'mine' }] });
@@ -169,7 +169,7 @@ describe('creating registrants in bulk', () => {
     }
   });
 
-  it('does with a code that is taken what the knob says', async () => {
+  it('handles an existing code as configured', async () => {
     const sandbox = await startTestSandbox();
     const outcomeOf = async (registrantDuplicates: string): Promise<unknown> => {
       const code = `mine-${registrantDuplicates}`;
@@ -201,14 +201,14 @@ describe('creating registrants in bulk', () => {
     expect(fieldsOf((await sandbox.post(PATH, { data })).body)).toEqual(fields);
   });
 
-  it('refuses a batch that is empty or larger than the knob allows', async () => {
+  it('refuses a batch that is empty or larger than configured', async () => {
     const sandbox = await startTestSandbox({ knobs: { registrantMaxBatch: 2 } });
     for (const data of [[], ['a', 'b', 'c'].map((attendeeCode) => ({ attendeeCode }))]) {
       expect(fieldsOf((await sandbox.post(PATH, { data })).body)).toEqual(['data']);
     }
   });
 
-  it('answers 4507 where registrants are off', async () => {
+  it('answers 4507 if registrants are disabled', async () => {
     const sandbox = await startTestSandbox({ registrants: false });
     expect((await sandbox.post(PATH, { data: [{ attendeeCode: 'a' }] })).body['code']).toBe(4507);
   });

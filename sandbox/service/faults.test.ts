@@ -9,7 +9,7 @@ const ATTENDEES = '/v2/pigeonholes/101/attendees';
 const BULK = '/v2/pigeonholes/101/registrants/bulk';
 
 describe('a fault of the connection or the answer', () => {
-  it('error: answers the code with its status for the next requests of a list, and then lets them pass', async () => {
+  it('error: answers the code with its status for the next requests of a list, and then nothing more', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', {
       kind: 'error',
@@ -25,7 +25,7 @@ describe('a fault of the connection or the answer', () => {
     expect(answers[0]?.headers.get('retry-after')).toBe('7');
   });
 
-  it('error: takes another HTTP status', async () => {
+  it('error: accepts another HTTP status', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'error', code: 4504, status: 410, path: 'pigeonholes/101' });
     expect((await sandbox.get(ATTENDEES)).status).toBe(410);
@@ -53,7 +53,7 @@ describe('a fault of the connection or the answer', () => {
     expect((await sandbox.control('GET', 'state'))['quotaUsed']).toBe(0);
   });
 
-  it('delay: holds the answer back at least so long', async () => {
+  it('delay: delays the answer for at least that time', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'delay', ms: 120, next: 1 });
     const startedAt = performance.now();
@@ -80,7 +80,7 @@ describe('a fault of the connection or the answer', () => {
     await expect(response.text()).rejects.toThrow('terminated');
   });
 
-  it('wrongContentType: sends the right body as HTML; htmlBody: sends HTML as JSON', async () => {
+  it('wrongContentType: sends the correct body as HTML; htmlBody: sends HTML as JSON', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'wrongContentType', next: 1 });
     const mislabelled = await sandbox.get(ATTENDEES);
@@ -114,7 +114,7 @@ describe('a fault of the pages', () => {
     expect(again.meta.nextCursor).not.toBe(first.meta.nextCursor);
   });
 
-  it('lastPageAgain: leads from the last page to the last page, with a new cursor each time', async () => {
+  it('lastPageAgain: leads from the last page to itself, with a new cursor each time', async () => {
     const sandbox = await startTestSandbox({ attendees: 15 });
     await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
     await sandbox.control('POST', 'faults', { kind: 'lastPageAgain' });
@@ -126,7 +126,7 @@ describe('a fault of the pages', () => {
     expect(again.meta.nextCursor).not.toBe(last.meta.nextCursor);
   });
 
-  it('moreWithoutCursor: says there is more and gives no cursor', async () => {
+  it('moreWithoutCursor: announces more pages without a cursor', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'moreWithoutCursor' });
     const { meta, links } = await sandbox.page(`${ATTENDEES}?count=300`);
@@ -146,13 +146,13 @@ describe('a fault of the pages', () => {
     },
   );
 
-  it('earlyEnd: calls a page the last one', async () => {
+  it('earlyEnd: marks a page as the last one', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'earlyEnd', hasCursor: true, next: 1 });
     expect(await sandbox.walk(ATTENDEES, 20)).toHaveLength(40);
   });
 
-  it('shortList: shows the first items of a page, or none, and calls it the last one', async () => {
+  it('shortList: returns the first items of a page, or none, and marks it as the last one', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'shortList', next: 1 });
     await sandbox.control('POST', 'faults', { kind: 'shortList', skip: 1, next: 1, show: 2 });
@@ -162,7 +162,7 @@ describe('a fault of the pages', () => {
     expect(idsOf(await sandbox.walk(ATTENDEES, 20)).slice(0, 2)).toEqual(idsOf(whole));
   });
 
-  it('ignoreFilters: shows the votes of all sessions, whatever session was asked for', async () => {
+  it('ignoreFilters: returns the votes of all sessions despite the filter', async () => {
     const sandbox = await startTestSandbox();
     const votes = '/v2/pigeonholes/101/votes?filter[sessionId]=5001';
     const ofSession = await sandbox.walk(votes);
@@ -170,7 +170,7 @@ describe('a fault of the pages', () => {
     expect((await sandbox.walk(votes)).length).toBeGreaterThan(ofSession.length);
   });
 
-  it('spares filtered requests if it says so, and a session alone is no such filter', async () => {
+  it('can exclude filtered requests; the filter of the session does not count', async () => {
     const faults = new Faults(1);
     faults.add(faultSchema.parse({ kind: 'error', filtered: false }));
     const seen: boolean[] = [];
@@ -198,7 +198,7 @@ describe('a rule', () => {
     return Array.from({ length: 60 }, () => (faults.fireFor(subject).size > 0 ? 'x' : '.')).join('');
   };
 
-  it('fires by chance as its seed decides, near its rate', () => {
+  it('affects requests at random, by its seed and near its rate', () => {
     const first = firings(1, { rate: 0.3 });
     expect(firings(1, { rate: 0.3 })).toBe(first);
     expect(firings(2, { rate: 0.3 })).not.toBe(first);
@@ -207,7 +207,7 @@ describe('a rule', () => {
     expect(share).toBeLessThan(0.5);
   });
 
-  it('skips, counts every n-th, and stops after so many', () => {
+  it('skips requests, affects every n-th, and stops after a number of them', () => {
     expect(firings(1, { skip: 2, everyNth: 3, next: 2 }).slice(0, 15)).toBe('....x..x.......');
   });
 
@@ -218,11 +218,11 @@ describe('a rule', () => {
     ['pigeonhole', 102],
     ['session', 5001],
     ['hasCursor', true],
-  ])('passes a request over whose %s is another', (field, value) => {
+  ])('ignores a request with another %s', (field, value) => {
     expect(firings(1, { [field]: value })).toBe('.'.repeat(60));
   });
 
-  it('can be shown, lifted alone and lifted with all others', async () => {
+  it('can be shown, and removed alone or with all others', async () => {
     const sandbox = await startTestSandbox();
     const { ids } = await sandbox.control('POST', 'faults', [{ kind: 'error' }, { kind: 'delay', ms: 1 }]);
     const [first] = ids as number[];
@@ -249,7 +249,7 @@ describe('parseFault', () => {
     });
   });
 
-  it('names the part it does not understand', () => {
+  it('reports the invalid part', () => {
     expect(() => parseFault('kind=error,rate=3')).toThrow('rate');
     expect(() => parseFault('kind=earthquake')).toThrow('kind');
   });

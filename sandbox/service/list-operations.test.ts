@@ -18,7 +18,7 @@ const LISTS = [
 ];
 
 describe('every list', () => {
-  it.each(LISTS)('%s answers the collection envelope with items in it', async (path) => {
+  it.each(LISTS)('%s answers with the collection envelope and items', async (path) => {
     const sandbox = await startTestSandbox({ workspaceKind: 'team' });
     const page = await sandbox.page(path);
 
@@ -30,7 +30,7 @@ describe('every list', () => {
 });
 
 describe('pages', () => {
-  it('hold every item once between the first page and the one without a cursor', async () => {
+  it('contain every item once, up to the page without a cursor', async () => {
     const sandbox = await startTestSandbox({ attendees: 65 });
     const first = await sandbox.page('/v2/pigeonholes/101/attendees?count=30');
     expect(first.meta).toEqual({ perPage: 30, nextCursor: expect.any(String), hasMore: true });
@@ -44,7 +44,7 @@ describe('pages', () => {
     expect(whole.links.next).toBeNull();
   });
 
-  it('hold every item once with signed cursors, of which no two are the same', async () => {
+  it('contain every item once with signed cursors, which are all different', async () => {
     const sandbox = await startTestSandbox({ attendees: 65 });
     const whole = idsOf(await sandbox.walk('/v2/pigeonholes/101/attendees', 30));
     await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
@@ -59,7 +59,7 @@ describe('pages', () => {
     expect(status).toBe(400);
   });
 
-  it('end without a further page when the last one is exactly full', async () => {
+  it('end with the last page even if it is exactly full', async () => {
     const sandbox = await startTestSandbox({ attendees: 60 });
     const first = await sandbox.page('/v2/pigeonholes/101/attendees?count=30');
     const last = await sandbox.page(`/v2/pigeonholes/101/attendees?count=30&cursor=${first.meta.nextCursor}`);
@@ -67,7 +67,7 @@ describe('pages', () => {
     expect(last.meta.hasMore).toBe(false);
   });
 
-  it('give links.next as a full URL that leads to the next page and repeats count only when it was sent', async () => {
+  it('have a full URL in links.next that leads to the next page and repeats count only if it was sent', async () => {
     const sandbox = await startTestSandbox();
     const counted = await sandbox.page('/v2/pigeonholes/101/attendees?count=20');
     const uncounted = await sandbox.page('/v2/pigeonholes/101/attendees');
@@ -81,7 +81,7 @@ describe('pages', () => {
     expect(idsOf(followed.data)).toEqual(idsOf(await sandbox.walk('/v2/pigeonholes/101/attendees')).slice(20, 40));
   });
 
-  it('keep the filters in links.next, unless the knob takes them away', async () => {
+  it('keep the filters in links.next unless a knob removes them', async () => {
     const sandbox = await startTestSandbox();
     const path = '/v2/pigeonholes/101/questions?filter[sessionId]=5001&count=5';
     expect(new URL((await sandbox.page(path)).links.next ?? '').searchParams.get('filter[sessionId]')).toBe('5001');
@@ -89,7 +89,7 @@ describe('pages', () => {
     expect(new URL((await sandbox.page(path)).links.next ?? '').searchParams.has('filter[sessionId]')).toBe(false);
   });
 
-  it('refuse a cursor that the service did not issue, or issued for the other kind', async () => {
+  it('refuse a cursor that the service did not issue or that has the other kind', async () => {
     const sandbox = await startTestSandbox();
     expect((await sandbox.get('/v2/pigeonholes/101/attendees?cursor=bm9uc2Vuc2U=')).body['code']).toBe(6000);
     const { meta } = await sandbox.page('/v2/pigeonholes/101/attendees');
@@ -103,7 +103,7 @@ describe('pages', () => {
     expect({ status, code: body['code'] }).toEqual({ status: 400, code: 6000 });
   });
 
-  it('clamp or default a count outside the range when the knob says so', async () => {
+  it('clamp or replace a count outside of the range if configured', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('PATCH', 'knobs', { countOutOfRange: 'clamp' });
     expect((await sandbox.page('/v2/pigeonholes?count=900')).meta.perPage).toBe(300);
@@ -111,7 +111,7 @@ describe('pages', () => {
     expect((await sandbox.page('/v2/pigeonholes?count=900')).meta.perPage).toBe(30);
   });
 
-  it('are no larger than the service allows, and say so in perPage', async () => {
+  it('are limited to the service’s maximum, which perPage shows', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('PATCH', 'knobs', { maxPerPage: 20 });
     const page = await sandbox.page('/v2/pigeonholes/101/attendees?count=300');
@@ -145,7 +145,7 @@ describe('filters', () => {
     expect(await statuses('filter[timezone]=Europe%2FBerlin&filter[status]=live')).toEqual([]);
   });
 
-  it('are ignored when their name or value is not supported', async () => {
+  it('are ignored if their name or value is not supported', async () => {
     const sandbox = await startTestSandbox({ pigeonholes: 4 });
     const count = async (path: string): Promise<number> => (await sandbox.walk(path)).length;
     expect(await count('/v2/pigeonholes?filter[status]=sleeping')).toBe(4);
@@ -188,7 +188,7 @@ describe('filters', () => {
     expect(found).toEqual(all.filter((item) => (item[holder] as JsonObject)[field] === wanted));
   });
 
-  it('take several values', async () => {
+  it('accept several values', async () => {
     const sandbox = await startTestSandbox();
     const two = await sandbox.walk('/v2/pigeonholes/101/questions?filter[sessionId]=5001,5011');
     expect(two).toEqual(await sandbox.walk('/v2/pigeonholes/101/questions'));
@@ -221,7 +221,7 @@ describe('filters', () => {
     },
   );
 
-  it('answer 4509, nothing, or everything for an unknown session, as the knob says', async () => {
+  it('return 4509, nothing or everything for an unknown session, as configured', async () => {
     const sandbox = await startTestSandbox();
     const path = '/v2/pigeonholes/101/questions?filter[sessionId]=99';
     expect((await sandbox.get(path)).body['code']).toBe(4509);
@@ -231,7 +231,7 @@ describe('filters', () => {
     expect(await sandbox.walk(path)).toHaveLength(24);
   });
 
-  it('that the knob withdraws are ignored', async () => {
+  it('that a knob disables are ignored', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('PATCH', 'knobs', { filterSupport: { 'poll-mcq-votes': [] } });
     const all = await sandbox.walk('/v2/pigeonholes/101/poll-mcq-votes');
@@ -273,7 +273,7 @@ describe('requests the service refuses', () => {
 });
 
 describe('every answer', () => {
-  it('carries an X-Request-Id of its own, errors included', async () => {
+  it('has a unique X-Request-Id, even errors', async () => {
     const sandbox = await startTestSandbox();
     const answers = [
       await sandbox.get('/v2/pigeonholes'),
@@ -294,7 +294,7 @@ describe('every answer', () => {
 });
 
 describe('a single pigeonhole', () => {
-  it('is the item of the list and expectedParticipants', async () => {
+  it('has the fields of the list and expectedParticipants', async () => {
     const sandbox = await startTestSandbox();
     const [listed] = await sandbox.walk('/v2/pigeonholes');
     const { body } = await sandbox.get('/v2/pigeonholes/101');

@@ -6,7 +6,7 @@ afterEach(closeSandboxes);
 const LIMITS = { limit: 2, windowSeconds: 60, headers: true, retryAfter: true };
 
 describe('the quota', () => {
-  it('counts down in headers and answers 429 with 8000 once it is used up', async () => {
+  it('counts down in headers, and answers 429 with 8000 when it is used up', async () => {
     const sandbox = await startTestSandbox({ quota: LIMITS });
     const answers = [];
     const askedAtMs = Date.now();
@@ -21,13 +21,13 @@ describe('the quota', () => {
     expect(resetsAtMs - Date.now()).toBeLessThanOrEqual(61_000);
   });
 
-  it('is not spent by a request with a wrong key', async () => {
+  it('is not reduced by a request with a wrong key', async () => {
     const sandbox = await startTestSandbox({ quota: LIMITS });
     await sandbox.get('/v2/pigeonholes', { 'X-API-KEY': 'wrong' });
     expect((await sandbox.control('GET', 'state'))['quotaUsed']).toBe(0);
   });
 
-  it('sends no headers when the knob says so, and opens again when it is reset', async () => {
+  it('can omit its headers, and is available again after a reset', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 60, headers: false } });
     const first = await sandbox.get('/v2/pigeonholes');
@@ -37,7 +37,7 @@ describe('the quota', () => {
     expect((await sandbox.get('/v2/pigeonholes')).status).toBe(200);
   });
 
-  it('belongs to a key, and a new window starts after its end', () => {
+  it('is counted per key, and a new window starts after the end of the last', () => {
     const quota = new Quota();
     const spend = (key: string, atMs: number): boolean => quota.spend(key, { ...LIMITS, limit: 1 }, atMs).exceeded;
     expect([spend('a', 0), spend('a', 59_999), spend('b', 59_999), spend('a', 60_000)]).toEqual([
@@ -48,7 +48,7 @@ describe('the quota', () => {
     ]);
   });
 
-  it('and the Date header go by the clock of the service', async () => {
+  it('and the Date header use the clock of the service', async () => {
     const sandbox = await startTestSandbox({ quota: LIMITS, knobs: { clockSkewSeconds: 3600 } });
     const askedAtMs = Date.now();
     const { headers } = await sandbox.get('/v2/pigeonholes');

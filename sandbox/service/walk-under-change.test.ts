@@ -22,7 +22,7 @@ async function walkWithChange(
 }
 
 describe.each(ORDERS)('a list %s that changes between two pages', (order) => {
-  it('keeps its place under keyset cursors when items behind the cursor go', async () => {
+  it('keeps its position with keyset cursors if items behind the cursor are deleted', async () => {
     const sandbox = await startTestSandbox({ order });
     const { before, walked, after } = await walkWithChange(sandbox, { remove: 3, where: 'behind' });
     expect(walked).toEqual(before);
@@ -39,20 +39,20 @@ describe.each(ORDERS)('a list %s that changes between two pages', (order) => {
     expect(idsOf(second.data)).toEqual(ids.slice(10, 20));
   });
 
-  it('skips as many items under offset cursors as went behind the cursor', async () => {
+  it('skips one item with offset cursors for each one deleted behind the cursor', async () => {
     const sandbox = await startTestSandbox({ order, cursor: 'offset' });
     const { before, walked } = await walkWithChange(sandbox, { remove: 3, where: 'behind' });
     expect(walked).toEqual(before.filter((_, rank) => rank < 20 || rank > 22));
   });
 
-  it('repeats as many items under offset cursors as came behind the cursor', async () => {
+  it('repeats one item with offset cursors for each one inserted behind the cursor', async () => {
     const sandbox = await startTestSandbox({ order, cursor: 'offset' });
     const { before, walked, after } = await walkWithChange(sandbox, { insert: 2, where: 'behind' });
     expect(walked).toEqual([...before.slice(0, 20), ...before.slice(18)]);
     expect(after.filter((id) => !before.includes(id))).toHaveLength(2);
   });
 
-  it('never shows this walk what came behind a keyset cursor', async () => {
+  it('does not show items inserted behind a keyset cursor in this walk', async () => {
     const sandbox = await startTestSandbox({ order });
     const { before, walked, after } = await walkWithChange(sandbox, { insert: 2, where: 'behind' });
     expect(walked).toEqual(before);

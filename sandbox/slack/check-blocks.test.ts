@@ -19,7 +19,7 @@ describe('blocks for the Slack double', () => {
         },
       ],
     ],
-  ])('are taken: %s', (_, blocks) => {
+  ])('are accepted: %s', (_, blocks) => {
     expect(checkBlocks(blocks)).toBe(blocks);
   });
 
@@ -81,7 +81,7 @@ describe('blocks for the Slack double', () => {
       'missing required field: text',
       '/blocks/0/elements/0/elements/0',
     ],
-  ])('are refused with the place of the fault: %s', (_, blocks, problem, pointer) => {
+  ])('are refused with the position of the problem: %s', (_, blocks, problem, pointer) => {
     expect(refusalOf(blocks)).toMatchObject({
       code: 'invalid_blocks',
       fields: { response_metadata: { messages: [`[ERROR] ${problem} [json-pointer:${pointer}]`] } },

@@ -33,7 +33,7 @@ describe('a token of the Slack double', () => {
     expect(await trial.call('auth.test', {}, token)).toMatchObject({ status: 200, ok: false, error });
   });
 
-  it('is not taken from a JSON body', async () => {
+  it('is not accepted in a JSON body', async () => {
     const response = await fetch(`${trial.double.url}/api/auth.test`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -51,7 +51,7 @@ describe('a token of the Slack double', () => {
     ]);
   });
 
-  it('names the scope that it lacks', async () => {
+  it('gets an error with the missing scope', async () => {
     expect(await trial.get('conversations.history', { channel }, 'xoxb-poor')).toMatchObject({
       ok: false,
       error: 'missing_scope',
@@ -60,7 +60,7 @@ describe('a token of the Slack double', () => {
     });
   });
 
-  it('stops working once it is revoked', async () => {
+  it('stops working after it was revoked', async () => {
     trial.double.failToken(DEFAULT_TOKEN, 'token_revoked');
     expect(await trial.call('chat.postMessage', { channel, text: 'late' })).toMatchObject({ error: 'token_revoked' });
     expect(trial.double.state().channels[0]!.messages).toEqual([]);
@@ -78,11 +78,11 @@ describe('a channel of the Slack double', () => {
       'not_in_channel',
     ],
     ['none at all', {}, undefined, 'invalid_arguments'],
-  ])('takes no message: %s', async (_, args, token, error) => {
+  ])('accepts no message: %s', async (_, args, token, error) => {
     expect(await trial.call('chat.postMessage', { text: 'hello', ...args }, token)).toMatchObject({ ok: false, error });
   });
 
-  it('takes no message once it is archived, and no edit', async () => {
+  it('accepts no message and no edit after it was archived', async () => {
     const ts = await trial.post();
     trial.double.workspace.channels.get(channel)!.isArchived = true;
     trial.pass(5000);
@@ -90,7 +90,7 @@ describe('a channel of the Slack double', () => {
     expect(await trial.call('chat.update', { channel, ts, text: 'late' })).toMatchObject({ error: 'is_inactive' });
   });
 
-  it('is read by a bot only where it is a member, and joined when it is public', async () => {
+  it('can be read only by a member, and joined if it is public', async () => {
     expect(await trial.get('conversations.history', { channel: 'C0PUBLIC01' })).toMatchObject({
       error: 'not_in_channel',
     });
@@ -109,7 +109,7 @@ describe('a channel of the Slack double', () => {
 });
 
 describe('a message in the Slack double', () => {
-  it('is kept exactly as it was sent', async () => {
+  it('is stored exactly as it was sent', async () => {
     await trial.post({ text: 'a & b <!channel>' });
     expect(trial.double.state().channels[0]!.messages[0]!.text).toBe('a & b <!channel>');
   });
@@ -122,7 +122,7 @@ describe('a message in the Slack double', () => {
     expect(await response.json()).toMatchObject({ ok: true, channel, message: { blocks: [{ type: 'divider' }] } });
   });
 
-  it('has a ts of its own even within one millisecond', async () => {
+  it('has a unique ts even within one millisecond', async () => {
     const posted = await Promise.all([1, 2, 3].map(() => trial.call('chat.postMessage', { channel, text: 'hello' })));
     expect(new Set(posted.map(({ ts }) => ts)).size).toBe(3);
   });
@@ -137,7 +137,7 @@ describe('a message in the Slack double', () => {
     expect(message).not.toHaveProperty('blocks');
   });
 
-  it('loses its metadata to an empty object', async () => {
+  it('loses its metadata if an empty object is sent', async () => {
     const ts = await trial.post({ metadata: { event_type: 'item', event_payload: {} } });
     await trial.call('chat.update', { channel, ts, text: 'hello', metadata: {} });
     expect(trial.double.state().channels[0]!.messages[0]).not.toHaveProperty('metadata');
@@ -152,7 +152,7 @@ describe('a message in the Slack double', () => {
     expect(await trial.call('chat.update', { channel, ts, ...args })).toMatchObject({ ok: false, error });
   });
 
-  it('is edited and deleted by its own app alone', async () => {
+  it('can be edited and deleted only by its own app', async () => {
     await fetch(`${trial.double.url}/services/T0/B0/secret`, { method: 'POST', body: '{"text":"from elsewhere"}' });
     const { ts } = trial.double.state().channels[0]!.messages[0]!;
     expect(await trial.call('chat.update', { channel, ts, text: 'x' })).toMatchObject({ error: 'cant_update_message' });
@@ -200,14 +200,14 @@ describe('a thread in the Slack double', () => {
     expect(history.messages.map(({ ts }) => ts)).toEqual([parent]);
   });
 
-  it('takes a reply to a message that is not there for a message of the channel, and says so by leaving thread_ts out', async () => {
+  it('posts a reply to a missing message in the channel, and returns it without thread_ts', async () => {
     trial.pass(1000);
     const answer = await trial.call('chat.postMessage', { channel, text: 'lost', thread_ts: '1.000000' });
     expect(answer.ok).toBe(true);
     expect(answer['message']).not.toHaveProperty('thread_ts');
   });
 
-  it('outlives its parent, which leaves a tombstone', async () => {
+  it('continues after its parent was deleted, which leaves a tombstone', async () => {
     const parent = await trial.post({ text: 'session' });
     await trial.post({ thread_ts: parent });
     trial.double.deleteAsPerson(channel, parent);
@@ -216,13 +216,13 @@ describe('a thread in the Slack double', () => {
     expect(messages.map(({ subtype }) => subtype)).toEqual(['tombstone', undefined, undefined]);
   });
 
-  it('is not found where there is no such message', async () => {
+  it('is not found if the message does not exist', async () => {
     expect(await trial.get('conversations.replies', { channel, ts: '1.000000' })).toMatchObject({
       error: 'thread_not_found',
     });
   });
 
-  it('cannot be asked for with a JSON body, which that method does not read', async () => {
+  it('cannot be requested with a JSON body, which this method ignores', async () => {
     const ts = await trial.post();
     expect(await trial.call('conversations.replies', { channel, ts })).toMatchObject({ error: 'invalid_arguments' });
   });
@@ -248,7 +248,7 @@ describe('the history of the Slack double', () => {
     expect(included.messages).toHaveLength(3);
   });
 
-  it('shows payloads of metadata only when all of it is asked for, and only with the scope to read it', async () => {
+  it('shows payloads of metadata only on request and with the scope to read them', async () => {
     const metadata = { event_type: 'item', event_payload: { id: 1 } };
     await trial.post({ metadata });
     const plain = await trial.get('conversations.history', { channel });
@@ -307,7 +307,7 @@ describe('an incoming webhook of the Slack double', () => {
     expect(await send(body)).toEqual(answer);
   });
 
-  it('answers 404, 403 and 410 for one that is not there, one that is restricted and an archived channel', async () => {
+  it('answers 404 if it is unknown, 403 if it is restricted, and 410 if the channel is archived', async () => {
     expect(await send('{"text":"x"}', '/services/T0/B0/other')).toEqual([404, 'no_service']);
     trial.double.workspace.webhooks.get('/services/T0/B0/secret')!.state = 'prohibited';
     expect(await send('{"text":"x"}')).toEqual([403, 'action_prohibited']);
@@ -316,7 +316,7 @@ describe('an incoming webhook of the Slack double', () => {
     expect(await send('{"text":"x"}')).toEqual([410, 'channel_is_archived']);
   });
 
-  it('shares the rate of its channel and answers 429 beyond it', async () => {
+  it('shares the rate limit of its channel and answers 429 above it', async () => {
     const sent = await Promise.all([1, 2, 3, 4].map(() => send('{"text":"x"}')));
     expect(sent.map(([status]) => status)).toEqual([200, 200, 200, 429]);
   });
@@ -343,7 +343,7 @@ describe('a fresh account of the Slack double, whose app has token rotation', ()
     await fresh.double.close();
   });
 
-  it('gives a pair of tokens for a refresh token, once', async () => {
+  it('returns a pair of tokens for a refresh token, once', async () => {
     const first = await refresh(refreshToken);
     expect(first).toMatchObject({ ok: true, token_type: 'bot', expires_in: 43_200 });
     expect(await refresh(refreshToken)).toEqual({ ok: false, error: 'invalid_refresh_token' });
@@ -356,14 +356,14 @@ describe('a fresh account of the Slack double, whose app has token rotation', ()
     expect(await fresh.call('auth.test', {}, first['access_token'])).toMatchObject({ error: 'token_expired' });
   });
 
-  it('lets two access tokens work at the same time', async () => {
+  it('has at most two valid access tokens', async () => {
     const tokens = [await refresh(refreshToken)];
     for (let n = 0; n < 2; n += 1) tokens.push(await refresh(tokens.at(-1)!['refresh_token']!));
     const answers = await Promise.all(tokens.map((each) => fresh.call('auth.test', {}, each['access_token'])));
     expect(answers.map(({ error = 'ok' }) => error)).toEqual(['token_revoked', 'ok', 'ok']);
   });
 
-  it('has the app in no channel, and names what must not be sent', async () => {
+  it('has the app in no channel, and reports misuses', async () => {
     const { access_token: token } = await refresh(refreshToken);
     const text = '<!channel> <https://evil.example|click>';
     expect(await fresh.call('chat.postMessage', { channel, text }, token)).toMatchObject({ error: 'not_in_channel' });

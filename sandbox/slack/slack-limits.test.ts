@@ -18,7 +18,7 @@ const postTimes = async (count: number): Promise<number[]> => {
 };
 
 describe('the rate of messages to a channel of the Slack double', () => {
-  it('is one a second for as long as anyone likes, and no violation', async () => {
+  it('allows one message a second indefinitely without a violation', async () => {
     await start();
     for (let second = 0; second < 20; second += 1) await trial.post();
     expect(trial.double.state()).toMatchObject({
@@ -27,7 +27,7 @@ describe('the rate of messages to a channel of the Slack double', () => {
     });
   });
 
-  it('lets a short burst pass and refuses more with 429 and the seconds to wait', async () => {
+  it('allows a short burst, and refuses more messages with 429 and the seconds to wait', async () => {
     await start();
     expect(await postTimes(3)).toEqual([200, 200, 200]);
     const refused = await trial.call('chat.postMessage', { channel, text: 'x' });
@@ -35,7 +35,7 @@ describe('the rate of messages to a channel of the Slack double', () => {
     expect(trial.double.state().channels[0]!.messages).toHaveLength(3);
   });
 
-  it('counts a call before Retry-After is over as one that did not listen', async () => {
+  it('counts a call before the end of Retry-After as one that ignored it', async () => {
     await start();
     await postTimes(4);
     trial.pass(500);
@@ -49,7 +49,7 @@ describe('the rate of messages to a channel of the Slack double', () => {
     });
   });
 
-  it('is a matter of each channel, below that of the workspace', async () => {
+  it('is limited per channel and per workspace', async () => {
     await start({
       channels: ['C000000001', 'C000000002', 'C000000003'].map((id) => ({ id, name: id.toLowerCase() })),
       limits: { postsPerMinute: 5 },
@@ -63,7 +63,7 @@ describe('the rate of messages to a channel of the Slack double', () => {
 });
 
 describe('the tiers of the Slack double', () => {
-  it('let fifty edits a minute pass, in any minute', async () => {
+  it('allow fifty edits in any minute', async () => {
     await start();
     const ts = await trial.post();
     const edit = async (): Promise<number> => (await trial.call('chat.update', { channel, ts, text: 'y' })).status;
@@ -76,7 +76,7 @@ describe('the tiers of the Slack double', () => {
     expect(await edit()).toBe(200);
   });
 
-  it('give an app outside the marketplace one page of fifteen a minute', async () => {
+  it('allow an app outside of the marketplace one page of fifteen messages a minute', async () => {
     await start({ limits: { distributedOutsideMarketplace: true } });
     for (let index = 0; index < 16; index += 1) await trial.post();
     const first = await trial.get('conversations.history', { channel, limit: '100' });

@@ -41,13 +41,13 @@ describe('a fault of the Slack double', () => {
     expect(trial.double.state().violations).toBe(0);
   });
 
-  it('that no one knows is refused', async () => {
+  it('with an unknown name is refused', async () => {
     expect((await order({ fault: 'coffee' })).status).toBe(400);
   });
 });
 
 describe('the page of the Slack double', () => {
-  it('shows threads as people see them, with live mentions marked and audience text inert', async () => {
+  it('shows threads as people see them, marks live mentions, and escapes audience texts', async () => {
     const parent = await trial.post({ text: 'Session *one* <!channel>' });
     const blocks = [{ type: 'section', text: { type: 'plain_text', text: '<script>alert(1)</script> <!channel>' } }];
     await trial.post({ thread_ts: parent, text: 'fallback', blocks });

@@ -22,7 +22,7 @@ describe.each<Arrangement>(['byId', 'shuffled'])('an order %s', (arrangement) =>
     { maxLength: 120 },
   );
 
-  it('holds exactly what was put and not removed, each id once, whatever the sequence', () => {
+  it('contains exactly the ids that were added and not removed, each once, after any sequence', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const order = new IdOrder({ firstId: FIRST_ID, offset: OFFSET, count: COUNT }, arrangement, 3);
@@ -44,7 +44,7 @@ describe.each<Arrangement>(['byId', 'shuffled'])('an order %s', (arrangement) =>
     );
   });
 
-  it('keeps the sequence of what stays when other ids come and go', () => {
+  it('keeps the order of the remaining ids when others are added and removed', () => {
     const order = new IdOrder({ firstId: FIRST_ID, offset: OFFSET, count: COUNT }, arrangement, 3);
     const before = read(order);
     const gone = before.filter((_, rank) => rank % 3 === 0);
@@ -72,7 +72,7 @@ describe('a shuffled order', () => {
 });
 
 describe('a permutation', () => {
-  it.each([1, 2, 3, 17, 64, 1000])('takes each of %i places once and leads back from each', (size) => {
+  it.each([1, 2, 3, 17, 64, 1000])('maps to each of %i positions once and can be inverted', (size) => {
     const permutation = createPermutation(size, 7);
     const places = Array.from({ length: size }, (_, index) => permutation.forward(index));
 
@@ -81,7 +81,7 @@ describe('a permutation', () => {
     expect(places.map((place) => permutation.backward(place))).toEqual(places.map((_, index) => index));
   });
 
-  it('differs from seed to seed', () => {
+  it('depends on the seed', () => {
     const order = (seed: number): number[] =>
       Array.from({ length: 50 }, (_, index) => createPermutation(50, seed).forward(index));
     expect(order(1)).not.toEqual(order(2));

@@ -69,7 +69,7 @@ const logged = (): { number: number; change: unknown }[] =>
     .map((line) => JSON.parse(line) as { number: number; change: unknown });
 
 describe('the webhook receiver', () => {
-  it('keeps what was signed, in memory, in its log and on its control path', async () => {
+  it('stores signed changes in memory and in its log, and shows them on its control path', async () => {
     const change = changeOf('9001', 1);
     expect((await post(change)).status).toBe(204);
     expect(receiver.receipts()).toEqual([
@@ -106,11 +106,11 @@ describe('the webhook receiver', () => {
     expect(receiver.receipts()).toEqual([]);
   });
 
-  it('refuses what does not call itself JSON', async () => {
+  it('refuses a body without the content type of JSON', async () => {
     expect((await post(changeOf('9001', 1), { 'content-type': 'text/plain' })).status).toBe(415);
   });
 
-  it('counts items, repeats, other bodies under the same id, late revisions and holes', async () => {
+  it('counts items, repeats, different bodies with the same id, late revisions and missing ones', async () => {
     const first = changeOf('1', 1);
     await post(first);
     await post(first);
@@ -133,7 +133,7 @@ describe('the webhook receiver', () => {
     });
   });
 
-  it('answers as planned for as many requests as planned, then as usual', async () => {
+  it('answers the planned number of requests as planned, and then as usual', async () => {
     expect((await plan({ status: 503, retryAfter: '7', count: 2, key: '1' })).status).toBe(204);
     const answers = [await post(changeOf('1', 1)), await post(changeOf('2', 1)), await post(changeOf('1', 1))];
     expect(answers.map(({ status }) => status)).toEqual([503, 204, 503]);
@@ -142,14 +142,14 @@ describe('the webhook receiver', () => {
     expect(receiver.summary()).toMatchObject({ deliveries: 2, refused: { 503: 2 } });
   });
 
-  it('can cut the connection after it has stored the change', async () => {
+  it('can close the connection after it has stored the change', async () => {
     await plan({ drop: true, store: true });
     const change = changeOf('1', 1);
     await expect(post(change)).rejects.toThrow('fetch failed');
     expect(receiver.receipts()).toEqual([expect.objectContaining({ id: change.id, answer: 'dropped' })]);
   });
 
-  it('refuses a plan that it does not understand and forgets plans when told', async () => {
+  it('refuses an invalid plan, and deletes plans on request', async () => {
     expect((await plan({ statuz: 500 })).status).toBe(400);
     await plan({ status: 500 });
     await fetch(`${receiver.url}_control/answers`, { method: 'DELETE' });
@@ -157,7 +157,7 @@ describe('the webhook receiver', () => {
     expect((await post(changeOf('1', 1))).status).toBe(204);
   });
 
-  it('knows after a restart what it has received, and removes a line that was cut short', async () => {
+  it('restores its receipts after a restart, and removes an incomplete line', async () => {
     const change = changeOf('1', 1);
     await post(change);
     await receiver.close();
@@ -183,14 +183,14 @@ describe('the command of the webhook receiver', () => {
     return { code: await runWebhookReceiverCommand(argv, stop.signal, output), said: said.join('\n') };
   };
 
-  it('prints one line with its URL when it is ready, and ends with 0 when stopped', async () => {
+  it('prints one line with its URL when it is ready, and exits with 0 when it is stopped', async () => {
     expect(await run('--secret', secret)).toEqual({
       code: 0,
       said: expect.stringMatching(/^webhook receiver ready at http:\/\/127\.0\.0\.1:\d+\/$/),
     });
   });
 
-  it('ends with 1 when the port is taken and with 2 on wrong use', async () => {
+  it('exits with 1 if the port is in use and with 2 for invalid arguments', async () => {
     const { port } = new URL(receiver.url);
     expect(await run('--secret', secret, '--port', port)).toMatchObject({ code: 1 });
     expect(await run()).toMatchObject({ code: 2, said: expect.stringContaining('a secret is missing') });

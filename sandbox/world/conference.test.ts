@@ -18,7 +18,7 @@ async function everything(seed: number): Promise<string> {
 const field = (item: JsonObject, holder: string): JsonObject => item[holder] as JsonObject;
 
 describe('a conference', () => {
-  it('is the same to the byte for the same seed, and another one for another seed', async () => {
+  it('is identical to the byte for the same seed, and different for another seed', async () => {
     const first = await everything(5);
     expect(first.length).toBeGreaterThan(50_000);
     expect(await everything(5)).toBe(first);
@@ -47,7 +47,7 @@ describe('a conference', () => {
     }
   });
 
-  it('has live sessions that run at its present and are not over soon', async () => {
+  it('has live sessions that run now and do not end soon', async () => {
     const sandbox = await startTestSandbox();
     const running = (await sandbox.walk('/v2/pigeonholes/101/sessions')).filter(
       (item) =>
@@ -140,7 +140,7 @@ describe('a conference', () => {
     ['poll-mcq-votes', ''],
     ['poll-quiz-votes', ''],
     ['questions', ''],
-  ])('has %s by its attendees and on its questions, nobody twice on the same', async (list, filter) => {
+  ])('has %s by its attendees on its questions, at most one per attendee and question', async (list, filter) => {
     const sandbox = await startTestSandbox({ attendees: 90 });
     const people = new Set((await sandbox.walk('/v2/pigeonholes/101/attendees')).map((item) => item['id']));
     const questions = await sandbox.walk('/v2/pigeonholes/101/questions');
@@ -156,7 +156,7 @@ describe('a conference', () => {
     expect(new Set(pairs).size).toBe(pairs.length);
   });
 
-  it('shows only what lies in the past of its present', async () => {
+  it('contains only items from the past', async () => {
     const sandbox = await startTestSandbox();
     for (const list of ['attendees', 'questions', 'poll-mcq-votes', 'poll-quiz-votes']) {
       for (const item of await sandbox.walk(`/v2/pigeonholes/101/${list}`)) {
@@ -165,7 +165,7 @@ describe('a conference', () => {
     }
   });
 
-  it('is empty where nobody came', async () => {
+  it('has no interactions without attendees', async () => {
     const sandbox = await startTestSandbox({ attendees: 0 });
     for (const list of ['attendees', 'questions', 'poll-mcq-votes', 'poll-quiz-votes', 'qna-questions']) {
       expect(await sandbox.walk(`/v2/pigeonholes/101/${list}`)).toEqual([]);

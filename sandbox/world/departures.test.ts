@@ -22,7 +22,7 @@ describe('an item that is deleted', () => {
     ]);
   });
 
-  it('is restored with its edits, in its old place', async () => {
+  it('is restored with its edits in its old position', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('qna-questions?pigeonhole=101');
     const [first, second] = before.map((item) => item['id'] as number);
@@ -45,21 +45,21 @@ describe('an item that is deleted', () => {
     expect((await absences(sandbox)).filter(({ backAt }) => backAt === null)).toEqual([]);
   });
 
-  it('takes what was done in it along when it is a session, and each of that is recorded', async () => {
+  it('is deleted with all of its items if it is a session, and each deletion is recorded', async () => {
     const sandbox = await startTestSandbox();
     const votes = (await sandbox.truth('votes?pigeonhole=101&session=5001')).length;
     await sandbox.control('POST', 'mutations', { op: 'delete', list: 'sessions', pigeonhole: 101, id: 5001 });
     expect((await absences(sandbox)).filter(({ list }) => list === 'votes')).toHaveLength(votes);
   });
 
-  it('cannot be restored when it never was deleted', async () => {
+  it('cannot be restored if it was never deleted', async () => {
     const sandbox = await startTestSandbox();
     const restore = sandbox.control('POST', 'mutations', { op: 'restore', list: 'attendees', pigeonhole: 101, id: 1 });
     await expect(restore).rejects.toThrow('attendees has lost no item 1');
   });
 });
 
-describe('live events by which things leave their places', () => {
+describe('live events that remove or move items', () => {
   it('withdraw votes', async () => {
     const sandbox = await startTestSandbox();
     const before = await sandbox.truth('votes?pigeonhole=101');
@@ -67,7 +67,7 @@ describe('live events by which things leave their places', () => {
     expect(await sandbox.truth('votes?pigeonhole=101')).toHaveLength(before.length - 3);
   });
 
-  it('bring back what was deleted', async () => {
+  it('restore deleted items', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'events', { count: 4, kind: 'deletion' });
     await sandbox.control('POST', 'events', { count: 8, kind: 'reappearance' });
@@ -85,7 +85,7 @@ describe('live events by which things leave their places', () => {
     expect(await sessions('qna-questions')).toEqual(after);
   });
 
-  it('happen as often as the knob says', async () => {
+  it('happen at the configured frequency', async () => {
     const sandbox = await startTestSandbox();
     const none = Object.fromEntries(['voteWithdrawal', 'deletion', 'reappearance'].map((kind) => [kind, 0]));
     await sandbox.control('PATCH', 'knobs', { traffic: none });

@@ -19,7 +19,7 @@ async function timeless(sandbox: TestSandbox, list: string): Promise<string> {
 }
 
 describe('live traffic', () => {
-  it('does the same things for the same seed', async () => {
+  it('is the same for the same seed', async () => {
     const run = async (seed: number): Promise<string> => {
       const sandbox = await startTestSandbox({ seed });
       await sandbox.control('POST', 'events', { count: 300 });
@@ -65,7 +65,7 @@ describe('live traffic', () => {
     expect(await everything()).not.toBe(before);
   });
 
-  it('lets a waiting question through after a while, with both names of the status', async () => {
+  it('approves a waiting question after a while, with both names of the status', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'events', { count: 10, kind: 'question' });
     const waiting = (await sandbox.truth(QNA)).slice(24).find((item) => item['status'] === 'pending');
@@ -76,7 +76,7 @@ describe('live traffic', () => {
     expect(listed.find(({ id }) => id === waiting?.['id'])?.['status']).toBe('approved');
   });
 
-  it('withdraws by status, or by leaving the lists when the knob says so', async () => {
+  it('withdraws questions by status, or by removal if configured', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'events', { count: 1, kind: 'withdrawal' });
     expect((await sandbox.truth(QNA)).filter((item) => item['status'] === 'withdrawn')).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('live traffic', () => {
     expect(await counts(sandbox)).toMatchObject({ questions: 23, 'qna-questions': 23 });
   });
 
-  it('gives consent and takes it back', async () => {
+  it('gives and withdraws consent', async () => {
     const sandbox = await startTestSandbox();
     const obtained = async (): Promise<unknown[]> =>
       (await sandbox.truth('attendees?pigeonhole=101')).map(
@@ -106,7 +106,7 @@ describe('live traffic', () => {
     expect(people.filter((person) => person['attendeeCode'] === 'expected-1')).toMatchObject([{ Name: 'Ann' }]);
   });
 
-  it('puts late rows below the newest id when the knob says so', async () => {
+  it('inserts late rows below the newest id if configured', async () => {
     const sandbox = await startTestSandbox({ knobs: { lateRowShare: 1 } });
     const before = (await sandbox.truth('attendees?pigeonhole=101')).map((item) => item['id'] as number);
     await sandbox.control('POST', 'events', { count: 3, kind: 'signIn' });
@@ -115,7 +115,7 @@ describe('live traffic', () => {
     expect(Math.max(...after)).toBe(Math.max(...before));
   });
 
-  it('stamps what it adds with the present instant', async () => {
+  it('adds items with the current time', async () => {
     const sandbox = await startTestSandbox({ nowMs: Date.now() - 60_000 });
     const startedAtMs = Date.now();
     await sandbox.control('POST', 'events', { count: 1, kind: 'vote' });
@@ -125,7 +125,7 @@ describe('live traffic', () => {
     expect(newest).toBeLessThanOrEqual(Date.now());
   });
 
-  it('runs until it is frozen, and continues when it is thawed', async () => {
+  it('runs until it is frozen, and continues after thaw', async () => {
     const sandbox = await startTestSandbox({ frozen: false, rate: 500 });
     const emitted = async (): Promise<number> => (await sandbox.control('GET', 'state'))['emitted'] as number;
     while ((await emitted()) < 20) await sandbox.get('/v2/pigeonholes');
