@@ -328,7 +328,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
 });
 
 describe.each(kinds)('the audit log, on %s', (kind) => {
-  it('tells of every action who asked for it by which token, and how it ended', async () => {
+  it('records for every action who requested it with which token, and the result', async () => {
     const { app, ledger, acted } = await open(kind);
     const token = await tokenWith(ledger, 'on-duty', ['operator']);
     await ask(app, pauseHooks, token);
@@ -450,7 +450,7 @@ describe('a server on loopback without server.token', () => {
     expect((await ask(app, status, serverToken)).status).toBe(200);
   });
 
-  it('lets /metrics alone be read without a token, and only where no public address leads there', async () => {
+  it('lets only /metrics be read without a token, and only without a public address', async () => {
     const { app } = await open('embedded', loopback);
     expect((await ask(app, { method: 'GET', path: '/metrics' })).status).toBe(200);
     const server = { ...loopback, publicUrl: 'https://desk.example.com' } as Config['server'];

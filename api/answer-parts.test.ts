@@ -22,7 +22,7 @@ describe('the position of a reader of changes', () => {
     },
   );
 
-  it('has no text where it would be longer than a header', () => {
+  it('has no text if it would be too long for a header', () => {
     const many = new Map(Array.from({ length: 3000 }, (_, ref) => [ref, 100_000]));
     expect(positionText(many)).toBeUndefined();
   });
@@ -47,8 +47,8 @@ describe('the minutes of a chart', () => {
   });
 });
 
-describe('data without what it says', () => {
-  it('keeps its members and kinds alone', () => {
+describe('data without its values', () => {
+  it('keeps only its keys and types', () => {
     expect(withoutValues({ Name: 'Ann', ids: [7, 'x'], yes: true, none: null, empty: '', deep: { a: 'b' } })).toEqual({
       Name: '(text)',
       ids: ['(number)', '(text)'],

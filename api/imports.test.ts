@@ -115,7 +115,7 @@ describe('an upload to the API', () => {
     expect(detailOf(answer)).toMatch(new RegExp(`check: ${key}$`));
   });
 
-  it('gets its answer although it is refused while most of it is still to come', async () => {
+  it('gets its answer even if it is refused before most of it has arrived', async () => {
     const url = await serving({
       check: async (_, bytes) => {
         for await (const piece of bytes) if (piece.length > 0) break;
@@ -185,7 +185,7 @@ describe('the bytes of an upload', () => {
       },
     });
 
-  it('end with a sentence where there are too many', async () => {
+  it('end with a message if there are too many', async () => {
     expect((await textOf(new UploadedBytes(bodyOf(5, 5), 10))).length).toBe(10);
     await expect(textOf(new UploadedBytes(bodyOf(5, 6), 10))).rejects.toThrow(UploadTooLarge);
   });

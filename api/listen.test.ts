@@ -20,7 +20,7 @@ async function idle(port: number, from: string): Promise<{ socket: Socket; close
 }
 
 describe('idle connections without a token', () => {
-  it('of one address take no more than their share, so that others are answered', async () => {
+  it('of one address use at most their share, so that others are answered', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 20 });
     closers.push(() => api.close());
     api.serve(apiSources({ ledger: emptyLedger() }));

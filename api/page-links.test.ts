@@ -72,7 +72,7 @@ async function tokenWith(name: string, roles: readonly Role[]): Promise<string> 
 }
 
 describe('a link to the page', () => {
-  it('signs the browser that opens it in as who asked for it, and leads to an address without the code', async () => {
+  it('signs the browser in as the user who requested it, and leads to an address without the code', async () => {
     const app = appAt();
     const opened = await openLink(app, await codeOf(app));
     expect(opened).toMatchObject({ status: 303, leadsTo: './' });
@@ -177,7 +177,7 @@ describe('a session of the page', () => {
     },
   );
 
-  it('is kept for HTTPS and one host where the public address has it', async () => {
+  it('is restricted to HTTPS and one host if the public address uses HTTPS', async () => {
     const app = appAt({ publicUrl: 'https://desk.example.com' });
     const host = { host: 'desk.example.com' };
     const opened = await openLink(app, await codeOf(app), host);

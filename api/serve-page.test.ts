@@ -34,7 +34,7 @@ async function get(path: string, headers: Record<string, string> = {}, asked = a
 const byLink = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
 describe('the page', () => {
-  it('is served at the root, and may run its own script alone', async () => {
+  it('is served at the root, and may run only its own script', async () => {
     const answer = await get('/');
     expect([answer.status, await answer.text()]).toEqual([200, html]);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -46,7 +46,7 @@ describe('the page', () => {
     expect(answer.headers.get('x-frame-options')).toBe('DENY');
   });
 
-  it('is asked for again each time, and its files, whose names change with them, once', async () => {
+  it('is requested again each time, but its files, whose names change with their content, only once', async () => {
     expect((await get('/')).headers.get('cache-control')).toBe('no-cache');
     expect((await get('/assets/index-a1.js')).headers.get('cache-control')).toContain('immutable');
   });
@@ -96,7 +96,7 @@ describe('the page', () => {
     expect((await get(path)).status).toBe(404);
   });
 
-  it('says what to do where it was not built', async () => {
+  it('says what to do if it was not built', async () => {
     const answer = await get('/', {}, appWith(readPageFiles(join(folder, 'nowhere'))));
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('npm run build')]);
   });

@@ -167,7 +167,7 @@ describe.each([
 });
 
 describe('an action', () => {
-  it('is handed on as it was asked for', async () => {
+  it('is passed on as it was requested', async () => {
     const { api, actions } = await serving();
     expect(await askToAct(api, pauseHooks)).toMatchObject({ status: 200, text: '{"done":true}' });
     expect(actions).toEqual([{ do: 'pause', kind: 'sink', name: 'hooks' }]);
@@ -231,7 +231,7 @@ describe('a question about an item', () => {
     ['a key that no text of the store can hold', { list: 'questions', key: 'a\0b' }],
     ['a key that is too long', { list: 'questions', key: '9'.repeat(201) }],
     ['something else', { list: 'questions', key: '1', sink: 'hooks' }],
-  ])('with %s is refused in a sentence before the store is asked', async (_, asked) => {
+  ])('with %s is refused with a message before the store is queried', async (_, asked) => {
     const query = () => Promise.reject(new Error('the store was asked'));
     const { api } = await serving({ query });
     const search = new URLSearchParams(asked as Record<string, string>).toString();
@@ -348,7 +348,7 @@ describe('a request that fails', () => {
   });
 });
 
-describe('an address where there is nothing', () => {
+describe('an unknown address', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/api'],

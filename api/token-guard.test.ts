@@ -42,7 +42,7 @@ const everything = { who: null, action: null, target: null };
 const newest = { before: null, limit: 500 };
 
 describe('guesses of a token', () => {
-  it('have to wait after ten, are counted, and stand in the audit log without what was presented', async () => {
+  it('must wait after ten, are counted, and are in the audit log without the invalid token', async () => {
     const here = await served();
     const statuses: number[] = [];
     for (let n = 0; n < 20; n += 1) statuses.push((await ask(here, `guess-${n}`)).status);
@@ -100,7 +100,7 @@ describe('what a token may not do', () => {
     expect(entries).toHaveLength(1);
   });
 
-  it('fills no more than 120 lines in an hour', () => {
+  it('writes at most 120 lines in an hour', () => {
     let now = 0;
     const notes = new BoundedNotes(() => now);
     const taken = (): number => Array.from({ length: 1000 }, (_, n) => notes.take(`kind ${n}`)).filter(Boolean).length;

@@ -110,7 +110,7 @@ describe('a command searches for the pigeonpost of its configuration', () => {
   it.each([
     ['which was never started', false],
     ['which was killed, and whose port another has', true],
-  ])('%s, and asks nothing of another that answers there', async (_, wasKilled) => {
+  ])('%s, and sends no request to another process that answers there', async (_, wasKilled) => {
     const port = await serve(installation('other'));
     const own = installation(`own ${wasKilled}`);
     if (wasKilled) noted(own, port);

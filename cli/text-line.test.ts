@@ -25,7 +25,7 @@ describe('a rendered line', () => {
     expect(rendered).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Cs}]/u);
   });
 
-  it('is coloured piece by piece, and not where a piece is empty', () => {
+  it('is coloured piece by piece, except empty pieces', () => {
     expect(renderLine([span('  ', 'red'), span('one', 'green'), span('two')], { columns: 80, colours: true })).toBe(
       '  \u001b[32mone\u001b[39mtwo',
     );

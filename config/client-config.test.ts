@@ -34,7 +34,7 @@ describe('what a command needs that works on the store', () => {
     });
   });
 
-  it('includes the URL of the store and the key of the ledger, which have to be set', async () => {
+  it('includes the URL of the store and the key of the ledger, which are required', async () => {
     const store = ['store: "${DATABASE}"', 'ledgerKey: "${LEDGER}"'];
     await expect(loadStore([...secrets, ...store])).rejects.toThrow(
       /store: the environment variable DATABASE is not set[^]*ledgerKey: the environment variable LEDGER is not set/,

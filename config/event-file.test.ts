@@ -26,7 +26,7 @@ function problemsOf(text: string): string[] {
 }
 
 describe('an event file', () => {
-  it('is what is sent: fields under the service’s names, times in UTC, no ids of its own', () => {
+  it('is sent with the service’s field names and times in UTC, without the file’s ids', () => {
     const text = withSessions(
       '{ id: opening, name: Opening, type: qna, startDate: 2026-11-21T09:00, endDate: 2026-11-21 10:00, answers: true }',
       '{ id: words, name: Words, type: poll_word_cloud, startDate: "2026-11-21T09:00+08:00", more: { options: [a, b] } }',

@@ -5,7 +5,7 @@ import { errorOf } from './load-text.test-kit.js';
 const sinkSchemas = Object.fromEntries([...allSinks].map(([type, { configSchema }]) => [type, configSchema]));
 
 describe('the example of the whole contract', () => {
-  it('is taken as it stands', async () => {
+  it('is accepted unchanged', async () => {
     expect(await errorOf(example, exampleEnvironment, exampleFiles, sinkSchemas)).toBeUndefined();
   });
 

@@ -27,7 +27,7 @@ describe('a secret that no header can carry', () => {
     ]);
   });
 
-  it('is none for the one line break at the end of its file', async () => {
+  it('ignores one line break at the end of its file', async () => {
     const text = instead('${ACME_API_KEY}', '${file:key}');
     expect(await problemsOf(text, {}, { key: 'key-2a2a\n' })).toEqual([]);
     expect(await problemsOf(text, {}, { key: 'key-2a2a\n\n' })).toEqual([

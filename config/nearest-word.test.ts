@@ -29,7 +29,7 @@ describe('the edit distance', () => {
     expect(editDistance(a, b)).toBe(distance);
   });
 
-  it('is 0 for the same word alone, the same both ways, and at most the longer length', () => {
+  it('is 0 only for equal words, symmetric, and at most the length of the longer word', () => {
     const word = fc.string({ maxLength: 8 });
     fc.assert(
       fc.property(word, word, (a, b) => {

@@ -57,7 +57,7 @@ describe('the normalized configuration', () => {
     expect(JSON.stringify(await normalized(richSync(other)))).toBe(text);
   });
 
-  it('is the same whatever belongs to a process alone', async () => {
+  it('does not depend on settings of a single process', async () => {
     const process =
       'store: embedded:./elsewhere\nserver: { port: 9000 }\ntemporal: { taskQueue: other }\nnetwork: { proxy: http://proxy:3128 }\n';
     expect(await normalized(smallestWith({ append: process }))).toEqual(await normalized(smallest));
@@ -92,7 +92,7 @@ describe('the normalized configuration', () => {
     );
   });
 
-  it('says nothing of drop folders where there are none, and is the same in whatever order they stand', async () => {
+  it('contains no drop folders if there are none, and does not depend on their order', async () => {
     const line = (...folders: string[]): string =>
       `imports: [${folders.map((folder) => `{ workspace: acme, pigeonhole: 101, folder: ${folder} }`).join(', ')}]\n`;
     expect(await normalized(smallest)).not.toHaveProperty('imports');

@@ -4,7 +4,7 @@ import { Secret } from './secret.js';
 describe('a secret', () => {
   const secret = new Secret('hunter2');
 
-  it('gives its text to who asks for it', () => {
+  it('returns its text on request', () => {
     expect(secret.reveal()).toBe('hunter2');
   });
 

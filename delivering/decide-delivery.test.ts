@@ -137,7 +137,7 @@ describe('what happens with a change at a sink', () => {
     expect(decideDelivery(counted, forgetful)).toEqual(expected);
   });
 
-  it('is nothing for an older revision at a sink that wants the latest alone', () => {
+  it('skips an older revision at a sink that accepts only the latest', () => {
     expect(decideDelivery(candidate({ latest: false }), sink({ revisions: 'latest' }))).toEqual({ kind: 'supersede' });
     expect(decideDelivery(candidate({}), sink({ revisions: 'latest' }))).toEqual({ kind: 'send', identity: true });
   });

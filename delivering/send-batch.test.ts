@@ -20,7 +20,7 @@ function sinkThat(planned: Planned, lookUp: Planned | undefined, found: Outcome,
   } as unknown as Sink;
 }
 
-describe('a change that may have been sent, and of which the present mapping makes nothing', () => {
+describe('a change that may have been sent and that the current mapping excludes', () => {
   it.each<[string, Planned, Planned | undefined, Outcome, Settlement]>([
     ['nothing was created', condition, lookUpPlan, { kind: 'unsent' }, condition],
     ['nothing was created, and its mapping fails', failed, lookUpPlan, { kind: 'unsent' }, failed],
@@ -50,7 +50,7 @@ describe('a change that may have been sent, and of which the present mapping mak
     expect(settlements).toEqual([settled]);
   });
 
-  it('is dropped without a look where a repeat would have been harmless', async () => {
+  it('is dropped without a look-up if a repeat would be harmless', async () => {
     const sink = sinkThat(condition, lookUpPlan, { kind: 'delivered', object }, 'harmless');
     expect((await recoverSent(sink, [{} as Subject], held)).settlements).toEqual([condition]);
   });

@@ -86,7 +86,7 @@ describe('the outcomes of a batch', () => {
     expect(settle([rejected, retry], few, [15]).failing).toMatchObject({ detail: 'later' });
   });
 
-  it('park a record at once that the sink itself blames, which says nothing of the sink', () => {
+  it('park a record immediately if the sink blames the record, which is no evidence against the sink', () => {
     const blamed: Outcome = { ...rejected, about: 'record' };
     expect(settle([blamed])).toMatchObject({ settled: [{ state: 'dead', reason: 'http:422' }], failing: undefined });
     expect(settle([blamed, retry]).failing).toMatchObject({ detail: 'later' });
@@ -108,7 +108,7 @@ describe('the outcomes of a batch', () => {
     expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
   });
 
-  it('hold back no lane for records that have failed while others passed, though they are alone now', () => {
+  it('do not hold back a lane for records that failed while others succeeded, even if only they are left', () => {
     const verdict = settle([retry, retry], {}, [1, 2]);
     expect(states(verdict)).toEqual(['retry 2', 'retry 3']);
     expect(verdict.failing).toBeUndefined(); // that says nothing of the lane
@@ -138,7 +138,7 @@ describe('the outcomes of a batch', () => {
     );
   });
 
-  it('count against a few records whose lane fails alone, and park them in the end; never against many', () => {
+  it('count against a few records if only their lane fails, and finally park them, but never against many', () => {
     const alone = { failingForMs: 1000, recordsAtFault: true };
     expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
     expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
@@ -194,7 +194,7 @@ describe('the outcomes of a batch', () => {
     expect(wait(0, { ...retry, afterMs: 900_000 })).toBe(900_000);
   });
 
-  it('leave what may have been sent in flight where it has to be looked up, and try it again where a repeat is harmless', () => {
+  it('keep a possibly sent change in flight if it must be looked up, and retry it if a repeat is harmless', () => {
     expect(states(settle([unknown], { needsLookUp: true, holdsAll: true }))).toEqual(['sending 0']);
     expect(settle([unknown, delivered], { needsLookUp: true }).settled[0]).toMatchObject({
       state: 'sending',

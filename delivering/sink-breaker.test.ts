@@ -18,7 +18,7 @@ describe('the breaker of a sink', () => {
     ]);
   });
 
-  it('is not opened by one lane that fails alone, and is by two', () => {
+  it('is opened by two failing lanes, but not by one', () => {
     const breaker = new SinkBreaker(healthy, 100);
     breaker.failed(1000, false);
     expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
@@ -38,12 +38,12 @@ describe('the breaker of a sink', () => {
     expect(breaker.verdict).toEqual({ retryInMs: 120_000, ramp: null });
   });
 
-  it('stays open until its time has come', () => {
+  it('stays open until its time has passed', () => {
     expect(new SinkBreaker({ ...down, retryInMs: 500 }, 100).isOpen).toBe(true);
     expect(new SinkBreaker(down, 100).isOpen).toBe(false);
   });
 
-  it('is tried by one change of one lane, and opens again at once when that fails', () => {
+  it('is tried with one change of one lane, and opens again immediately if that fails', () => {
     const breaker = new SinkBreaker(down, 100);
     expect([breaker.lanesAtOnce, breaker.batchSize]).toEqual([1, 1]);
     breaker.failed(30_000, false);

@@ -48,7 +48,7 @@ describe('the report as CSV', () => {
     );
   });
 
-  it('has no cell that a spreadsheet would run, wherever the text comes from', async () => {
+  it('has no cell that a spreadsheet would execute, regardless of the source of the text', async () => {
     const evil = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\n=x', '＝x', "'=x"];
     const rows = evil.map((text) =>
       reportRow(2, { attendeeCode: text, [text]: text }, { message: text, field: text, requestId: text }),
@@ -59,7 +59,7 @@ describe('the report as CSV', () => {
     expect(cells.filter((cell) => /^[=+\-@\t\r\n＝＋－＠]/.test(cell))).toEqual([]);
   });
 
-  it('can be imported again as it is: the same profiles come out', async () => {
+  it('can be imported unchanged with the same resulting profiles', async () => {
     const value = fc
       .string({
         unit: fc.constantFrom('a', 'Z', '0', '1', '=', '+', '-', '@', "'", '"', ',', ';', '\n', 'é', '/', 'E', ' '),
@@ -114,7 +114,7 @@ describe('a cell for spreadsheets', () => {
     '5-MAY',
     '12MAR',
     '9:30',
-  ])('is protected where it would be run or rewritten: %s', (text) => {
+  ])('is protected if a spreadsheet would execute or change it: %s', (text) => {
     expect(spreadsheetSafe(text)).toBe(`'${text}`);
   });
 
@@ -132,7 +132,7 @@ describe('a cell for spreadsheets', () => {
     'a=b',
     'Marie',
     'ada@example.com',
-  ])('is left as it is otherwise: %j', (text) => {
+  ])('is otherwise unchanged: %j', (text) => {
     expect(spreadsheetSafe(text)).toBe(text);
   });
 

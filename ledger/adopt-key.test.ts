@@ -129,7 +129,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
   });
 
-  it('stays where it is while no place for it can be written to', async () => {
+  it('is not moved while its new location cannot be written', async () => {
     const { db } = await madeBefore(kind);
     const closed = join(folder, 'a-file');
     writeFileSync(closed, '');
@@ -152,7 +152,7 @@ describe('the text of a key', () => {
   });
 
   it.each(['', 'changeme', 'x'.repeat(42), Buffer.alloc(31).toString('base64'), Buffer.alloc(64).toString('base64')])(
-    'of another length is none: %j',
+    'of another length is invalid: %j',
     (text) => {
       expect(LedgerKey.parse(text)).toBeUndefined();
     },

@@ -61,7 +61,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson({ 'name 99999': 1, a: 1 })).toBe('{"a":1,"name 99999":1}');
   });
 
-  it('leaves out what is named, at any depth, and what is undefined', () => {
+  it('omits the named keys at any depth, and undefined values', () => {
     const value = { links: 1, a: [{ links: { b: 1 }, c: undefined, d: {} }] };
     expect(canonicalJson(value, new Set(['links']))).toBe('{"a":[{"d":{}}]}');
   });

@@ -82,7 +82,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(clock.nowMs()).toBe(trueNow() - 2);
   });
 
-  it('is asked again by a process that reads nothing, once its own clock has not counted a pause', async () => {
+  it('is queried again by an idle process whose own clock did not count a pause', async () => {
     const { clock, db, sleep, trueNow, timesAsked } = processWith();
     await clock.ask(db);
     sleep(3_600_000);
@@ -101,7 +101,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(clock.nowMs()).toBe(trueNow());
   });
 
-  it.each([3_600_000, -3_600_000])('is not moved by a wall clock that is set by %s ms meanwhile', async (ms) => {
+  it.each([3_600_000, -3_600_000])('is not changed if the wall clock is moved by %s ms', async (ms) => {
     const { clock, db, setWallClock, trueNow, timesAsked } = processWith();
     await clock.ask(db);
     setWallClock(ms);
@@ -111,7 +111,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(timesAsked()).toBe(2);
   });
 
-  it('is asked again after the store was away', async () => {
+  it('is queried again after the store was unreachable', async () => {
     const { clock, db, sleep, trueNow, answer } = processWith();
     await clock.ask(db);
     sleep(3_600_000);

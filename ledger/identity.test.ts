@@ -49,7 +49,7 @@ describe('an item without identity', () => {
     );
   });
 
-  it('stays as it is when the person is taken out again', () => {
+  it('does not change when the person is removed again', () => {
     fc.assert(
       fc.property(anyItem, (item) => {
         const once = withoutIdentity(item);

@@ -48,7 +48,7 @@ describe('the form of an item', () => {
     expect(forms[0]!.payload).not.toContain('attendeeId');
   });
 
-  it('takes a copied member that is no object as it is', () => {
+  it('keeps a copied value unchanged if it is not an object', () => {
     expect(contentOf('votes', { ...vote, session: null })).not.toBe(contentOf('votes', { ...vote, session: 'none' }));
   });
 });
@@ -65,7 +65,7 @@ describe('reading rules', () => {
     expect(droppedBy(readingRules([]))).toEqual([]);
   });
 
-  it('leave out a field at the top level alone', () => {
+  it('omit a field only at the top level', () => {
     expect(withoutFields({ a: 1, b: { a: 2 } }, new Set(['a']))).toEqual({ b: { a: 2 } });
   });
 });

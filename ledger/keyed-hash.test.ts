@@ -41,7 +41,7 @@ describe('the id of a change', () => {
       expect(changeId(`change ${n}`)).toMatch(/^[0-9a-f]{12}5[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
   });
 
-  it('follows from its name alone, for ever', () => {
+  it('depends only on its name and never changes', () => {
     expect(changeId('acme\n101\nquestions\n9001\n1\ncreated\n00')).toBe('6880c64aa0c454a4bcb8994d364606f3');
     expect(changeId('one')).not.toBe(changeId('two'));
   });

@@ -97,7 +97,7 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     await server.stop();
   });
 
-  it('runs for as long as it takes, and says meanwhile what it does', async () => {
+  it('runs without a time limit, and logs its progress', async () => {
     const [db] = await fresh('slow');
     const lines: string[] = [];
     const slow = '-- 0002: takes long.\nselect pg_sleep(1.2);\n';

@@ -16,7 +16,7 @@ const newest = numbers.at(-1)!;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(kinds)('migrations on %s', (kind) => {
-  it('are each applied once, by whichever of several processes comes first, and leave a ledger alone', async () => {
+  it('are each applied once by the first of several processes, and do not change a current ledger', async () => {
     const db = databases.of(kind);
     const [first, second] = await Promise.all([openLedger(db, testKey), openLedger(db, testKey)]);
     await db.query(`insert into workspaces (name) values ('acme')`);

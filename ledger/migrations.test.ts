@@ -69,13 +69,13 @@ describe('a migration', () => {
     expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([]);
   });
 
-  it('leaves the version before what it reads and writes', () => {
+  it('keeps everything that the previous version reads and writes', () => {
     expect(Object.fromEntries(files.map((name) => [name, faultsOf(readFileSync(join(folder, name), 'utf8'))]))).toEqual(
       Object.fromEntries(files.map((name) => [name, []])),
     );
   });
 
-  it('says at its head what it locks, and what the version before meets', () => {
+  it('states its locks and its effect on the previous version at the top', () => {
     const silent = files.filter((name) => {
       const head = /^(?:--.*\n)+/.exec(readFileSync(join(folder, name), 'utf8'))?.[0] ?? '';
       return !/Locks: /.test(head) || !/Previous\s+(?:--\s+)?version: /.test(head);
@@ -110,7 +110,7 @@ describe('a migration', () => {
     ],
     ['create table colours (name text not null);\nalter table colours alter column name type varchar(9);', 0],
     ['-- Breaks the version before: it cannot send meanwhile.\nalter table sinks drop column wake;', 0],
-  ])('is read for what it does: %s', (sql, faults) => {
+  ])('is parsed correctly: %s', (sql, faults) => {
     expect(faultsOf(sql)).toHaveLength(faults);
   });
 });

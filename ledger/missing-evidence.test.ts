@@ -51,7 +51,7 @@ describe('an item is proved to be missing', () => {
   });
 });
 
-describe('a second answer has to confirm a loss', () => {
+describe('a second answer must confirm a loss', () => {
   const after = (lost: number, ofItems: number, isLiveQuestions: boolean): number =>
     confirmAfterMs({ confirmMs: 30_000, isLiveQuestions }, lost, ofItems);
 
@@ -65,7 +65,7 @@ describe('a second answer has to confirm a loss', () => {
     expect(after(lost, ofItems, false)).toBe(waits);
   });
 
-  it('immediately where a live list of questions has lost one, not two', () => {
+  it('immediately if a live list of questions has lost one, but not two', () => {
     expect([after(1, 1, true), after(1, 5, true), after(2, 5, true)]).toEqual([0, 0, 30_000]);
   });
 });

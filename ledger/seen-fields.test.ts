@@ -95,7 +95,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(JSON.stringify(await seen('attendees'))).not.toContain('PERSONAL');
   });
 
-  it('tell no values where there are more than states can be', async () => {
+  it('return no values if there are too many for states', async () => {
     await store(
       101,
       'qna-questions',

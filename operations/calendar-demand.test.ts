@@ -89,7 +89,7 @@ describe('the advice on a quota', () => {
     expect(advice).toMatchObject({ fits, text: expect.stringMatching(text) });
   });
 
-  it('says to look less often at what is to come, where that is what costs', () => {
+  it('advises to poll upcoming events less often if they cause the demand', () => {
     const many = Array.from({ length: 100 }, () => planned(1, 2));
     const all = [...pigeonholes, ...many];
     const [first] = calendarDemand(all, [], now);

@@ -78,7 +78,7 @@ describe('a note about fields that mappings read', () => {
     expect(notesOf(text, [place(101, fields)])).toEqual([]);
   });
 
-  it('is none where nothing is stored, or nothing that the sink is sent', () => {
+  it('does not exist if nothing is stored, or nothing that the sink receives', () => {
     expect(notesOf('item.Email', [])).toEqual([]);
     expect(notesOf('item.Email', [place(101, ['a'], 'umbrella')])).toEqual([]);
     const config = configWith('item.Email', { ids: [102] });
@@ -136,7 +136,7 @@ const notesIn = (where: string): ReturnType<typeof storedFieldNotes> =>
   } as unknown as Config);
 
 describe('notes about the fields stored by a pigeonpost that does not run', () => {
-  it('are not known where there is no store, and none is made', async () => {
+  it('are unknown without a store, which is not created', async () => {
     const nowhere = join(folder, 'data');
     expect(await notesIn(nowhere)).toBeUndefined();
     expect(existsSync(nowhere)).toBe(false);

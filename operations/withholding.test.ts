@@ -44,7 +44,7 @@ describe('a condition', () => {
 describe('a sink that observes', () => {
   const observed = { wouldSend: 0, wouldSendAnonymously: 0, wouldWithhold: { 'no-match': 30, 'consent-refused': 5 } };
 
-  it('is wrong when it would send nothing for want of a value', () => {
+  it('is wrong if it would send nothing because a value is missing', () => {
     expect(judgeObservation(observed)).toEqual({ list: 'changes', kind: 'would', reason: 'no-match', changes: 30 });
     expect(judgeObservation({ ...observed, wouldSend: 1 })).toBeNull();
     expect(judgeObservation({ ...observed, wouldWithhold: { 'consent-refused': 50, 'no-match': 9 } })).toBeNull();
@@ -52,7 +52,7 @@ describe('a sink that observes', () => {
 });
 
 describe('a sink that withholds', () => {
-  it('is wrong when it never sent an item of the list for want of a value', () => {
+  it('is wrong if it never sent an item of the list because a value is missing', () => {
     expect(judge([withheld('no-match', 2142)])).toEqual({
       list: 'attendees',
       kind: 'all',
@@ -111,7 +111,7 @@ const seen = new Map([['attendees', [place(['Email', 'Name'])]]]);
 const lack = (settings: unknown, reason: string): ReturnType<typeof lackOf> =>
   lackOf(configOf(settings), { sink: 'crm', list: 'attendees', reason }, seen);
 
-describe('where a mapping lacks a value', () => {
+describe('the position at which a mapping lacks a value', () => {
   it('is what a CRM matches by, with the field that it reads and those that there are', () => {
     const name = { value: new Expression('item.Nick'), write: 'always' };
     const records = [{ from: 'attendees', match: ['email'], properties: { name, email } }];

@@ -76,7 +76,7 @@ describe('an error code in the body', () => {
     expect(JSON.stringify(error) + error.message).not.toContain('Ann');
   });
 
-  it('that is not in the specification leaves the decision to the status, and a 404 then comes from the service itself', () => {
+  it('that is not in the specification is judged by its status, and a 404 then counts as an answer of the service', () => {
     const kindsByStatus = [404, 422, 429, 500, 200].map((status) => failureOf(raw(status, '{"code":4599}')).kind);
     expect(kindsByStatus).toEqual(['notFound', 'invalid', 'quota', 'transient', 'protocol']);
   });

@@ -258,7 +258,7 @@ describe('a client', () => {
     expect(ports.size).toBe(1);
   });
 
-  it('opens no more than the configured connections and completes all requests', async () => {
+  it('opens at most the configured number of connections and completes all requests', async () => {
     const ports = new Set<number | undefined>();
     const { client, service } = await start(
       (_, response) => {

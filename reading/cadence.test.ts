@@ -151,7 +151,7 @@ describe('how often a stream is read', () => {
     expect(cadenceOf(facts({ event: noWindow, ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('of a workspace is as it is set', () => {
+  it('of a workspace is the configured one', () => {
     const set = { ...every, lists: { pigeonholes: 7000 } };
     expect(cadenceOf(facts({ list: 'pigeonholes' }), set, now).pollInMs).toBe(7000);
   });
@@ -322,7 +322,7 @@ describe('the intervals of several syncs', () => {
     expect(shortest([one, { ...one, live: 20, new: 30, sweep: 95 }])).toEqual({ ...one, new: 30 });
   });
 
-  it('are kept outside session times where one sync states its own', () => {
+  it('apply outside of session times if a sync configures its own', () => {
     expect(shortest([one, one])).not.toHaveProperty('quiet');
     expect(shortest([one, { ...one, quiet: 10 }])).toMatchObject({ live: 10, quiet: 10 });
     expect(shortest([one, { ...one, quiet: 900_000 }])).toMatchObject({ quiet: 300_000 });
@@ -338,7 +338,7 @@ describe('the intervals of several syncs', () => {
 describe('the next read of a stream', () => {
   const dueAt = (interval: number, ref: number, now: number): number => now + untilNextRead(interval, ref, now);
 
-  it('comes at one instant for all streams of a pigeonhole that were read within most of an interval', () => {
+  it('is due at the same instant for all streams of a pigeonhole that were read within most of an interval', () => {
     const first = dueAt(2000, 7, 10_000);
     const starts = Array.from({ length: 15 }, (_, n) => first - 2000 + n * 100);
     expect(new Set(starts.map((now) => dueAt(2000, 7, now)))).toEqual(new Set([first]));
@@ -351,7 +351,7 @@ describe('the next read of a stream', () => {
     }
   });
 
-  it('comes at different instants for different pigeonholes', () => {
+  it('is due at different instants for different pigeonholes', () => {
     expect(new Set([1, 2, 3, 4].map((ref) => dueAt(2000, ref, 10_000) % 2000)).size).toBe(4);
   });
 

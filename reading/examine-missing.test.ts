@@ -24,7 +24,7 @@ describe('the set that a filter can ask for', () => {
     expect(set.contains({})).toBe(false);
   });
 
-  it('is none where whose an item was is not known, and for lists without a filter that never moves', () => {
+  it('does not exist if the owner of an item is unknown, or for lists without a filter whose items never move', () => {
     expect(of('qna-questions', {})).toBeUndefined();
     expect(of('votes', {})).toBeUndefined();
     for (const list of ['questions', 'answers', 'attendees', 'sessions']) {

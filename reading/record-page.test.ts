@@ -88,7 +88,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);
   });
 
-  it('stores of items made ready beforehand what it stores of them otherwise', async () => {
+  it('stores prepared items like all others', async () => {
     // Every column has a value in some row, so that none is the same by being empty in both.
     const items = [3, 1, 2, 1].map((id, index) => ({ ...attendee(id), ...(index === 0 ? filled : {}) }));
     const hashed = items.map((item, index) => ({
@@ -119,7 +119,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(await stored()).toHaveLength(4);
   });
 
-  it('makes nothing ready of items whose visibility the ledger has to judge', () => {
+  it('does not prepare items whose visibility the ledger must judge', () => {
     const place = { workspace: 'acme', pigeonholeId, list: 'questions' };
     const items: SeenItem[] = [{ ...attendee(1), visibility: 'judge' }];
     expect(prepareNewItems(ledger, place, items, readingRules([]))).toBeUndefined();

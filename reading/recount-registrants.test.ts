@@ -82,7 +82,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(changes).toHaveLength(6);
   });
 
-  it('leaves those out who are not there, and waits with those of whom only the end of the import tells', async () => {
+  it('omits missing registrants, and waits for the end of the import if only that decides', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 6);
     await created(place, await send(place, lease, 6));
@@ -107,7 +107,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(await listed(place)).toEqual(['P1', 'P2', 'P4', 'P5']);
   });
 
-  it('follows an import in its later rounds, whose rows stand before those of the first', async () => {
+  it('processes later rounds of an import whose rows precede those of the first', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 4);
     const claimLate = `update registrants set round = $2 where import = $1 and row_number in (2, 4)`;

@@ -14,7 +14,7 @@ describe('the days of a pigeonhole', () => {
     expect([iso(from), iso(to)]).toEqual([startsAt, endsAt]);
   });
 
-  it('begin and end with the clocks as they stand on each day', () => {
+  it('start and end by the time zone’s clock on each day', () => {
     const { startsAt, endsAt } = eventTimes({
       startDate: '2026-03-29',
       endDate: '2026-03-29',
@@ -45,7 +45,7 @@ describe('the times of a session', () => {
     ]);
   });
 
-  it('are not known where the service says nothing, or nonsense', () => {
+  it('are unknown if the service returns nothing or invalid values', () => {
     expect(sessionTimes({ type: 7, startDate: null, endDate: 'later' })).toEqual({
       type: undefined,
       startsAt: null,

@@ -22,7 +22,7 @@ const flagged = {
   session: { id: 1 },
 };
 
-describe('an item made of a row', () => {
+describe('an item from a row', () => {
   it.each<[ListName, Row, { key: string; sessionId: number | null; attendeeId: number | null }]>([
     ['pigeonholes', { id: 101, name: 'E' }, { key: '101', sessionId: null, attendeeId: null }],
     ['subscriptions', { id: 7 }, { key: '7', sessionId: null, attendeeId: null }],
@@ -38,7 +38,7 @@ describe('an item made of a row', () => {
     expect(one(list, row)).toMatchObject(expected);
   });
 
-  it('of votes is known by a hash that shows neither person nor instant, and follows what is voted on, by whom and when', () => {
+  it('of votes is identified by a hash of question, person and time that reveals neither person nor time', () => {
     const { key, ...vote } = one('votes', said);
     expect(vote).toMatchObject({ sessionId: 1, attendeeId: 7, visibility: 'judge' });
     expect(key).toMatch(/^[\w-]{43}$/);
@@ -121,7 +121,7 @@ describe('an item made of a row', () => {
     },
   );
 
-  it('of a session says whether responses are anonymous, and nothing where the session does not', () => {
+  it('of a session shows whether responses are anonymous, if the session does', () => {
     expect(
       [true, false, null, 'no'].map(
         (anonymousResponses) => one('sessions', { id: 1, anonymousResponses }).saysAnonymous,
@@ -129,7 +129,7 @@ describe('an item made of a row', () => {
     ).toEqual([true, false, null, null]);
   });
 
-  it('of another session than the one asked for is set aside and counted: the service ignores the filter', () => {
+  it('of a session that was not requested is set aside and counted, because the service ignores the filter', () => {
     const rows = [said, { ...said, session: { id: 9 } }, { ...said, session: { id: 9 } }];
     const { items, unidentified, foreign } = read('votes', rows, { sessionId: 1 });
     expect(items.map(({ sessionId }) => sessionId)).toEqual([1]);
@@ -138,7 +138,7 @@ describe('an item made of a row', () => {
   });
 
   it.each([undefined, null, {}, { id: '1' }])(
-    'of a row whose session is %j belongs to none, whatever was asked for',
+    'of a row whose session is %j belongs to no session, regardless of the request',
     (own) => {
       expect(one('votes', { ...said, session: own }, { sessionId: 1 }).sessionId).toBeNull();
     },
@@ -150,7 +150,7 @@ describe('an item made of a row', () => {
     expect(item.fields).toEqual({});
   });
 
-  it('says when it came to be, where its row does', () => {
+  it('has a creation time if its row has one', () => {
     expect(one('attendees', { id: 7, signInTime: at }).at).toBe(Date.parse(at));
     expect(one('attendees', { id: 7, signInTime: 'soon' }).at).toBeUndefined();
     expect(one('pigeonholes', { id: 101 }).at).toBeUndefined();

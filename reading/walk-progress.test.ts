@@ -120,12 +120,12 @@ describe('the checkpoint of a walk', () => {
     });
   });
 
-  it('stays where it was while the first page of a poll is young', () => {
+  it('does not move while the first page of a poll is young', () => {
     const before = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, at: now - 1000 }));
     expect(walkAll(before, '10', 10).end).toMatchObject({ checkpoint: '10', checkpointKey: '20' });
   });
 
-  it('takes items that do not say when they came to be for settled ones', () => {
+  it('treats items without a creation time as settled', () => {
     const page = pageOf(
       [1, 2, 3].map((id) => ({ id, at: now })),
       null,
@@ -215,7 +215,7 @@ describe('a checkpoint', () => {
     expect(checkpointHolds({ ...stored, perPage: 300 }, page)).toBe(false);
   });
 
-  it('without a key holds at the beginning of a list alone', () => {
+  it('without a key is valid only at the start of a list', () => {
     expect(checkpointHolds({ ...stored, checkpointKey: null }, page)).toBe(false);
     expect(checkpointHolds({ ...stored, checkpointKey: null, checkpoint: null }, page)).toBe(true);
   });
@@ -224,7 +224,7 @@ describe('a checkpoint', () => {
 describe('a read from the head', () => {
   const shows = (...ids: number[]) => summarizePage(ids.map((id) => placed({ id, at: now })));
 
-  it('has reached what is known at a page that shows nothing above', () => {
+  it('reaches known items at a page without newer ones', () => {
     expect(reachesKnown(5, shows(5, 4))).toBe(true);
     expect(reachesKnown(5, shows(6, 5, 4))).toBe(false);
   });

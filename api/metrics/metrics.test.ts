@@ -162,7 +162,7 @@ describe('deploy/', () => {
     for (const name of names) expect(name).toMatch(/^(pigeonpost|process|nodejs)_[a-z0-9_]+$/);
   });
 
-  it('has rules each of which the guide explains', () => {
+  it('has only rules that the guide explains', () => {
     const root = join(__dirname, '../..');
     const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>

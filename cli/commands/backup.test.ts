@@ -90,7 +90,7 @@ describe('a backup encrypted to two recipients', () => {
     ]);
   });
 
-  it('is reported as missing before a confirmation is asked', () => {
+  it('is reported as missing before a confirmation is requested', () => {
     for (const args of [[], ['--yes'], ['--identity', 'one.txt']]) {
       const restored = run(['restore', 'gone.tar.gz', ...args]);
       expect([restored.status, restored.stdout, restored.stderr]).toEqual([

@@ -59,7 +59,7 @@ function configFor(port: number): Config {
 }
 
 describe('the findings of check about sinks', () => {
-  it('come from the running pigeonpost, without values, so that nothing is audited', async () => {
+  it('are read from the running pigeonpost without values, so that nothing is audited', async () => {
     expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
       problems: [{ sink: 'crm', text: problem }],
       notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],

@@ -123,7 +123,7 @@ describe('messages compared with questions', () => {
     expect(compareMessages(questions, people, shown)).toEqual({ delivered: 3, problems: [] });
   });
 
-  it('are compared as people read them, not as they are sent to Slack', () => {
+  it('are compared as displayed and not as sent to Slack', () => {
     const asked = '<!channel> & <https://example.com|this>?';
     expect(compareMessages([question(asked)], people, slack(`Ann: ${asked}`))).toEqual({ delivered: 1, problems: [] });
   });

@@ -146,7 +146,7 @@ describe('a row of the report', () => {
     expect(rows).toMatchObject(expected);
   });
 
-  it('has no columns where none were stored', () => {
+  it('has no columns if none were stored', () => {
     expect([null, 5, {}, { columns: 'x' }].map(storedColumns)).toEqual(Array(4).fill({ columns: [] }));
   });
 });

@@ -26,7 +26,7 @@ async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-describe('bytes that are hashed as they pass', () => {
+describe('a stream of bytes that is hashed', () => {
   const whole = createHash('sha256').update(pieces.join('')).digest('hex');
 
   it('have the hash of the whole, also when their reader stopped early', async () => {

@@ -26,7 +26,7 @@ describe('a dropped file', () => {
     expect(found.map(({ path }) => path)).toEqual([join(folder, 'people.csv')]);
   });
 
-  it('is not read where a link or a pipe has taken its place since it was found', async () => {
+  it('is not read if a link or a pipe has replaced it since it was found', async () => {
     writeFileSync(join(folder, 'theirs'), 'secret');
     symlinkSync(join(folder, 'theirs'), join(folder, 'people.csv'));
     await expect(textOf('people.csv')).rejects.toMatchObject({ code: 'ELOOP', path: join(folder, 'people.csv') });

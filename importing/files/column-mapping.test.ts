@@ -132,7 +132,7 @@ describe('the mapping of columns', () => {
   });
 });
 
-describe('what a person asks for', () => {
+describe('a requested mapping', () => {
   it('is split at the last equals sign', () => {
     expect(parseMapping(['A=b=Name', ' Attendee code = attendeeCode '])).toEqual({
       'A=b': 'Name',
@@ -147,7 +147,7 @@ describe('what a person asks for', () => {
     expect(() => parseMapping([flag])).toThrow(new RegistrantFileError('mapping', sentence));
   });
 
-  it('is refused where a column is named twice', () => {
+  it('is refused if it names a column twice', () => {
     expect(() => parseMapping(['A=b', 'A=c'])).toThrow('The mapping names the column "A" twice; leave one out.');
   });
 });

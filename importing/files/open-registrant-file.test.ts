@@ -50,7 +50,7 @@ describe('a file of another kind', () => {
     expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; at most 500 are allowed.');
   });
 
-  it.each([['ab'], [''], ['"'], ['\n']])('is refused with a delimiter that is none: %j', async (delimiter) => {
+  it.each([['ab'], [''], ['"'], ['\n']])('is refused with an invalid delimiter: %j', async (delimiter) => {
     const refusal = await refusalOf('Code\nA1', { delimiter });
     expect([refusal.kind, refusal.message]).toEqual([
       'options',
@@ -58,7 +58,7 @@ describe('a file of another kind', () => {
     ]);
   });
 
-  it('is refused where the format that a person names is another', async () => {
+  it('is refused if the user specifies another format', async () => {
     expect((await refusalOf('Code\nA1', { format: 'json' })).kind).toBe('not-a-table');
     expect((await refusalOf('Code\nA1', { format: 'xlsx' })).kind).toBe('not-a-table');
   });

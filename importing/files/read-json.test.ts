@@ -64,7 +64,7 @@ describe('a JSON file', () => {
     expect(await valuesOf(text)).toEqual([['100000', '1.5', 'true', '0.0000001', '100000000000000', '0']]);
   });
 
-  it('tells of numbers that have lost digits, and of what is no text', async () => {
+  it('reports numbers that have lost digits, and values that are not text', async () => {
     const { rows } = await readAll('[{"a": 12345678901234567890, "b": {"x": 1}, "c": ["y"]}, "nobody"]');
     expect(rows).toEqual([
       {

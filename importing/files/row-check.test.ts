@@ -20,7 +20,7 @@ function said(rows: readonly CheckedRow[]): string[] {
 }
 
 describe('checking rows', () => {
-  it('makes of a row what is sent, the code first', () => {
+  it('converts a row to the registrant to send, with the code first', () => {
     expect(check([['00123', 'Ada', '']])).toEqual([
       { row: 2, profile: { attendeeCode: '00123', Name: 'Ada', Note: '' }, notes: [] },
     ]);
@@ -124,7 +124,7 @@ describe('checking rows', () => {
     expect(once.check(batch(10_000)).some(isSendable)).toBe(false);
   });
 
-  it('says when codes differ only in case or form, whichever comes first', () => {
+  it('reports codes that differ only in case or form, in any order', () => {
     expect(
       said(
         check([
@@ -180,7 +180,7 @@ describe('what reading found', () => {
     expect(once.check([{ row: 7, values: ['A1', 'Ada', ''], findings }]).every(isSendable)).toBe(true);
   });
 
-  it('is a problem where the code became a date, and none where another cell is one', () => {
+  it('is a problem if the code became a date, but not for other cells', () => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', 'Arrival'], []) });
     const row = (column: number): RawRow => ({
       row: column + 2,
@@ -200,7 +200,7 @@ describe('codes that are missing', () => {
   ];
   const codes = (rows: readonly CheckedRow[]) => rows.map((row) => (isSendable(row) ? row.profile.attendeeCode : null));
 
-  it('are generated, said, and the same whenever the same row comes', () => {
+  it('are generated, reported, and always the same for the same row', () => {
     const rows = check(people, key);
     expect(said(rows)).toEqual(['2 Code code-generated', '3 Code code-generated']);
     expect(codes(rows)).toEqual([expect.stringMatching(/^[2-9B-DF-HJKMNP-TV-Z]{12}$/), expect.any(String), 'C9']);
@@ -218,7 +218,7 @@ describe('codes that are missing', () => {
     expect(said(rows).at(-1)).toBe('5 null duplicate-row');
   });
 
-  it('are not generated for nobody, nor for what is to be corrected first', () => {
+  it('are not generated for empty rows or rows with problems', () => {
     expect(said(check([['', '', '']], key))).toEqual(['2 Full name empty-name', '2 Code missing-code']);
     expect(said(check([['', 'Ada\u0007', '']], key))).toEqual(['2 Full name control-character']);
   });

@@ -30,13 +30,13 @@ describe('the encoding of a text file', () => {
   it.each([
     ['Windows-1252', Buffer.from('\xeb\n', 'latin1'), 'windows-1252'],
     ['UTF-8', Buffer.from('ë\n'), 'utf-8'],
-  ])('is found where the first letter beyond ASCII stands far down: %s', async (_name, last, encoding) => {
+  ])('is detected even if the first non-ASCII letter is late in the file: %s', async (_name, last, encoding) => {
     const plain = `Code,Name\n${'A1,Ada\n'.repeat(20_000)}B1,Zo`;
     const file = await readAll(Buffer.concat([Buffer.from(plain), last]));
     expect([file.encoding, file.rows.at(-1)?.values]).toEqual([encoding, ['B1', 'Zoë']]);
   });
 
-  it('is Windows-1252 where the file ends within what might have been UTF-8', async () => {
+  it('is Windows-1252 if the file ends within a possible UTF-8 sequence', async () => {
     const file = await readAll(Buffer.from('Code,Name\nA1,Zo\xeb', 'latin1'));
     expect([file.encoding, file.rows[0]?.values[1]]).toEqual(['windows-1252', 'Zoë']);
   });
@@ -57,7 +57,7 @@ describe('the encoding of a text file', () => {
     );
   });
 
-  it('is refused where the bytes break it: two encodings in one file, or a character cut off at the end', async () => {
+  it('is refused for invalid bytes: two encodings in one file, or an incomplete last character', async () => {
     const mixed = Buffer.concat([
       Buffer.from('Code,Name\nA1,ë\n'),
       Buffer.alloc(200_000, 'A1,Ada\n'),

@@ -191,7 +191,7 @@ describe('objects of one list', () => {
     });
   });
 
-  it('leave to the lost one what it has made, though its twin stands before it', () => {
+  it('assign a created object to its lost request even if its twin precedes it', () => {
     const standings = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, row({}))],
       around({ shown: [shown(1)] }),

@@ -54,7 +54,7 @@ describe('what an import does about a failed request', () => {
     });
   });
 
-  it('waits for a permit without a request, alone or with all others', () => {
+  it('waits for a permit without a request, for itself or with all others', () => {
     const refused = (scope: 'key' | 'request') =>
       judgeImportFailure(
         new PermitRefusal({ scope, reason: 'used-up', waitMs: 5000 }),

@@ -90,7 +90,7 @@ describe('a refusal of the number of rows', () => {
     expect(read([[field, message]]).tooMany).toBe(tooMany);
   });
 
-  it('is heard in the message of an answer without errors, as a duplicate is, and nothing else', () => {
+  it('is recognized in the message of an answer without errors, like a duplicate, and nothing else is', () => {
     expect(readComplaints([], 'too many registrants', 5, null)).toMatchObject({ tooMany: true });
     expect(readComplaints([], 'Duplicate attendee code', 5, null).nameless).toMatchObject([{ meaning: 'duplicate' }]);
     expect(readComplaints([], 'Invalid format or value', 5, null).nameless).toEqual([]);

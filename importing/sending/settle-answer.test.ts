@@ -121,7 +121,7 @@ describe('settling the answers to an import', () => {
     expect(service.requests).toBe(2);
   });
 
-  it('confirms it row by row where a duplicate is refused as a whole chunk, with hardly more requests than rows', () => {
+  it('confirms rows one by one if a duplicate refuses the whole chunk, with few more requests than rows', () => {
     const people = peopleOf(500);
     const service = serviceFor(people, { duplicates: 'refuse-chunk' });
     const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
@@ -153,7 +153,7 @@ describe('settling the answers to an import', () => {
     expect(service.requests).toBeLessThanOrEqual(1 + 2 + 4 + 8 + 16);
   });
 
-  it('halves what stays without an answer twice, and ends with a row alone', () => {
+  it('halves a chunk after two missing answers, down to a single row', () => {
     const asked: number[] = [];
     let piece: Piece = { ...fresh, rows: 8 };
     for (let request = 1; request <= 8; request += 1) {

@@ -79,7 +79,7 @@ async function sender(db: Database): Promise<object> {
 }
 
 describe.each(kinds)('what settles a created chunk on %s', (kind) => {
-  it('marks the next rows in their order, and ends with a chunk of what is left', async () => {
+  it('marks the next rows in order, and ends with a chunk of the rest', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 25);
     const first = chunkIn(await beginChunk(ledger, lease, all));
@@ -150,7 +150,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     expect(next).toMatchObject({ firstRow: first.firstRow, request: 3, piece: { unknowns: 1 } });
   });
 
-  it('takes as many rows as the service takes by now, and lets them grow after successes', async () => {
+  it('uses the chunk size that the service accepts, and increases it after successes', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 60);
     const first = chunkIn(await beginChunk(ledger, lease, all));
@@ -175,7 +175,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     });
   });
 
-  it('sends no more than a canary asks for', async () => {
+  it('sends only the rows of a canary', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 40, { canary: 13 });
     const first = chunkIn(await beginChunk(ledger, lease, all));

@@ -61,7 +61,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([10, 11]);
   });
 
-  it('runs statements given at once within a transaction one after the other', async () => {
+  it('runs concurrent statements of a transaction one after the other', async () => {
     await db.transaction(async (tx) => {
       await Promise.all(Array.from({ length: 20 }, (_, id) => insert(tx, id)));
     });
@@ -118,7 +118,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([4]);
   });
 
-  it('keeps what stands behind a transaction that fails at its end from failing with it', async () => {
+  it('does not let a transaction that fails at its end affect the next ones', async () => {
     const fails = db.transaction(async (tx) => {
       for (const id of [1, 1]) insert(tx, id).catch(() => undefined);
     });
@@ -134,7 +134,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([3, 4]);
   });
 
-  it('says when a commit was sent, before it is answered, and never for what is rolled back', async () => {
+  it('reports that a commit was sent before it is answered, and never for a rollback', async () => {
     const happened: string[] = [];
     const onSent = (): number => happened.push('sent');
     await db.transaction((tx) => insert(tx, 1), { onSent });
@@ -169,7 +169,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await later).toEqual([1]);
   });
 
-  it('refuses a statement that comes after its transaction', async () => {
+  it('refuses a statement after the end of its transaction', async () => {
     let kept: Queryable | undefined;
     await db.transaction(async (tx) => {
       kept = tx;
@@ -178,7 +178,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('runs a script of several statements, all of it or nothing', async () => {
+  it('runs a script of several statements completely or not at all', async () => {
     await db.script(`insert into item values (1, 'a;b'); insert into item values (2, null)`);
     expect(await ids()).toEqual([1, 2]);
     await storeErrorOf(db.script('insert into item values (3, null); insert into item values (1, null)'));
@@ -240,7 +240,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(left).toHaveLength(10);
   });
 
-  it('analyzes a table that has grown, and leaves it alone until it has again', async () => {
+  it('analyzes a table that has grown, and again only after further growth', async () => {
     const analyzed = async (): Promise<object[]> =>
       await db.query(`select reltuples > 0 as known, relpages as pages from pg_class where relname = 'item'`);
     await db.query('insert into item select n, $1 from generate_series(1, 30000) as n', [

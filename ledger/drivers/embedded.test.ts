@@ -90,7 +90,7 @@ describe('the folder of an embedded store', () => {
     await db.close();
   });
 
-  it('is left alone when it holds files of another version', async () => {
+  it('is not changed if it contains files of another version', async () => {
     await (await openEmbedded({ folder })).close();
     writeFileSync(join(folder, 'postgres/PG_VERSION'), '17\n');
     expect((await storeErrorOf(openEmbedded({ folder }))).message).toContain('written by PostgreSQL 17');

@@ -50,14 +50,14 @@ describe.each(lockPrograms.map((program) => [program[0], program] as const))('a 
 });
 
 describe('a folder', () => {
-  it('is locked by the second program where there is no first', async () => {
+  it('is locked by the second program if the first is not installed', async () => {
     const [, last] = lockPrograms;
     const lock = await lockFolder(folder, last === undefined ? [] : [['no-such-program', []], last]);
     expect(await storeErrorOf(lockFolder(folder))).toMatchObject({ kind: 'locked' });
     await lock.release();
   });
 
-  it('is refused with the programs to install where there is none', async () => {
+  it('is refused with the programs to install if none is available', async () => {
     const error = await storeErrorOf(lockFolder(folder, [['no-such-program', []]]));
     expect(error.message).toBe(`${folder} cannot be locked: install "flock" (util-linux) or Perl`);
   });

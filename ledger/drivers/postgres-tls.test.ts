@@ -32,7 +32,7 @@ describe('the way to a store', () => {
     ['postgres://u:p@localhost/d?sslmode=verify-full', 'verify-full'],
   ])('%s is %s', (url, mode) => expect(storeTls(url)).toMatchObject({ mode }));
 
-  it('is settled here alone: the driver sees none of the words', () => {
+  it('is decided only here: the driver receives none of the parameters', () => {
     const { url, ssl } = storeTls(
       'postgres://u:p@db/d?sslmode=verify-full&ssl=0&application_name=x&uselibpqcompat=true',
     );
@@ -79,7 +79,7 @@ describe('the way to a store', () => {
     delete environment['PGSSLMODE'];
   });
 
-  it('is not reached where the server offers none, and the sentence says what to do', async () => {
+  it('fails if the server does not offer it, and the message says what to do', async () => {
     const error = await storeErrorOf(openPostgres({ url: urlWith('sslmode=verify-full') }));
     expect(error).toMatchObject({
       kind: 'unreachable',

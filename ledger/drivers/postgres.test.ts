@@ -64,7 +64,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     expect(error.message).toContain('whether it happened is not known');
   });
 
-  it('is used by as many transactions at once as are allowed, the others wait', async () => {
+  it('is used by the allowed number of concurrent transactions, and others wait', async () => {
     let open = 0;
     let most = 0;
     const transactions = Array.from({ length: 9 }, () =>
@@ -148,7 +148,7 @@ describe('opening a store on PostgreSQL', () => {
     silent.server.close();
   });
 
-  it('fails for a URL that is none, without quoting it', async () => {
+  it('fails for an invalid URL without quoting it', async () => {
     const error = await storeErrorOf(openPostgres({ url: 'postgres://app:s3cret@@:port/' }));
     expect(error.message).not.toContain('s3cret');
   });

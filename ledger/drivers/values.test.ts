@@ -102,7 +102,7 @@ describe.each(kinds)('values on %s', (kind) => {
     expect(await one(`$1::${type}`, [values])).toEqual(values);
   });
 
-  it('of an array that its type cannot hold are refused by the store, and what can be read as it is read', async () => {
+  it('of an array are refused by the store if its type cannot represent them, and converted if it can', async () => {
     expect(await storeErrorOf(one('$1::int4[]', [[2 ** 31]]))).toMatchObject({ sqlState: '22003' });
     expect(await storeErrorOf(one('$1::int8[]', [[1.5]]))).toMatchObject({ sqlState: '22P02' });
     expect(await one('$1::int8[]', [[12n]])).toEqual([12]);

@@ -31,7 +31,7 @@ const condition = (letters: number): Condition => ({
 });
 
 describe('an alert that holds', () => {
-  it('is remembered with the present counts, and is not told again', () => {
+  it('is stored with the current counts, and is not reported again', () => {
     const judged = judgeStates([row], [condition(5000)], { when, at, calm });
     expect(judged).toEqual({ rows: [{ ...row, facts: { letters: 5000 } }], forgotten: [], pending: [] });
   });
@@ -40,7 +40,7 @@ describe('an alert that holds', () => {
     expect(judgeStates([row], [condition(10)], { when, at, calm })).toEqual({ rows: [], forgotten: [], pending: [] });
   });
 
-  it('is forgotten, and not told to be over, when nobody wants to hear of it any more', () => {
+  it('is deleted without a report of its end if no receiver selects it any longer', () => {
     const { deadLetters: _, ...others } = when;
     const forgotten = [{ occasion: 'dead-letters', subject: 'hooks' }];
     expect(judgeStates([row], [condition(10)], { when: others, at, calm })).toEqual({

@@ -193,7 +193,7 @@ describe('a look', () => {
     ]);
   });
 
-  it('takes counts, codes and instants of what it finds, and no text', () => {
+  it('contains counts, codes and instants, and no text', () => {
     const [found] = findConditions(snapshot({ sink: { state: 'paused', pause } }), everything);
     expect(found!.facts).toEqual({ pausedBy: 'cause', cause: 'credential', pausedAt: '2026-11-21T09:59:59.000Z' });
   });

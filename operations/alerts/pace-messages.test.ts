@@ -90,7 +90,7 @@ describe('messages of one check', () => {
 });
 
 describe('what waits', () => {
-  it('is remembered as not told, and leaves the pace as it is', () => {
+  it('is stored as not sent, and does not change the pace', () => {
     const full = new Map([['sink-paused raised', at(180 * second)]]);
     const paced = limitMessages(paused('a'), full, at(0), pace);
     expect(paced).toEqual({

@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     ]);
   });
 
-  it('is followed nowhere, and told by its host alone', async () => {
+  it('is not followed, and only its host is reported', async () => {
     const { server, receiver } = await open();
     server.answer(307, { location: 'http://127.0.0.1:1/elsewhere' });
     const outcome = await receiver.send(alert, never);
@@ -92,7 +92,7 @@ describe('an endpoint', () => {
     expect(server.asked()).toBe(1);
   });
 
-  it('is left alone for as long as it asks', async () => {
+  it('is not tried during the time that it requests', async () => {
     const { server, receiver } = await open();
     server.answer(429, { 'retry-after': '90' });
     expect(await receiver.send(alert, never)).toMatchObject({ kind: 'failed', afterMs: 90_000 });

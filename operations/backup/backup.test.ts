@@ -128,7 +128,7 @@ describe('a backup of an embedded store', () => {
     writeFileSync(join(used, 'temporal.sqlite'), 'of the time after the backup');
   });
 
-  it('is for its owner alone, and holds what was committed when it was asked for', async () => {
+  it('is readable only by its owner, and contains the data committed at the time of the request', async () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { facts } = await restoreEmbedded(file, folderOf('used'), mark, terms);
     expect(facts?.format).toBe('pigeonpost-backup/1');

@@ -15,7 +15,7 @@ function asking() {
 }
 
 describe('a shared answer', () => {
-  it('is given to all who ask at once, and for a while after', async () => {
+  it('is shared by concurrent requests and those shortly after', async () => {
     const { ask, asked, pass } = asking();
     expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a 1', 'a 1', 'b 2']);
     pass(9);
@@ -25,7 +25,7 @@ describe('a shared answer', () => {
     expect(asked).toEqual(['a', 'b', 'a']);
   });
 
-  it('is none when asking fails', async () => {
+  it('is not stored if the request fails', async () => {
     const { ask, asked } = asking();
     await expect(ask('bad')).rejects.toThrow('not now');
     await expect(ask('bad')).rejects.toThrow('not now');

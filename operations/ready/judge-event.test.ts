@@ -81,7 +81,7 @@ describe('the sessions of an event', () => {
     expect(check.todo).toBeDefined();
   });
 
-  it('are named by id alone, and only some of many', () => {
+  it('are reported only by id, and only some of many', () => {
     const strangers = Array.from({ length: 9 }, (_, n) => session(n + 1, '21T09:00', '21T10:00'));
     const { says } = judgeSessions(event, strangers);
     expect(says).toMatch(/sessions 1, 2, 3, 4, 5 and 4 more are not within/);

@@ -63,7 +63,7 @@ function found(given: Partial<Omit<EventWork, 'pigeonhole'>> & { pigeonhole?: Pa
   return Object.fromEntries(checks.map((check) => [check.id, check]));
 }
 
-describe('how work stands before an event', () => {
+describe('the state of work before an event', () => {
   it('is in order when it is read, nothing is paused, and nothing parked', () => {
     const checks = Object.values(found({}));
     expect(checks.map(({ id, state, todo }) => [id, state, todo])).toEqual([
@@ -125,7 +125,7 @@ describe('how work stands before an event', () => {
     expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
   });
 
-  it('comes with the command that helps', () => {
+  it('includes the command that helps', () => {
     const troubles = [trouble('sink-paused', resume), trouble('sink-observing', approve)];
     expect(found({ troubles })['running']).toMatchObject({
       state: 'failed',

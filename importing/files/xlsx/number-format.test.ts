@@ -55,7 +55,7 @@ describe('a number format', () => {
     [22, { kind: 'date', date: true, time: true }],
     [49, { kind: 'plain' }],
     [57, { kind: 'date', date: true, time: false }],
-  ])('is known by its number alone: %d', (id, form) => {
+  ])('is known by its number: %d', (id, form) => {
     expect(builtInForm(id)).toEqual(form);
   });
 });

@@ -21,7 +21,7 @@ async function textsOf(cells: readonly WrittenCell[], more?: Partial<WrittenWork
 }
 
 describe('an XLSX file', () => {
-  it('keeps texts as they stand, whatever they look like', async () => {
+  it('keeps texts unchanged, even if they look like numbers or dates', async () => {
     const texts = ['00123', '1E5', '1-2', '=1+1', '+49 170', ' x ', 'Zoë “Z” €', '<&>"'];
     expect(await textsOf(texts)).toEqual(texts);
   });
@@ -39,7 +39,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  it('shows what a format makes of whole numbers: zeros in front, signs between', async () => {
+  it('applies the format of integers: leading zeros and separators', async () => {
     const formats = ['00000', '000-00-0000', '"EMP-"0000', '0_)', '\\(000\\) 000', '#,##0', '0.00', '0%'];
     const numbers = ['123', '12345678', '7', '7', '123456', '1234', '5', '0.5'];
     expect(
@@ -83,7 +83,7 @@ describe('an XLSX file', () => {
     );
   });
 
-  it('counts days from 1904 where the file says so', async () => {
+  it('counts days from 1904 if the file says so', async () => {
     expect(await textsOf([{ number: '44885', style: 1 }], { formats: [14], from1904: true })).toEqual(['2026-11-21']);
   });
 
@@ -268,7 +268,7 @@ describe('an archive that is no readable workbook', () => {
     expect([refusal.kind, refusal.message]).toEqual([kind, expect.stringMatching(sentence)]);
   });
 
-  it('is refused for any damage to a byte, or read as what it was', async () => {
+  it('is refused if any byte is damaged, or read correctly', async () => {
     let refused = 0;
     for (let at = 0; at < good.length; at += 41) {
       const file = Buffer.from(good);
