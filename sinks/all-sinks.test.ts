@@ -6,7 +6,7 @@ describe('the table of sinks', () => {
     expect(allSinks.get('constructor')).toBeUndefined();
   });
 
-  it("sends nobody who refused to any sink, and those who were not asked to one's own records alone", () => {
+  it('sends people who refused consent to no sink, and people without an answer only to files and databases', () => {
     const own = new Set(['file', 'postgres']);
     for (const [name, { acceptsByDefault }] of allSinks) {
       expect([name, acceptsByDefault]).toEqual([

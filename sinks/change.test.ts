@@ -21,7 +21,7 @@ describe('the change envelope as JSON', () => {
     ]);
   });
 
-  it('names the replay only where there is one', () => {
+  it('contains the replay only if there is one', () => {
     expect(JSON.parse(changeJson(sampleChange({ replay: 'r1' })))).toHaveProperty('replay', 'r1');
     expect(JSON.parse(changeJson(sampleChange()))).not.toHaveProperty('replay');
   });

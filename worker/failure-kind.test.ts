@@ -2,7 +2,7 @@ import { ClientOptionsError } from '../pigeonhole/client-options.js';
 import { failureKindOf } from './failure-kind.js';
 
 describe('the kind of a failure', () => {
-  it('is the configuration when no client can be made of its values', () => {
+  it('is the configuration if its values do not allow a client', () => {
     expect(failureKindOf(new ClientOptionsError('apiKey', 'is empty'))).toBe('configuration');
   });
 

@@ -41,7 +41,7 @@ describe.each(places)('the token of an installation with %s', (_, placeOf, name)
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('replaces what is no token, as a full disk leaves it', () => {
+  it('replaces an invalid token, as left by a full disk', () => {
     const file = localTokenFile(place());
     mkdirSync(join(file, '..'), { recursive: true });
     writeFileSync(file, '');

@@ -62,7 +62,7 @@ describe('a line of the log for a person', () => {
     [40, '09:02:07 warn  it happened'],
     [50, '09:02:07 error it happened'],
     [60, '09:02:07 fatal it happened'],
-  ])('names level %d only where it is above "info"', (level, text) => {
+  ])('contains level %d only if it is above "info"', (level, text) => {
     expect(formatLogLine(line({ level }))).toBe(text);
   });
 

@@ -4,7 +4,7 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe('work that is repeated', () => {
-  it('leaves out ticks that come while the last one is not done, and does them in no burst afterwards', async () => {
+  it('skips ticks while the last one is still running, without a burst afterwards', async () => {
     let began = 0;
     let finish = (): void => undefined;
     const work = (): Promise<void> => {
@@ -23,7 +23,7 @@ describe('work that is repeated', () => {
     await stop();
   });
 
-  it('goes on after a failure, which is logged; stopping waits for what is being done', async () => {
+  it('continues after a failure, which is logged, and waits for the running tick when it is stopped', async () => {
     const warned: unknown[] = [];
     let isDone = false;
     let began = 0;

@@ -163,7 +163,7 @@ describe('grades in Canvas', () => {
     expect(scoreOf(1)).toBe(score);
   });
 
-  it('of a person who is not known, or without a grade, or whose condition is false, are none', async () => {
+  it('are not sent for an unknown person, without a grade, or if the condition is false', async () => {
     await start();
     const sink = newSink();
     const nobody = subjectOf(changeFor(1, 80), { attendee: null });
@@ -220,14 +220,14 @@ describe('a job whose end is not seen', () => {
     expect(jobs()).toBe(1);
   });
 
-  it('because its answer was lost is found by what it has done', async () => {
+  it('because its answer was lost is found by its effect', async () => {
     double.faults.add({ path: 'update_grades', effect: { kind: 'dropAfter' } });
     expect(kinds(await send(newSink(), students(3)))).toEqual(['unknown', 'unknown', 'unknown']);
     expect(kinds(await recover(newSink(), students(3)))).toEqual(['delivered', 'delivered', 'delivered']);
     expect(jobs()).toBe(1);
   });
 
-  it('because the process died is found by what it has done, whatever Canvas made of the grade', async () => {
+  it('because the process died is found by its effect, even if Canvas stored the grade in another form', async () => {
     const grades = students(2).map(({ student }) => ({ student, points: 'complete' })); // Canvas keeps points
     await sendAndDie(newSink(), grades);
     expect(jobs()).toBe(1);
@@ -323,7 +323,7 @@ describe('a person who withdraws consent', () => {
 describe('the check of a canvas sink', () => {
   const lastLine = async (options?: Options) => (await newSink(options).check(signal)).at(-1);
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     await start({ school: schoolWith({ published: false }) });
     expect(await lastLine({ token: 'another' })).toMatchObject({ ok: false, text: expect.stringContaining('token') });
     expect(await lastLine()).toMatchObject({ ok: false, text: expect.stringContaining('not published') });
@@ -331,7 +331,7 @@ describe('the check of a canvas sink', () => {
     expect(await lastLine()).toMatchObject({ ok: false, text: expect.stringContaining('may not edit grades') });
   });
 
-  it('reports that it cannot check names that come from items', async () => {
+  it('reports that it cannot check names from items', async () => {
     await start();
     const line = await lastLine({ record: { course: '"sis_course_id:" & pigeonhole.name' } });
     expect(line).toMatchObject({ ok: true, text: expect.stringContaining('from each item') });

@@ -128,7 +128,7 @@ describe('a write that fails', () => {
     ['EDQUOT', 'the disk quota'],
     ['EROFS', 'read-only'],
     ['EIO', 'the disk reports an error'],
-  ])('with %s keeps what came before, and is tried again without a trace', async (code, sentence) => {
+  ])('with %s keeps earlier lines, and is retried without a trace', async (code, sentence) => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
     const first = await sendAll(sink, [changeOf('questions', 1)]);
@@ -172,7 +172,7 @@ describe('a write that fails', () => {
   });
 });
 
-describe('a folder that is not what it was', () => {
+describe('a folder that was replaced', () => {
   const pausedBy = (sentence: string) => ({
     kind: 'pause',
     cause: 'destination',
@@ -202,7 +202,7 @@ describe('a folder that is not what it was', () => {
     );
   });
 
-  it("pauses the sink where another ledger's or another sink's marker stands", async () => {
+  it('pauses the sink if it has the marker of another ledger or another sink', async () => {
     await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
     const foreign = await sendAll(sinkNamed('archive'), [changeOf('questions', 2)], laneWith({}, 'ledger-2'));
     expect(foreign.outcomes[0]).toEqual(pausedBy('another ledger'));
@@ -211,7 +211,7 @@ describe('a folder that is not what it was', () => {
     expect(idsIn(QUESTIONS)).toEqual(['id-1']);
   });
 
-  it('pauses the sink where other files stand, and takes a file system that is merely new', async () => {
+  it('pauses the sink if it has other files, but accepts a new file system', async () => {
     mkdirSync(folder);
     mkdirSync(join(folder, 'lost+found'));
     expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
@@ -300,7 +300,7 @@ describe('recovery after an attempt that died', () => {
     expect(idsIn(VOTES)).toEqual([]);
   });
 
-  it('cuts a line whose change has lost its identity since, so that it is written as it is now', async () => {
+  it('removes a line whose author has been hidden since, so that the current change is written', async () => {
     const sink = sinkNamed('archive');
     await sendAll(sink, [changeOf('questions', 1, { data: { attendeeId: 7 } })]);
     const operations = await operationsFor(sink, [changeOf('questions', 1, { data: {} })]);
@@ -310,7 +310,7 @@ describe('recovery after an attempt that died', () => {
     expect(readFileSync(join(folder, QUESTIONS), 'utf8')).not.toContain('attendeeId');
   });
 
-  it('leaves the lines of another lane alone', async () => {
+  it('does not change the lines of another lane', async () => {
     const sink = sinkNamed('archive');
     const other = { ...laneWith(), pigeonholeId: 102 };
     await sendAll(sink, [changeOf('questions', 1, { pigeonholeId: 102 })], other);

@@ -45,7 +45,7 @@ describe('the keys of an http sink', () => {
     expect(problems(keys)[0]).toMatch(message);
   });
 
-  it('hide an address that comes from elsewhere', () => {
+  it('hide an address that comes from a reference', () => {
     expect(JSON.stringify(parsed({ baseUrl: new Secret('https://flows.example.com/run?sig=1') }))).not.toContain(
       'flows',
     );
@@ -53,7 +53,7 @@ describe('the keys of an http sink', () => {
 });
 
 describe('a preset', () => {
-  it('fills the keys, and what is written replaces them one by one', () => {
+  it('sets the keys, each of which the configuration can replace', () => {
     const { auth, batch, records, limits } = parsed({
       preset: 'airtable',
       auth: { token: new Secret('t') },
@@ -67,7 +67,7 @@ describe('a preset', () => {
     expect(Object.keys(properties)).toEqual(['Vote']);
   });
 
-  it('tells what it needs', () => {
+  it('reports its required keys', () => {
     expect(problems({ preset: 'moodle', records: [{ from: 'engagement', properties: { grade: '1' } }] })).toEqual([
       'records.0.properties.courseid: allowed: a JSONata expression',
       'records.0.properties.activityid: allowed: a JSONata expression',
@@ -76,7 +76,7 @@ describe('a preset', () => {
     ]);
   });
 
-  it('brings records of its own where none are written', () => {
+  it('has default records if none are configured', () => {
     const { records } = httpConfigSchema.parse({ preset: 'teams', baseUrl: new Secret('https://flows.example.com') });
     expect(records.map(({ from }) => from)).toEqual(['qna-questions']);
   });

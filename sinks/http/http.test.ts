@@ -23,16 +23,13 @@ describe('a request', () => {
     expect(JSON.stringify(await planOne(sink, item('1')))).not.toMatch(/t0ken|pass|k3y|127\.0\.0\.1/);
   });
 
-  it.each([[{}], [{ auth: { type: 'none' } }]])(
-    'carries no credentials where none are configured: %j',
-    async (keys) => {
-      await send(open({ ...keys, ...records({}) }), item('1'));
-      const { headers, query } = stage.api.requests[0]!;
-      expect([headers['authorization'], headers['cookie'], query.size]).toEqual([undefined, undefined, 0]);
-    },
-  );
+  it.each([[{}], [{ auth: { type: 'none' } }]])('contains no credentials if none are configured: %j', async (keys) => {
+    await send(open({ ...keys, ...records({}) }), item('1'));
+    const { headers, query } = stage.api.requests[0]!;
+    expect([headers['authorization'], headers['cookie'], query.size]).toEqual([undefined, undefined, 0]);
+  });
 
-  it('puts a secret parameter into the form, or into the query where there is none', async () => {
+  it('adds a secret parameter to the form, or to the query if there is no form', async () => {
     const auth = { type: 'parameter', name: 'key', value: new Secret('k3y') };
     await send(open({ auth, ...records({ create: { ...create, encoding: 'form' } }) }), item('1'));
     await send(open({ auth, ...records({}) }), item('1'));
@@ -142,7 +139,7 @@ describe('an answer', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
-  it('means what the first true rule of "accept" says, and shows no text of it', async () => {
+  it('is judged by the first true rule of "accept", without showing its text', async () => {
     const accept = [
       { when: 'body.error = "quota"', outcome: 'retry', after: '60s' },
       { when: 'body.error = "gone"', outcome: 'missing' },
@@ -225,7 +222,7 @@ describe('an answer', () => {
     expect(stage.api.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('ends all requests of the sink for as long as it asks, until an operator wants it tried', async () => {
+  it('stops all requests of the sink for the requested time, or until an operator tries it', async () => {
     stage.answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
     const sink = open(records({}));
     await send(sink, item('1'));
@@ -254,7 +251,7 @@ describe('a batch', () => {
     open({ batch, ...more, ...records({ create: { ...create, body: 'item.text', batch: '{ "rows": [items] }' } }) });
   const many = (...texts: readonly unknown[]) => texts.map((text, at) => item(String(at), text));
 
-  it('holds as many items as it may, and as many bytes', async () => {
+  it('contains at most the configured number of items and bytes', async () => {
     await send(batched({ size: 2 }), ...many('a', 'b', 'c'));
     await send(batched({ size: 9 }, { maxBytes: 20 }), ...many('aaaa', 'bbbb', 'cccc'));
     expect(bodies()).toEqual(

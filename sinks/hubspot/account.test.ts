@@ -42,7 +42,7 @@ describe('the account', () => {
     },
   );
 
-  it('that was asked too often is asked again after what it says', async () => {
+  it('that was called too often is called again after the requested time', async () => {
     await openDesk();
     desk.hubspot.faults.add({ path: 'upsert', effect: hubSpotFault('retryAfter')! });
     expect(await desk.deliver([ann])).toMatchObject([{ kind: 'retry', afterMs: 3000 }]);
@@ -69,7 +69,7 @@ describe('the account', () => {
     expect(JSON.stringify(outcomes)).not.toContain('hubspot-token');
   });
 
-  it('is asked nothing once the sink is stopped', async () => {
+  it('receives no request after the sink is stopped', async () => {
     await openDesk();
     expect(await desk.deliver([ann], 'send', AbortSignal.abort())).toEqual([{ kind: 'unsent' }]);
     expect(desk.paths()).toEqual([]);

@@ -32,7 +32,7 @@ describe('the limit of a day', () => {
     expect(daily.closedForMs()).toBe(0);
   });
 
-  it('is closed for an hour where the time zone is not known', () => {
+  it('is closed for an hour if the time zone is unknown', () => {
     const daily = new DailyLimit(undefined, at('2026-11-21T09:30:00Z').now);
     daily.timeZone = 'Atlantis/Poseidonis';
     daily.close();

@@ -24,7 +24,7 @@ function problemsOf(keys: Record<string, unknown>): string[] {
 }
 
 describe('the configuration of hubspot', () => {
-  it("has HubSpot's address and version where it names none", () => {
+  it("has HubSpot's address and version by default", () => {
     expect(loadHubSpotConfig({ token: new Secret('pat-x'), records: [contacts] })).toMatchObject({
       baseUrl: 'https://api.hubapi.com',
       apiVersion: '2026-09',
@@ -88,7 +88,7 @@ describe('the configuration of hubspot', () => {
     [{ records: [{ ...contacts, properties: { 'E-Mail': 'item.Email' } }] }, /^records\.0\.properties\.E-Mail/],
     [{ records: [{ ...contacts, from: 'people' }] }, /^records\.0\.from: allowed/],
     [{ token: 'pat-x' }, /^token: a secret must not be in this file/],
-  ])('reports what is wrong with %j', (keys, problem) => {
+  ])('reports the problem of %j', (keys, problem) => {
     expect(problemsOf(keys)).toContainEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
   });
 

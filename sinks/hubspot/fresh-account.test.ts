@@ -50,7 +50,7 @@ describe('a service key', () => {
     ]);
   });
 
-  it('warns where names of contacts who are found by e-mail would be replaced', async () => {
+  it('warns if names of contacts that are found by e-mail would be replaced', async () => {
     const named = { email: 'item.Email', firstname: 'item.Name', lastname: { value: 'item.Name', write: 'if-empty' } };
     await open([{ ...contacts, properties: named }]);
     expect((await linesOf()).filter(({ text }) => text.includes('"always"'))).toEqual([
@@ -74,7 +74,7 @@ describe('a service key', () => {
 });
 
 describe('version 2026-09', () => {
-  it('is what every call uses where none is named, and nothing is left of the versions that end in 2027', async () => {
+  it('is the default of every call, and no call uses a version that ends in 2027', async () => {
     await open([contacts, registration, notes]);
     await desk.deliver([attendee(1, ada), question(9001)]);
     await desk.deliver([question(9001)], 'recover');
@@ -138,7 +138,7 @@ describe('version 2026-09', () => {
     expect(valuesOf('lifecyclestage')).toEqual(['lead']);
   });
 
-  it('does not require of contacts that exist what it requires of new ones', async () => {
+  it('does not require of existing contacts what it requires of new ones', async () => {
     await open([{ ...contacts, properties: { email: 'item.Email', city: 'item.City' } }]);
     desk.createContact({ email: 'ada@example.com' });
     expect(await desk.deliver([attendee(1, { ...ada, City: 'London' })])).toMatchObject([{ kind: 'delivered' }]);
@@ -254,7 +254,7 @@ describe('legal basis and marketing status', () => {
     expect(valuesOf('hs_legal_basis')).toEqual(['Performance of a contract;Freely given consent from contact']);
   });
 
-  it('says where the marketing status is set, which no API may write', async () => {
+  it('explains where to set the marketing status, which no API can write', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, hs_marketable_status: 'true' } }]);
     const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
     expect(failing.map(({ text }) => text)).toEqual([expect.stringContaining('Integrations > Marketing contacts')]);

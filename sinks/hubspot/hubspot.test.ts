@@ -52,7 +52,7 @@ describe('contacts', () => {
   });
 
   it.each(['upsert', 'update'])(
-    'that two attendees are, of whom one is refused, take what the other says: by %s',
+    'shared by two attendees, one of whom is refused, gets the values of the other: by %s',
     async (call) => {
       await openDesk([{ ...contacts, properties: { ...contacts.properties, tier: 'item.Tier' } }]);
       if (call === 'update') await desk.deliver([1, 2].map((key) => attendee(key, { ...ada, Name: 'A' })));
@@ -123,7 +123,7 @@ describe('contacts', () => {
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'bob@example.com', firstname: 'Bob' }]);
   });
 
-  it('are filled where they are empty, and keep what is newer', async () => {
+  it('are filled if they are empty, and keep newer values', async () => {
     const properties = {
       email: 'item.Email',
       firstname: { value: 'item.Name', write: 'if-empty' },
@@ -159,7 +159,7 @@ describe('contacts', () => {
     expect(await after(3, 'Summer', '2026-08-01')).toEqual(['Autumn']);
   });
 
-  it('keep what the item says no more, and lose what the mapping clears', async () => {
+  it('keep values that the item no longer has, and lose values that the mapping clears', async () => {
     await openDesk([
       { ...contacts, properties: { ...contacts.properties, city: 'item.City = "" ? null : item.City' } },
     ]);
@@ -169,7 +169,7 @@ describe('contacts', () => {
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'ada@example.com', firstname: 'Ada' }]);
   });
 
-  it('are not asked for without anything that could find them', async () => {
+  it('are not requested without a value to find them by', async () => {
     await openDesk([contacts]);
     expect(await desk.deliver([attendee(1, { Name: 'Ada' }), attendee(2, { Email: 'n/a' })])).toEqual([
       { kind: 'nothing', reason: 'no-match' },

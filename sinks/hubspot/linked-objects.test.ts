@@ -151,7 +151,7 @@ describe('records of a custom object', () => {
     desk = await Desk.open([votes], { customObjects: [voteType] });
   });
 
-  it('whose association alone is refused fail without the others', async () => {
+  it('whose association is refused fail without affecting others', async () => {
     const gone = desk.createContact({ email: 'gone@example.com' });
     desk.createContact({ email: 'ada@example.com' });
     const answer = { status: 404, json: { category: 'OBJECT_NOT_FOUND' } };

@@ -64,7 +64,7 @@ describe('the look-up of an item for which the mapping now makes nothing', () =>
     for (const subject of [known, nobody, person]) expect((await planner.planLookUp(subject)).kind).toBe('nothing');
   });
 
-  it('is for a person where the mapping cannot tell the contact any more', async () => {
+  it('needs an operator if the mapping no longer determines the contact', async () => {
     const planner = plannerOf({ email: '$uppercase(attendee)' });
     expect(await planner.planLookUp(question({ status: 'hidden' }))).toMatchObject({
       kind: 'unplannable',

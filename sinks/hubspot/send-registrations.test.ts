@@ -23,7 +23,7 @@ const came = attendee(1, { ...ada, signInTime: '2026-11-21T09:00:00Z' });
 describe('a marketing event', () => {
   const events = () => desk.account.marketingEvents.all();
 
-  it('is written once, and holds who registered and who came', async () => {
+  it('is written once, with registrations and attendance', async () => {
     await open([registration]);
     await desk.deliver([
       attendee(1, { ...ada, Email: 'Ada@example.com' }),
@@ -94,7 +94,7 @@ describe('a marketing event that another app created', () => {
     expect(desk.paths().filter((path) => path.includes('externalAccountId'))).toEqual([]);
   });
 
-  it('is found by an account-wide look-up where the ledger knows no objectId', async () => {
+  it('is found by an account-wide look-up if the ledger has no objectId', async () => {
     await registerByOldApp();
     desk.forgetEvent();
     await desk.deliver([attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);

@@ -72,7 +72,7 @@ describe('two sinks on one HubSpot account', () => {
     expect(account.requests).toHaveLength(limit.limit);
   });
 
-  it('leave that of another account alone', async () => {
+  it('do not affect that of another account', async () => {
     const accounts = new Accounts();
     await useUp(sinkOf(accounts, 'crm'));
     expect((await send(sinkOf(accounts, 'other', 'pat-two'), 301)).kind).toBe('delivered');

@@ -90,7 +90,7 @@ describe.each([
     expect(desk.contacts).toHaveLength(2);
   });
 
-  it('registers people for a marketing event, and records who came', async () => {
+  it('registers people for a marketing event, and records attendance', async () => {
     await desk.deliver([attendee(1, ada), attendee(2, { ...ada, Member: '8', Email: 'bob@example.com' })]);
     await desk.deliver([attendee(1, { ...ada, signInTime: '2026-11-21T09:00:00Z' })]);
     expect(desk.participations).toEqual(['ATTENDED', 'REGISTERED']);

@@ -30,7 +30,7 @@ describe('docs/mapping.md', () => {
     expect(Object.keys(withheldFunctions).filter((name) => !page.includes(`\`$${name}\``))).toEqual([]);
   });
 
-  it('has the limits as they are', () => {
+  it('states the actual limits', () => {
     const { steps, depth, entries, characters } = evaluationLimits;
     expect(page).toContain(`${steps.toLocaleString('en-US')} steps, ${depth} nested calls`);
     expect(page).toContain(`lists of ${entries.toLocaleString('en-US')} entries`);

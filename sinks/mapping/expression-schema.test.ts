@@ -51,7 +51,7 @@ describe('an expression in pigeonpost.yaml', () => {
     );
   });
 
-  it('that came from a variable is not quoted by its problem', () => {
+  it('from a variable is not quoted in its problem', () => {
     const text = '      - from: attendees\n        when: "${SECRET}"\n        properties: {}\n';
     for (const SECRET of ['hidden-word-7 hidden-word-8', '$hidden_word(1)', 'a.hidden_word(', '"hidden_word']) {
       const { problems } = parse(text, { SECRET });
@@ -69,7 +69,7 @@ describe('an expression in pigeonpost.yaml', () => {
     expect(problems[0]!.message).toContain(message);
   });
 
-  it('may come from the environment', () => {
+  it('can come from the environment', () => {
     const { settings } = parse('      - { from: a, properties: { x: "${MAPPING}" } }\n', { MAPPING: 'item.Email' });
     expect(expressionsIn(settings['crm'])[0]!.expression.text).toBe('item.Email');
   });

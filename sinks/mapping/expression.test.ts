@@ -75,7 +75,7 @@ describe('an expression', () => {
     );
   });
 
-  it('tells them as well when its value is not what is wanted', async () => {
+  it('reports them also if its value has the wrong type', async () => {
     const expression = new Expression('item.Email');
     expression.standsAt({ line: 34, key: `sinks.${key}` });
     await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({

@@ -44,7 +44,7 @@ describe('$email', () => {
     ['', undefined],
     [7, undefined],
     [null, undefined],
-  ])('makes of %j %j', async (text, expected) => {
+  ])('converts %j to %j', async (text, expected) => {
     expect(await valueOf('$email(item.Email)', viewOf({ Email: text }))).toBe(expected);
   });
 });
@@ -55,12 +55,12 @@ describe.each([
 ])('%s', (name, expected, ofDay) => {
   const view = viewOf({ at: '2026-11-21T15:00:00Z', atMs: Date.UTC(2026, 10, 21, 15) }, { pigeonhole: tokyo });
 
-  it('is the day on which an instant fell where the event is', async () => {
+  it('is the day of an instant in the time zone of the event', async () => {
     expect(await valueOf(`${name}(item.at)`, view)).toBe(expected);
     expect(await valueOf(`${name}(item.atMs)`, view)).toBe(expected);
   });
 
-  it('leaves a calendar day what it is', async () => {
+  it('keeps a calendar day unchanged', async () => {
     expect(await valueOf(`${name}(pigeonhole.startDate)`, view)).toBe(ofDay);
   });
 
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe('$eventTime', () => {
-  it('is the time of day where the event is', async () => {
+  it('is the time of day in the time zone of the event', async () => {
     const view = viewOf({ at: '2026-11-21T15:05:59Z' }, { pigeonhole: tokyo });
     expect(await valueOf('$eventTime(item.at)', view)).toBe('00:05');
     expect(await valueOf('$eventTime(item.missing)', view)).toBeUndefined();

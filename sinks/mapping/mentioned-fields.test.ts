@@ -47,11 +47,11 @@ describe('the fields that an expression mentions', () => {
     expect(mentionedFields(new Expression(text)).map(inWords).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('are each told once', () => {
+  it('are each reported once', () => {
     expect(mentionedFields(new Expression('item.a & item.a & item.a'))).toHaveLength(1);
   });
 
-  it('say what has to be read for them', () => {
+  it('determine what must be read for them', () => {
     const joins = (...texts: string[]): string[] => joinsOf(texts.map((text) => new Expression(text)));
     expect(joins('item.a', 'change.list')).toEqual([]);
     expect(joins('session.name', '$field("Email")')).toEqual(['attendees', 'sessions']);
@@ -60,7 +60,7 @@ describe('the fields that an expression mentions', () => {
 });
 
 describe('the expressions in settings', () => {
-  it('are found with their keys and lists, wherever they stand', () => {
+  it('are found with their keys and lists, in any position', () => {
     const [email, when, actor] = ['item.Email', 'item.a', 'attendee.id'].map((text) => new Expression(text));
     const settings = {
       token: new Secret('x'),

@@ -19,7 +19,7 @@ describe('the value of a property', () => {
     expect(readers[reader](value, key)).toBe(expected);
   });
 
-  it.each(Object.entries(readers))('as %s is left alone by undefined and cleared by null', (_, read) => {
+  it.each(Object.entries(readers))('as %s is kept for undefined and cleared for null', (_, read) => {
     expect(read(undefined, key)).toBeUndefined();
     expect(read(null, key)).toBeNull();
   });

@@ -10,7 +10,7 @@ describe('the sentence on a call without answer', () => {
     [Object.assign(new Error(), { code: 'ECONNRESET' }), 'crm.example closed the connection before answering'],
   ])('tells %s', (error, sentence) => expect(noAnswerSentence(error, asked)).toBe(sentence));
 
-  it('says what was asked for where that is known', () => {
+  it('contains the requested operation if it is known', () => {
     const sentence = noAnswerSentence(new CutShort('late'), { ...asked, what: 'chat.update' });
     expect(sentence).toBe('crm.example did not answer chat.update within 1.5 s');
   });

@@ -27,7 +27,7 @@ describe('the text of an answer', () => {
     expect(await readText(bodyOf(Buffer.from('caf'), first, second), 5)).toBe('café');
   });
 
-  it('is none when it is too long, and the rest is not waited for', async () => {
+  it('is dropped if it is too long, without waiting for the rest', async () => {
     const body = bodyOf(Buffer.from('abc'), Buffer.from('def'), new Error('was read on'));
     expect(await readText(body, 5)).toBeUndefined();
     expect(body.destroyed).toBe(true);

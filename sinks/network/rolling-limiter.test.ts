@@ -50,7 +50,7 @@ describe('a rolling limiter', () => {
     },
   );
 
-  it('serves those who wait in the order in which they came', async () => {
+  it('serves waiting requests in the order of their arrival', async () => {
     const { clock, limiter } = limiterOf(1);
     (await limiter.take(never, longMs))!.done();
     const order: string[] = [];

@@ -38,7 +38,7 @@ describe('a call within a deadline', () => {
     await expect(withinDeadline(caller.signal, longMs, unanswered)).rejects.toMatchObject({ reason: 'stopped' });
   });
 
-  it('gives an answer that came though its caller was stopped', async () => {
+  it('returns an answer that arrived even if its caller was stopped', async () => {
     const call = withinDeadline(caller.signal, longMs, () => {
       caller.abort();
       return Promise.resolve('answer');
@@ -53,7 +53,7 @@ describe('a call within a deadline', () => {
 });
 
 describe('work under a signal of its own', () => {
-  it('is stopped with its caller, and gives what it comes to', async () => {
+  it('is stopped with its caller, and returns its result', async () => {
     const caller = new AbortController();
     const seen = await underOwnSignal(caller.signal, (own) => {
       const before = own.aborted;

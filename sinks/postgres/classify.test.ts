@@ -60,7 +60,7 @@ describe('a failure without an answer', () => {
     expect(failureOf(error)).toMatchObject({ about: 'destination', outcome });
   });
 
-  it('of a schema that is not what it was pauses the sink', () => {
+  it('about a changed schema pauses the sink', () => {
     expect(failureOf(new DestinationChanged('found another ledger'))).toEqual({
       about: 'destination',
       outcome: { kind: 'pause', cause: 'destination', detail: 'found another ledger' },

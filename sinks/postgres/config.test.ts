@@ -16,13 +16,13 @@ describe('the configuration of a postgres sink', () => {
     ]);
   });
 
-  it('says what is wrong with a URL without repeating it', () => {
+  it('reports the problem of a URL without repeating it', () => {
     const messages = messagesOf(parse(new Secret('postgres://app:s3cret@db.example.com')));
     expect(messages).toEqual([expect.stringContaining('must name one database')]);
     expect(messages.join()).not.toContain('s3cret');
   });
 
-  it('says which file of the URL cannot be read, and not where it was looked for', () => {
+  it('reports which file of the URL cannot be read, but not its path', () => {
     const messages = messagesOf(
       parse(new Secret('postgres://app:s3cret@db.example.com/d?sslrootcert=/nowhere/ca.pem')),
     );
@@ -76,7 +76,7 @@ describe('the URL of a database', () => {
     ['postgres://u@db.example.com/d?sslmode=disable', 'disable'],
   ])('%s is reached with sslmode %s', (url, tlsMode) => expect(readUrl(url)).toMatchObject({ tlsMode }));
 
-  it('is accepted as hosts and tools hand it out: what is known is understood, and what means nothing here is named', () => {
+  it('is accepted in the form of hosts and tools: known parameters are applied, and irrelevant ones are reported', () => {
     const url =
       'postgres://u@db.example.com/d?pgbouncer=true&connection_limit=1&connect_timeout=15&sslmode=require' +
       '&sslrootcert=/etc/ca.pem&application_name=lake&schema=public';
@@ -101,7 +101,7 @@ describe('the URL of a database', () => {
     ['postgres://u:s3cret@db/d?sslmode=allow', 'allowed: verify-full, require, prefer, verify-ca, no-verify, disable'],
     ['postgres://u:s3cret@db/d?sslkeys=s3cret', 'allowed: sslmode, sslrootcert, sslcert, sslkey, channel_binding'],
     ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is not a number of seconds'],
-  ])('%s is refused, and nothing of it repeated', (url, reason) => {
+  ])('%s is refused without repeating it', (url, reason) => {
     let message = '';
     try {
       readUrl(url);

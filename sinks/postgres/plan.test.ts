@@ -21,7 +21,7 @@ describe('the tables', () => {
     }
   });
 
-  it('treat attendees and what they wrote as personal', () => {
+  it('treat attendees and their texts as personal', () => {
     const personal = tables.flatMap(({ name, columns }) =>
       columns.filter((column) => column.personal).map((column) => `${name}.${column.name}`),
     );
@@ -69,7 +69,7 @@ describe('a row', () => {
     });
   });
 
-  it('of an item without a person is anonymous, and of a list without persons says nothing of it', () => {
+  it('of an item without a person is anonymous, except in lists without persons', () => {
     const question = sampleChange({ list: 'qna-questions', data: { id: 1, attendee: { anonymous: true } } });
     expect(operationOf(question).row).toMatchObject({
       anonymous: true,

@@ -189,7 +189,7 @@ describe('a token', () => {
     expect(await tokenOf(source)).toBe('token-2');
   });
 
-  it('of a short lifetime is kept for four fifths of it', async () => {
+  it('with a short lifetime is used for four fifths of it', async () => {
     answers.push(granted('token-1', { expires_in: '50' }));
     const source = sourceOf();
     await tokenOf(source);
@@ -221,7 +221,7 @@ describe('a token', () => {
     expect(await tokenOf(source)).toBe('token-2');
   });
 
-  it('comes with what else the answer says, but with no other token', async () => {
+  it('is returned with other fields of the answer, but with no other token', async () => {
     answers.push(granted('token-1', { instance_url: 'https://acme.example', refresh_token: 'r', id_token: 'i' }));
     const { said } = await sourceOf().get(never);
     expect(said).toEqual({ token_type: 'Bearer', expires_in: 3600, instance_url: 'https://acme.example' });
@@ -290,7 +290,7 @@ describe('a refusal', () => {
     expect(detail).toBe('Acme refuses the login (HTTP 401, request a1-b2): check "clientId" and "clientSecret"');
   });
 
-  it('lasts for as long as the server asks, for all lanes', async () => {
+  it('lasts for the time that the server requests, for all lanes', async () => {
     answers.push(() => ({ status: 429, headers: { 'retry-after': '120' }, body: {} }));
     const source = sourceOf();
     expect(await failureOf(source)).toMatchObject({ kind: 'retry', afterMs: 120_000 });

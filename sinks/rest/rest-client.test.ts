@@ -115,7 +115,7 @@ describe('a REST client', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', mayHaveArrived: false });
   });
 
-  it('keeps an answer whose body breaks off only where the status decides', async () => {
+  it('accepts an answer with an incomplete body only if the status is sufficient', async () => {
     const cut = { method: 'POST', url: new URL('/cut', url), json: {} } as const;
     expect(await open().call(cut, never)).toMatchObject({ kind: 'no-answer', mayHaveArrived: true });
     expect(await client.call({ ...cut, statusDecides: true }, never)).toMatchObject({ kind: 'answer', status: 202 });

@@ -64,7 +64,7 @@ describe('a check', () => {
     return lines.filter(({ ok, text }) => ok && text.startsWith('warning')).map(({ text }) => text);
   }
 
-  it('warns where names of people who are found by e-mail would be replaced', async () => {
+  it('warns if names of people who are found by e-mail would be replaced', async () => {
     const found = await warnings({ LastName: '"Day"', FirstName: { value: '"Ada"', write: 'if-empty' } });
     expect(found).toEqual([expect.stringContaining(`${place}.properties.LastName: "always" replaces the name`)]);
   });

@@ -47,7 +47,7 @@ describe('an answer of Salesforce', () => {
       answer(503, undefined, { retryAfter: '120' }),
       { kind: 'failed', result: { kind: 'retry', afterMs: 120_000 } },
     ],
-  ])('%s means what it should', (_, given, expected) => {
+  ])('%s has the expected outcome', (_, given, expected) => {
     const meaning = classifyAnswer(given);
     expect(meaning).toMatchObject(expected);
     expect(JSON.stringify(meaning)).not.toContain('ada@');

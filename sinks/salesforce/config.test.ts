@@ -116,7 +116,7 @@ describe('the configuration', () => {
     expect(problems({ ...secret, loginUrl: 'https://acme.my.salesforce.com' })).toEqual([]);
   });
 
-  it('refuses a version that is none and an address without TLS', () => {
+  it('refuses an invalid version and an address without TLS', () => {
     expect(problems({ apiVersion: '62' }).join()).toContain('apiVersion');
     expect(problems({ loginUrl: 'http://login.salesforce.com' }).join()).toContain('loginUrl');
   });

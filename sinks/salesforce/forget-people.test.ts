@@ -76,7 +76,7 @@ describe('someone who withdrew their consent', () => {
     expect(contact.values).toMatchObject({ Email: 'ada@example.com', LastName: 'Lovelace', FirstName: 'A.' });
   });
 
-  it('is deleted where that was asked for, also when it is sent again', async () => {
+  it('is deleted if configured, even if it is sent again', async () => {
     const sink = sinkWith({}, { onForget: 'delete' });
     const [before] = await deliver(sink, [attendee(ada)]);
     for (let times = 0; times < 2; times += 1) {
@@ -87,7 +87,7 @@ describe('someone who withdrew their consent', () => {
     expect(org.all('Lead')).toEqual([]);
   });
 
-  it('is left to a person where that was asked for', async () => {
+  it('is left to an operator if configured', async () => {
     const sink = sinkWith({}, { onForget: 'manual' });
     const [before] = await deliver(sink, [attendee(ada)]);
     expect(await sink.plan([gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
@@ -122,14 +122,14 @@ describe('what someone did that turns anonymous', () => {
     expect(lead.values).toMatchObject({ Last_Event__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
   });
 
-  it('is about nobody where it always was', async () => {
+  it('does not change if it never identified a person', async () => {
     const plans = await sinkWith(record).plan([question({ content: 'Why?', attendee: { anonymous: true } })]);
     expect(plans).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
   });
 });
 
 describe('a field that the item does not have any more', () => {
-  it('is cleared where this sink wrote it, and left where it is required', async () => {
+  it('is cleared if this sink wrote it, and kept if it is required', async () => {
     const sink = sinkWith({
       properties: { Email: 'item.Email', LastName: 'item.Name', FirstName: 'item.First', Company: '"x"' },
     });

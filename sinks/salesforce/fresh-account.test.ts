@@ -53,7 +53,7 @@ describe('the owner of a lead', () => {
     expect(lead.values).toMatchObject({ OwnerId: sales, LastName: 'Byron' });
   });
 
-  it('stays where `match` leaves the external id out, and so does what is written only if it is empty', async () => {
+  it('stays if `match` omits the external id, and so do values that are written only if empty', async () => {
     const properties = { Email: 'item.Email', LastName: { value: 'item.Name', write: 'if-empty' }, Company: '"x"' };
     const record = { match: ['contactEmail', 'leadEmail'], properties };
     org.add('Lead', { Engagement_Id__c: '7', LastName: 'L.', Company: 'ACME', OwnerId: sales });

@@ -115,7 +115,7 @@ describe('a task for each question', () => {
     expect(org.all('Task')).toEqual([expect.objectContaining({ WhatId: id })]);
   });
 
-  it('is deleted also where a batch deletes more records than one call may', async () => {
+  it('is deleted even if a batch deletes more records than one call allows', async () => {
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const second = { ...task, externalId: { Engagement_Key__c: '"second-" & $string(item.id)' } };
     const sink = sinkWith([task, second]);

@@ -75,7 +75,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('leaves a field alone for which the mapping gives nothing or an empty text, and clears it for null', async () => {
+  it('keeps a field if the mapping returns nothing or an empty text, and clears it for null', async () => {
     const record = {
       properties: { Email: 'item.Email', FirstName: 'item.first', LastName: 'item.last', Rating: 'null' },
     };

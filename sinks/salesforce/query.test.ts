@@ -16,7 +16,7 @@ describe('a text in a query', () => {
     expect(soqlText(text)).toBe(literal);
   });
 
-  it('has its wildcards escaped for LIKE alone, elsewhere a backslash before them is an error', () => {
+  it('has its wildcards escaped only for LIKE, because a backslash before them is an error elsewhere', () => {
     expect(soqlText('100%_sure', { forLike: true })).toBe(String.raw`'100\%\_sure'`);
   });
 
@@ -32,7 +32,7 @@ describe('a text in a query', () => {
   });
 });
 
-it('a query for texts that no URL can hold is asked all the same', () => {
+it('a query with texts that are too long for a URL is sent anyway', () => {
   expect(queriesFor([soqlText('\ud800')], (list) => `SELECT Id FROM Contact WHERE Email IN (${list})`)).toHaveLength(1);
 });
 
@@ -57,7 +57,7 @@ describe('queries for many values', () => {
     expect(asked).toEqual([...new Set(literals)]);
   });
 
-  it('are none for nobody', () => {
+  it('do not exist without people', () => {
     expect(queriesFor([], (list) => list)).toEqual([]);
   });
 });

@@ -102,7 +102,7 @@ describe('someone whom the org knows without an external id', () => {
     expect(contact.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
-  it('is found though quotes and backslashes stand in what they are found by', async () => {
+  it('is found by values with quotes and backslashes', async () => {
     const lead = org.add('Lead', { LastName: 'L.', Email: "o'neil@example.com", Company: 'ACME' });
     await deliver(sinkWith(), [attendee({ ...ada, Email: "O'Neil@example.com" })]);
     expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
@@ -119,7 +119,7 @@ describe('someone whose record is known', () => {
     expect(org.queries('Lead')).toHaveLength(asked);
   });
 
-  it('keeps a name of two words where the item has only the first of them left', async () => {
+  it('keeps a name of two words if the item has only the first one', async () => {
     const contact = org.add('Contact', { FirstName: 'Ada', LastName: 'Lovelace', Email: 'ada@example.com' });
     const properties = { Email: 'item.Email', FirstName: '$firstName(item.Name)', LastName: '$lastName(item.Name)' };
     const sink = sinkWith({ properties: { ...properties, Company: '"x"' } });
@@ -169,7 +169,7 @@ describe('one record of a batch', () => {
   const long = 'L'.repeat(81);
   const unreadable = { status: 400, json: [{ errorCode: 'JSON_PARSER_ERROR', message: 'says ada@example.com' }] };
 
-  it('is refused with the code and the fields, and without what Salesforce says of it', async () => {
+  it('is refused with the code and the fields, but without the message of Salesforce', async () => {
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...bob, Name: long })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
     expect(causeOf(outcomes[1])).toBe('salesforce:STRING_TOO_LONG:LastName');
@@ -177,7 +177,7 @@ describe('one record of a batch', () => {
     expect(JSON.stringify(outcomes)).not.toMatch(/example\.com|LLLL/);
   });
 
-  it('is found by halving where it makes Salesforce refuse the whole call', async () => {
+  it('is found by halving if it makes Salesforce refuse the whole call', async () => {
     const effect = { kind: 'answer', answer: unreadable } as const;
     org.double.faults.add({ method: 'PATCH', bodyHas: 'bob@', times: 100, effect });
     const people = [0, 1, 2, 3, 4].map((n) => attendee({ id: n, Name: `N${n}`, Email: `n${n}@example.com` }));
@@ -207,7 +207,7 @@ describe('one record of a batch', () => {
     expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
-  it('is refused without a call where the mapping gives what its field cannot take', async () => {
+  it('is refused without a call if the mapping returns an invalid value for its field', async () => {
     const properties = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"', Seats__c: 'item.seats' };
     const sink = sinkWith({ properties });
     const outcomes = await deliver(sink, [attendee({ ...ada, seats: 'many' }), attendee({ ...bob, seats: '3' })]);
@@ -250,7 +250,7 @@ describe('the session', () => {
 });
 
 describe('a limit', () => {
-  it('on the requests of a day makes all wait long, and nobody asks meanwhile', async () => {
+  it('of daily requests makes all lanes wait, and nothing is sent in the meantime', async () => {
     await org.close();
     org = await TestOrg.open({ dailyRequests: 0 });
     const sink = sinkWith();
@@ -260,7 +260,7 @@ describe('a limit', () => {
     expect(org.calls()).toHaveLength(calls);
   });
 
-  it('of the configuration holds back when the whole org has made as many requests', async () => {
+  it('in the configuration applies to the requests of the whole org', async () => {
     const [outcome] = await deliver(sinkWith({}, { limits: { perDay: 2 } }), [attendee(ada)]);
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('limits.perDay') });
     expect(org.all('Lead')).toEqual([]);
@@ -310,7 +310,7 @@ describe('a campaign', () => {
     expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Responded' }]);
   });
 
-  it('is given a status that it lacks, where the user may add it', async () => {
+  it('gets a missing status if the user may add it', async () => {
     const status = { registered: 'Sent', attended: 'Was there' };
     await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [
       attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),

@@ -21,7 +21,7 @@ describe('the configuration of a Slack sink', () => {
     expect(config.routes).toEqual([]);
   });
 
-  it('takes an incoming webhook in place of a token, with the keys of a channel left as they are', () => {
+  it('accepts an incoming webhook instead of a token, with the same keys of a channel', () => {
     expect(problemsOf({ webhookUrl: hook })).toEqual([]);
     expect(problemsOf({ webhookUrl: hook, channel: 'C0123456789' })).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('the configuration of a Slack sink', () => {
   });
 });
 
-describe('what is written for users of the Slack sink', () => {
+describe('the documentation of the Slack sink', () => {
   const guide = readFileSync(join(__dirname, '../../docs/sinks/slack.md'), 'utf8');
   const blocks = [...guide.matchAll(/^ *```yaml\n([^]*?)^ *```/gm)].map(([, yaml]) => parse(yaml!) as unknown);
   const sinkOf = (document: unknown): object =>
@@ -106,7 +106,7 @@ describe('what is written for users of the Slack sink', () => {
     }
   });
 
-  it('is a manifest with the scopes that the check asks for', () => {
+  it('has a manifest with the scopes that the check requires', () => {
     const { oauth_config: oauth } = blocks[1] as { oauth_config: { scopes: { bot: string[] } } };
     expect(oauth.scopes.bot.toSorted()).toEqual([
       'channels:history',

@@ -50,7 +50,7 @@ describe('the plan for an item that Slack does not show', () => {
     expect(planKind(await planned(item))).toBe(word);
   });
 
-  it('shows plain text alone, in a thread named after the session, with ids for metadata', async () => {
+  it('shows only plain text, in a thread named after the session, with ids as metadata', async () => {
     const plan = await planned({ content: '<!channel> *now*' });
     expect(plan).toMatchObject({
       operation: {
@@ -86,7 +86,7 @@ describe('the plan for an item that Slack shows', () => {
     expect(planKind(await planned(item, { object: await afterPlan() }))).toBe(word);
   });
 
-  it('tells an edit of the count alone from one of the text', async () => {
+  it('distinguishes an edit of only the count from one of the text', async () => {
     const object = await afterPlan();
     expect(await planned({ votes: 4 }, { object })).toMatchObject({ operation: { votesOnly: true } });
     expect(await planned({ votes: 4, content: 'x' }, { object })).toMatchObject({ operation: { votesOnly: false } });
@@ -124,7 +124,7 @@ describe('the plan for an item that Slack shows', () => {
     expect(planKind(await planned({ status: 'hidden' }, { object }))).toBe('nothing: condition');
   });
 
-  it('is left alone where Slack lets nobody edit it, until it has to go', async () => {
+  it('stays if Slack has locked it, until it must be removed', async () => {
     const object = { ...(await afterPlan()), state: 'fixed' };
     expect(planKind(await planned({ content: 'x' }, { object }))).toBe('nothing: not-editable');
     expect(planKind(await planned(null, { object }))).toBe('redact');

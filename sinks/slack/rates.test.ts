@@ -42,7 +42,7 @@ describe('the rates of a Slack sink', () => {
     expect(Math.min(instants[0]!, ...gaps)).toBeGreaterThanOrEqual(60_000 / perMinute);
   });
 
-  it('are those of the account where it has others', async () => {
+  it('are those of the account if they differ', async () => {
     const clock = new VirtualClock();
     const rates = new SlackRates(100, clock);
     expect(await grantedWithin(10_000, clock, () => rates.post('C1', never, hourMs))).toHaveLength(100);

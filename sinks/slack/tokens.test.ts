@@ -170,13 +170,13 @@ describe('the tokens of a Slack app with token rotation', () => {
     );
   });
 
-  it('are never exchanged where there is no ledger to keep them', async () => {
+  it('are never exchanged without a ledger to store them', async () => {
     const rotation = { clientId, clientSecret: new Secret(clientSecret), refreshToken: new Secret(refreshToken) };
     expect(await authorizes(new RotatingTokens(apiOf(), rotation, undefined))).toMatch(/^later: /);
     expect(slack.requests).toEqual([]);
   });
 
-  it('are asked for with "rotation" when a fixed token turns out to expire', async () => {
+  it('are recommended with "rotation" if a fixed token expires', async () => {
     await authorizes(process());
     const tokens = fixedToken(new Secret(slack.workspace.rotation!.live[0]!));
     expect([await authorizes(tokens), tokens.trouble!()]).toEqual(['ok', expect.stringContaining('set "rotation"')]);

@@ -127,12 +127,12 @@ describe('a webhook', () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  it('counts a change as delivered though the rest of the answer never comes', async () => {
+  it('counts a change as delivered even if the rest of the answer never arrives', async () => {
     const { url } = await receiver((_, response) => response.writeHead(200, { 'content-length': 100 }).write('begun'));
     expect(await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 1500 } }))).toMatchObject({ kind: 'delivered' });
   });
 
-  it('reads no more than a bit of an endless answer', async () => {
+  it('reads only the start of an endless answer', async () => {
     let sentBytes = 0;
     const { url } = await receiver((_, response) => {
       const more = (): void => {
@@ -178,7 +178,7 @@ describe('a webhook', () => {
 
 describe('a webhook that may not reach private addresses', () => {
   it.each(['https://127.0.0.1', 'https://localhost', 'https://[::ffff:7f00:1]'])(
-    'asks nothing of %s',
+    'sends no request to %s',
     async (origin) => {
       let connections = 0;
       const server = createServer();
@@ -259,7 +259,7 @@ describe('the check of a webhook', () => {
   const check = (url: string, requestTimeoutMs = 60_000) =>
     sinkFor(url, { tuning: { requestTimeoutMs } }).check(new AbortController().signal);
 
-  it('asks with HEAD and takes "method not allowed" for reachable', async () => {
+  it('checks with HEAD, and treats "method not allowed" as reachable', async () => {
     const { url, requests } = await receiver((_, response) => response.writeHead(405).end());
     expect(await check(url)).toEqual([{ ok: true, text: expect.stringContaining('is reached') }]);
     expect(requests.map(({ request }) => request.method)).toEqual(['HEAD']);

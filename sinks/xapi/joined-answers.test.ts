@@ -97,7 +97,7 @@ describe('the answers of an attendee to one question', () => {
     expect(again![0]!.id).not.toBe(both![0]!.id); // a voided id is never valid again
   });
 
-  it('lose the answer of which the attendee is no longer visible', async () => {
+  it('lose the answer of an attendee who is no longer visible', async () => {
     const [both] = await deliver(joined([answer(11), answer(12)]));
     const [left] = await deliver(joined([answer(12, { hidden: true })], [answer(11)]));
     expect(left).toMatchObject([{ response: '89' }, { voids: both![0]!.id }]);

@@ -120,7 +120,7 @@ describe('the statement of an item', () => {
     ['a list that is not said', 'sessions', { id: 1 }, {}, 'not-said'],
     ['what was deleted before anything was said', 'votes', null, {}, 'deleted'],
     ['an interaction that is below the rule', 'engagement', { ...engagement, interactions: 2 }, {}, 'condition'],
-  ])('is not made of %s', async (_, list, data, around, reason) => {
+  ])('is not created from %s', async (_, list, data, around, reason) => {
     expect(await planOf(subjectFor(list, data, {}, around))).toEqual({ kind: 'nothing', reason });
   });
 
@@ -131,7 +131,7 @@ describe('the statement of an item', () => {
     expect(verbsOf(await operationOf(subjectFor('qna-questions', items['qna-questions']), keys))).toEqual(['asked']);
   });
 
-  it('is unplannable where the expression fails, in words that quote no value', async () => {
+  it('cannot be planned if the expression fails, and the message quotes no value', async () => {
     const planned = await planOf(subjectFor('votes', items.votes), {
       actor: { homePage: 'https://example.com', name: '$number(attendee.Name)' },
     });
@@ -186,7 +186,7 @@ describe('what follows a statement', () => {
     expect(again.statements[0]!.id).not.toBe(first.statements[0]!.id);
   });
 
-  it('is, in a replay, the same statement again where it still stands', async () => {
+  it('is the same statement in a replay if it is still valid', async () => {
     const first = await operationOf(asked('When?'));
     const replayed = await operationOf(asked('When?', { revision: 4, replay: 'r1' }, { object: first.after }));
     expect(replayed.statements).toEqual(first.statements);
@@ -209,7 +209,7 @@ describe('what follows a statement', () => {
       expect(again.statements).toEqual(first.statements);
     });
 
-    it('is the voiding of what may stand, should the item turn anonymous meanwhile', async () => {
+    it('voids a possibly stored statement if the item becomes anonymous in the meantime', async () => {
       const first = await operationOf(asked('When?'));
       const operation = await operationOf(asked('When?', {}, { object: first.unsure, attendee: null }));
       expect(operation.statements.map(({ object }) => object.id)).toEqual([first.statements[0]!.id]);
@@ -217,7 +217,7 @@ describe('what follows a statement', () => {
       expect(operation.unsure.unsure).toEqual([first.statements[0]!.id]);
     });
 
-    it('voids both when the item says a third thing meanwhile', async () => {
+    it('voids both if the item has changed again in the meantime', async () => {
       const first = await operationOf(asked('Wen?'));
       const second = await operationOf(asked('When?', { revision: 2 }, { object: first.after }));
       const third = await operationOf(asked('When is it?', { revision: 3 }, { object: second.unsure }));
@@ -272,12 +272,12 @@ describe('credit', () => {
     });
   });
 
-  it('takes an address for the activity as it is', async () => {
+  it('uses an address for the activity unchanged', async () => {
     const operation = await operationOf(earned(), { credit: { ...credit, activity: '"https://lms.example.com/c/1"' } });
     expect(operation.statements[0]!.object.id).toBe('https://lms.example.com/c/1');
   });
 
-  it('stays as it is when more is done', async () => {
+  it('does not change after more actions', async () => {
     const { after: object } = await operationOf(earned());
     const more = earned({ interactions: 9, evidence: ['votes:a', 'votes:b', 'votes:c'] }, { revision: 2 }, { object });
     expect(await planOf(more)).toEqual({ kind: 'nothing', reason: 'unchanged' });
@@ -339,7 +339,7 @@ describe('the actor of a statement', () => {
     },
   );
 
-  it('is an account of pigeonpost, below the activities, where a statement is taken back', async () => {
+  it('is an account of pigeonpost, below the activities, if a statement is voided', async () => {
     const keys = { actor: { mbox: 'attendee.Email' }, activities };
     const around = { attendee: ada };
     const { after } = await operationOf(subjectFor('votes', items.votes, {}, around), keys);

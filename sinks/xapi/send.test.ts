@@ -114,7 +114,7 @@ describe('a batch', () => {
     expect(lrs.store.all.length).toBe(3);
   });
 
-  it('is divided where it would be too large', async () => {
+  it('is divided if it would be too large', async () => {
     const sink = sinkWith();
     const { outcomes } = await sink.send(await operations(sink, 90, 'x'.repeat(10_000)), lane, goingOn);
     expect(tally(outcomes)).toEqual({ delivered: 90 });
@@ -148,7 +148,7 @@ describe('a batch', () => {
     });
   });
 
-  it('is divided until the LRS takes its size, and only what is too large alone is parked', async () => {
+  it('is divided until the LRS accepts its size, and only single statements that are too large are parked', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 20);
     const huge = sending[7]!.statements[0]!.id;
@@ -177,7 +177,7 @@ describe('a statement whose id is in use', () => {
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 5 });
   });
 
-  it('is parked, alone, when the LRS holds another statement', async () => {
+  it('is parked without affecting others if the LRS has another statement with its id', async () => {
     const { sink, sending } = await stored(() => ({ result: { response: 'Ada Lovelace' } }));
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(kindsOf(outcomes)).toEqual(['delivered', 'delivered', 'rejected', 'delivered', 'delivered']);
@@ -245,7 +245,7 @@ describe('an LRS', () => {
     },
   );
 
-  it('that asks to wait is left alone by all lanes until then', async () => {
+  it('that requests a wait receives nothing from any lane until then', async () => {
     let now = 1_000_000;
     const sink = sinkWith({ now: () => now });
     const sending = await operations(sink, 2);
@@ -272,7 +272,7 @@ describe('an LRS', () => {
     expect(gone.outcomes[0]).toEqual({ kind: 'retry', detail: expect.stringContaining('refused the connection') });
   });
 
-  it('is asked no more often than `limits` says', async () => {
+  it('receives at most the number of requests in `limits`', async () => {
     const sink = sinkWith({}, { limits: { per10s: 3 } }); // the first asks for the version
     const sending = await operations(sink, 3);
     for (const each of sending.slice(0, 2)) await sink.send([each], lane, goingOn);
@@ -286,7 +286,7 @@ describe('an LRS', () => {
 });
 
 describe('an attempt that died', () => {
-  it('leaves its statements open, so that what may stand can be voided', async () => {
+  it('keeps its statements unsettled, so that possibly stored ones can be voided', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 2);
     const { outcomes } = await sink.recover!(sending, lane, goingOn);
@@ -344,7 +344,7 @@ describe('the version of xAPI', () => {
     expect(asked().map(({ headers }) => headers['x-experience-api-version'])).toEqual([version, version]);
   });
 
-  it('is asked again after everything was refused: the LRS may speak another by now', async () => {
+  it('is requested again after everything was refused, because the LRS may now support another one', async () => {
     await start({ versions: ['2.0.0'] });
     answerAbout({ status: 200, json: { version: ['1.0.3'] } });
     const sink = sinkWith();
@@ -356,7 +356,7 @@ describe('the version of xAPI', () => {
 });
 
 describe('an LRS that refuses every statement', () => {
-  it('is left alone after a few of them, and the rest counts as not sent', async () => {
+  it('receives nothing more after a few of them, and the rest counts as not sent', async () => {
     refusing(400, () => true);
     const sink = sinkWith();
     const { outcomes } = await sink.send(await operations(sink, 100), lane, goingOn);

@@ -88,7 +88,7 @@ describe('a service that does not answer', () => {
     expect(lines).toHaveLength(5); // at once, after 1, 3, 7 and 15 hours
   });
 
-  it('gets no more log lines when the service answers now and then', async () => {
+  it('causes no additional log lines if the service answers occasionally', async () => {
     const { outages, lines, fail } = watched();
     for (let n = 0; n < 60; n += 1) {
       await fail(10, 6000); // an hour of minutes, each down and up again

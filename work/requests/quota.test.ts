@@ -215,7 +215,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state.resetInMs).toBeLessThan(120_000);
   });
 
-  it('has to last four times as long as its window has lasted while the length of a window is unknown', async () => {
+  it('must last four times as long as its window so far if the length of the window is unknown', async () => {
     const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
       const spent = await spend((await readQuota(ledger, key)).limit);
       return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });

@@ -66,7 +66,7 @@ describe('a service that hangs', () => {
     expect([witnesses.length, silences.length]).toEqual([1, 1]);
   });
 
-  it('is asked every 5 s whether it is back, and every 30 s after ten minutes', async () => {
+  it('is checked every 5 s, and every 30 s after ten minutes', async () => {
     const { sent, pass, silences, witnesses } = watching();
     sent();
     await pass(3);
@@ -163,8 +163,8 @@ describe('a service that answers', () => {
   });
 });
 
-describe('a service of which requests failed', () => {
-  it('is asked again every second until it is judged, five times at most', async () => {
+describe('a service after failed requests', () => {
+  it('is checked every second until it is judged, at most five times', async () => {
     const { known, pass, sent, witnesses } = watching();
     sent()(false);
     known.isSuspected = true;

@@ -106,7 +106,7 @@ describe('the Temporal server to embed', () => {
     expect(progress[1]).toMatch(/^building the Temporal server with Go/);
   });
 
-  it('is built by one of two processes that need it at once', async () => {
+  it('is built by only one of two processes that need it at the same time', async () => {
     go();
     const built = join(folder, 'cache/temporal-1.8.2');
     expect(await Promise.all([find(), find()])).toEqual([built, built]);

@@ -76,7 +76,7 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(kinds(await table.deliver([question('1', null)]))).toEqual(['delivered']); // it is gone: nothing to do
   });
 
-  it('refuses one row for what it says and writes the others of its request', async () => {
+  it('refuses one row because of its content and writes the others of the request', async () => {
     const found = await table.deliver([
       question('1', 'One'),
       question('2', 'Two', {}, { of: 'another kind' }),

@@ -62,7 +62,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     expect(bigquery.rows).toHaveLength(2);
   });
 
-  it('says by a row that an item is deleted, with nothing of what it said', async () => {
+  it('reports a deleted item with a row without content', async () => {
     await stage.deliver([question('1', 'When is lunch?'), question('2', null, {}, 9)]);
     expect(bigquery.rows.at(-1)).toEqual({
       id: 'change-2',

@@ -56,7 +56,7 @@ describe('docs/sinks/http/dynamics.md', () => {
     expect(people()).toContainEqual(['Ann', 'Ray', 'Summit']);
   });
 
-  it('deletes what it created, and asks a person about who was there before', async () => {
+  it('deletes contacts that it created, and asks an operator about existing ones', async () => {
     await stage.deliver([attendee('4711', ann), attendee('4712', bob)]);
     const gone = await stage.deliver([
       attendee('4711', null, { revision: 2, removal: 'erased' }),
@@ -66,7 +66,7 @@ describe('docs/sinks/http/dynamics.md', () => {
     expect(people()).toEqual([['Bob', "O'Customer", 'Summit']]);
   });
 
-  it('waits as long as Dataverse asks, and pauses at a wrong secret that it shows nowhere', async () => {
+  it('waits as long as Dataverse requests, and pauses on a wrong secret without showing it', async () => {
     const throttled = { status: 429, headers: { 'retry-after': '20' }, json: { error: { code: '0x80072322' } } };
     dynamics.faults.add({ effect: { kind: 'answer', answer: throttled }, path: '/contacts' });
     expect(await stage.deliver([attendee('4711', ann)])).toMatchObject([{ kind: 'retry', afterMs: 20_000 }]);

@@ -62,7 +62,7 @@ describe('docs/sinks/http/marketo.md', () => {
     expect(marketo.leads).toHaveLength(3);
   });
 
-  it('deletes no lead, and asks a person to forget one', async () => {
+  it('deletes no lead, and asks an operator to erase it', async () => {
     await stage.deliver([attendee('4711', ann)]);
     expect(await stage.deliver([attendee('4711', null, { revision: 2 })])).toMatchObject([
       { kind: 'nothing', reason: 'no-delete-request' },

@@ -74,7 +74,7 @@ describe('docs/sinks/http/moodle.md', () => {
     expect(moodle.grades.has(11)).toBe(false);
   });
 
-  it('asks a person to remove the grade of someone who is to be forgotten', async () => {
+  it('asks an operator to remove the grade of a person to be erased', async () => {
     await grades.deliver([credit('ann', 3)]);
     const gone = engagement('ann', null, { removal: 'erased', attendee: null });
     expect(await grades.deliver([gone])).toMatchObject([{ kind: 'unplannable', cause: 'cannot-forget' }]);

@@ -56,7 +56,7 @@ describe('docs/sinks/http/pipedrive.md', () => {
     expect(people()).toContainEqual(['Ann Ray', 'Summit']);
   });
 
-  it('deletes what it created, and asks a person about who was there before', async () => {
+  it('deletes persons that it created, and asks an operator about existing ones', async () => {
     await stage.deliver([attendee('4711', ann), attendee('4712', bob)]);
     const gone = await stage.deliver([
       attendee('4711', null, { revision: 2, removal: 'erased' }),
