@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What a client of the same user sends to a `pigeonpost start` whose configuration lies in this folder: the token that the
- * process has made for itself. Without one while no process has.
+ * Returns the headers of a client of the same user for a `pigeonpost start` with its configuration in this folder. They
+ * contain the token that the process created, or none if no process has created one.
  * @param config the configuration's name
  * @param store the folder of its embedded store
  */

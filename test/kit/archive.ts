@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A line of a file sink, as it was written. */
+/** A line that a file sink has written. */
 export interface ArchivedChange {
   readonly id: string;
   readonly type: string;
@@ -11,12 +11,12 @@ export interface ArchivedChange {
   readonly key: string;
   readonly revision: number;
   readonly sequence: number;
-  /** ISO 8601: when it was found. */
+  /** Time at which the change was found, ISO 8601. */
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-/** Every line of every day file below a folder. A line that is no JSON fails the test that reads it. */
+/** Returns every line of every day file below a folder. Throws for a line that is not JSON. */
 export function readArchive(folder: string): ArchivedChange[] {
   return filesBelow(folder)
     .filter((file) => file.endsWith('.ndjson'))
@@ -24,7 +24,7 @@ export function readArchive(folder: string): ArchivedChange[] {
     .map((line) => JSON.parse(line) as ArchivedChange);
 }
 
-/** The lines of a file that another process may be writing at this moment: the last one counts once it has ended. */
+/** Returns the lines of a file that another process may be writing, without an incomplete last line. */
 export function wholeLines(file: string): string[] {
   return readFileSync(file, 'utf8').split('\n').slice(0, -1);
 }

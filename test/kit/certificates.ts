@@ -8,7 +8,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** A certificate authority of one test, in a folder of its own, by OpenSSL: Node reads certificates and makes none. */
+/** A certificate authority for one test, in its own folder. Uses OpenSSL, because Node cannot create certificates. */
 export class Authority {
   readonly certificate: string;
   readonly #own: string;
@@ -29,7 +29,7 @@ export class Authority {
     this.certificate = readFileSync(`${this.#own}.crt`, 'utf8');
   }
 
-  /** For 127.0.0.1 and localhost, as a server or a client. */
+  /** Issues a certificate for 127.0.0.1 and localhost, for a server or a client. */
   issue(name: string): KeyPair {
     const base = join(this.folder, name);
     openssl('req', ...newKey(base), '-subj', `/CN=${name}`, '-out', `${base}.csr`);

@@ -1,7 +1,7 @@
 import { pigeonholeLists, workspaceLists } from '../../pigeonhole/lists.js';
 import { truthOf } from './truth.js';
 
-/** A change as any sink holds it. */
+/** A change in a sink. */
 export interface HeldChange {
   readonly pigeonholeId: number;
   readonly list: string;
@@ -63,7 +63,7 @@ export function fingerprint(pigeonholeId: number, list: string, item: Item): str
   return `${pigeonholeId} ${list} ${JSON.stringify(sorted(list === 'votes' ? voteOf(item) : withoutCopies(list, rest)))}`;
 }
 
-/** A vote's texts are copies of its question's, which may be newer in one place than in the other. */
+/** Removes the texts of a vote, which are copies of its question's and may be outdated. */
 function voteOf(item: Item): Item {
   return { createdAt: item['createdAt'], question: idOf(item['question']), session: idOf(item['session']) };
 }

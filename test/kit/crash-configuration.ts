@@ -1,6 +1,6 @@
 export const hookSecret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
-/** Two sinks that promise once, short intervals; `more` lines name store and Temporal. */
+/** Returns a configuration with two sinks and short intervals. `more` contains the lines for store and Temporal. */
 export function crashConfiguration(baseUrl: string, hook: string, more: readonly string[]): string[] {
   return [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,

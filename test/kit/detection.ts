@@ -2,21 +2,21 @@ import { passTime } from './pass-time.js';
 import type { Scene } from './scene.js';
 import type { Stage } from './stage.js';
 
-/** Time from an event at the service until the ledger holds it. */
+/** Effort from an event in the service until the ledger has it. */
 export interface Detection {
-  /** Reads of the live pigeonhole, at its shortest interval. */
+  /** Number of reads of the live pigeonhole at its shortest interval. */
   readonly polls: number;
   readonly requests: number;
-  /** CPU time of this machine, without waiting. */
+  /** Time on this machine without waits. */
   readonly ms: number;
 }
 
-/** The interval of a live pigeonhole, by default. */
+/** The default interval of a live pigeonhole. */
 const pollSeconds = 5;
 
 /**
- * Lets the intervals of a live pigeonhole pass, one after another, until a condition holds of the ledger.
- * @throws when it does not within `maxPolls`
+ * Lets intervals of a live pigeonhole pass until a condition on the ledger is true.
+ * @throws if it is not true within `maxPolls`
  */
 export async function detect(
   stage: Stage,
@@ -34,7 +34,7 @@ export async function detect(
   throw new Error(`nothing was detected in ${maxPolls} polls and ${await requestsOf(stage)} requests`);
 }
 
-/** For the output of a test: one line that says when. */
+/** Prints one line about the detection in the output of a test. */
 export function say(what: string, on: string, { polls, requests, ms }: Detection): void {
   const seconds = polls * pollSeconds;
   console.log(`${what}, on ${on}: ${polls} polls (within ${seconds} s live), ${requests} requests, ${ms} ms of work`);

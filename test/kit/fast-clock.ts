@@ -1,13 +1,13 @@
 import type { Clock } from '../../sinks/network/rolling-limiter.js';
 
 /**
- * A clock that runs many times as fast as the wall's, for everything that is given it: limits, waits and the times of a
- * double stand in the same proportion as ever, only shorter.
+ * A clock that runs faster than the wall clock. Limits, waits and the times of a stand-in that use it keep their
+ * proportions.
  */
 export class FastClock implements Clock {
   readonly #startedAt = performance.now();
 
-  /** @param speed seconds of this clock in a second of the wall's */
+  /** @param speed seconds of this clock per second of the wall clock */
   constructor(
     private readonly speed: number,
     private readonly startsAtMs = Date.UTC(2026, 10, 21, 9),

@@ -21,7 +21,7 @@ import {
 } from './processes.js';
 import { expectOnce, expectSameBytes, notRefused, obtained, received, untilNothingLacks } from './promises.js';
 
-/** A live conference, a file sink and a receiver of webhooks: what is followed, whatever happens to those that follow. */
+/** A live conference with a file sink and a webhook receiver, and functions to start and disturb programs. */
 export interface FollowedConference {
   /** Working folder of every program; with an embedded store, the store is in `data`. */
   readonly folder: string;
@@ -29,11 +29,11 @@ export interface FollowedConference {
   readonly port: number;
   /** Starts `pigeonpost` with these arguments. */
   start(...args: string[]): Program;
-  /** SIGKILL; resolves when it has ended. */
+  /** Sends SIGKILL. Resolves when the program has ended. */
   kill(program: Program): Promise<void>;
-  /** SIGKILL of the Temporal server, where one runs at this moment; its supervisor starts it again. */
+  /** Sends SIGKILL to the Temporal server, if one is running. Its supervisor restarts it. */
   killTemporal(): void;
-  /** Writes the same configuration once more, for a second API process. */
+  /** Writes the same configuration for a second API process. */
   configure(file: string, port: number): void;
   archived(): ArchivedChange[];
   received(): HeldChange[];
@@ -42,17 +42,17 @@ export interface FollowedConference {
 export interface ConferenceOptions {
   /** Base URL of the sandbox. */
   readonly seed: number;
-  /** 120 where not given. */
+  /** Number of attendees; 120 by default. */
   readonly attendees?: number;
-  /** Embedded in `start`; or a PostgreSQL and a Temporal of their own, that several processes share. */
+  /** `embedded` in `start`, or separate PostgreSQL and Temporal servers that several processes share. */
   readonly store: 'embedded' | 'servers';
 }
 
 /**
  * Runs a conference with live inserts and edits while `faults` starts the programs that follow it and disturbs them.
- * Then the conference is frozen, and the programs that still run must keep the promises: both sinks hold everything that
- * the source shows, each change once, in order. The programs must exit with 0 and leave no process behind. If the test
- * fails, all of them are killed, and the folder keeps their output.
+ * Then the conference is frozen, and the programs that still run must keep the promises: both sinks hold everything
+ * that the source shows, each change once, in order. The programs must exit with 0 and leave no process behind. If the
+ * test fails, all of them are killed, and the folder keeps their output.
  */
 export async function followConference(
   options: ConferenceOptions,
@@ -106,7 +106,7 @@ export async function followConference(
     keepOutputs(folder, started);
     throw error;
   } finally {
-    for (const { pid } of running()) killNow(pid); // none, but where the test has failed on its way
+    for (const { pid } of running()) killNow(pid); // only after a failure of the test
     await Promise.all(started.map((program) => program.exited));
     await servers?.stop();
   }
@@ -126,7 +126,7 @@ async function endWell(programs: readonly Program[]): Promise<void> {
   expect(await Promise.all(programs.map((program) => program.exited))).toEqual(programs.map(() => 0));
 }
 
-/** A failure at a random instant is hard to reproduce: keep the output of every program beside the files it wrote. */
+/** Keeps the output of every program next to its files, because a failure at a random instant is hard to reproduce. */
 function keepOutputs(folder: string, programs: readonly Program[]): void {
   programs.forEach((program, n) =>
     writeFileSync(join(folder, `program-${n}.log`), `${program.output()}\n${program.errors()}`),

@@ -8,7 +8,7 @@ import type { Stage } from './stage.js';
 
 const never = new AbortController().signal;
 
-/** Asks for a person to be forgotten, as a request to the API does. @returns the id of the erasure */
+/** Requests the erasure of a person, like a request to the API. @returns the id of the erasure */
 export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'workspace'>): Promise<string> {
   const id = randomUUID();
   const places = await findPerson(ledger, { ...name, workspace: null });
@@ -17,7 +17,7 @@ export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'wor
   return id;
 }
 
-/** One turn of the workflow. */
+/** Runs one cycle of the workflow. */
 export async function forgetTurn({ deps }: Scene, id: string): Promise<ErasureResult> {
   return await forgetAttendee(deps, id, never);
 }

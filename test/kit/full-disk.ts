@@ -1,13 +1,13 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 
-/** A store on a disk that can be full: statements that need room are refused, and their transactions rolled back. */
+/** A store on a disk that can be full. Statements that need space are refused, and their transactions rolled back. */
 export interface FullDisk {
   readonly db: Database;
   isFull: boolean;
 }
 
-/** @param needsRoom tells it by a statement's text; on a real disk it depends on what room pages have left */
+/** @param needsRoom matches statements that need space; on a real disk, this depends on the free space in pages */
 export function fullDisk(db: Database, needsRoom: RegExp): FullDisk {
   const disk = { isFull: false };
   const checked = (queryable: Queryable): Queryable => ({

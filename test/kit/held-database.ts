@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
 import { until } from '../until.js';
 
-/** A store whose one statement waits, before it is sent, until the test lets it continue. */
+/** A store that holds one statement, before it is sent, until the test releases it. */
 export interface HeldDatabase {
   readonly db: Database;
   /** Whether the statement was reached. */
@@ -13,7 +13,7 @@ export interface HeldDatabase {
 /** Whether a statement is the one to hold. */
 export type Moment = (sql: string, params: readonly SqlValue[]) => boolean;
 
-/** Holds the first statement for which `isMoment` is true; its transaction, if it has one, stays open meanwhile. */
+/** Holds the first statement for which `isMoment` is true. Its transaction, if any, stays open in the meantime. */
 export function heldDatabase(inner: Database, isMoment: Moment): HeldDatabase {
   let held = false;
   let letGo!: () => void;
@@ -28,7 +28,7 @@ export function heldDatabase(inner: Database, isMoment: Moment): HeldDatabase {
   return { db, isHeld: () => held, letGo };
 }
 
-/** A store that waits before each of its statements, within transactions and outside. */
+/** Wraps a store so that it waits before each statement, inside and outside of transactions. */
 export function delayedDatabase(
   inner: Database,
   wait: (sql: string, params: readonly SqlValue[]) => Promise<void>,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Texts that JSON can hold and that programs stumble over: NUL and half surrogate pairs, which PostgreSQL has no text
- * for, what looks like their escapes, control characters, and marks that change the direction of what follows.
+ * Texts that JSON can contain but that cause problems in programs: NUL and lone surrogates, which PostgreSQL cannot
+ * store, texts that look like their escapes, control characters, and marks that change the direction of text.
  */
 export const hostileTexts: readonly string[] = [
   '\0',
@@ -35,12 +35,12 @@ export const hostileText: fc.Arbitrary<string> = fc
   .array(piece, { minLength: 1, maxLength: 4 })
   .map((pieces) => pieces.join(''));
 
-/** As a store holds it that has no text for NUL and half surrogate pairs. */
+/** Returns a text as PostgreSQL stores it, without NUL and lone surrogates. */
 export function asStored(text: string): string {
   return text.replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** Every text in a value, member names included, as a store holds it. Of two members of one name the last is kept. */
+/** Converts every text in a value, including property names, to its stored form. The last of equal names wins. */
 export function allAsStored(value: unknown): unknown {
   if (typeof value === 'string') return asStored(value);
   if (Array.isArray(value)) return value.map(allAsStored);

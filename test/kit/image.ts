@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 
-/** The lines of a stage of the Dockerfile, each instruction in one. */
+/** Returns the instructions of a stage of the Dockerfile, each in one line. */
 function stage(name: 'build' | 'final'): string[] {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
@@ -14,7 +14,7 @@ function stage(name: 'build' | 'final'): string[] {
   return name === 'build' ? lines.slice(starts[0]! + 1, starts[1]) : lines.slice(starts[1]! + 1);
 }
 
-/** Whether a file of this folder is sent to a build: as Docker reads .dockerignore, the last pattern that matches decides. */
+/** Whether Docker sends a file to a build: the last matching pattern of .dockerignore decides. */
 export function isInContext(path: string): boolean {
   const lines = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   return lines
@@ -27,9 +27,9 @@ export function isInContext(path: string): boolean {
 }
 
 /**
- * Does what `docker build` does, without an engine: copies what .dockerignore lets through into `folder`/build, runs the
- * steps of the build stage there, and puts what the last stage copies into `folder`/app. Packages are those of this
- * checkout, hard-linked, in the place of `npm ci`.
+ * Simulates `docker build` without a container engine: copies the files that .dockerignore allows to `folder`/build,
+ * runs the steps of the build stage there, and copies the files of the last stage to `folder`/app. Uses hard links to
+ * the packages of this checkout instead of `npm ci`.
  * @returns the folder that is /app in the image
  */
 export function buildImage(folder: string): string {

@@ -1,6 +1,6 @@
 import type { Item } from './stage.js';
 
-/** Makers of items as the service shows them; a test names what it is about and gets the rest plausible. */
+/** Builders of items as the service returns them. A test passes the relevant fields; the others are plausible. */
 
 const at = '2026-11-21T08:00:00.000Z';
 

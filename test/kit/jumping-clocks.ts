@@ -1,6 +1,6 @@
 import type { Clocks } from '../../base/stopwatch.js';
 
-/** The system's clocks, which a test can make jump: one of them, or both. */
+/** The system's clocks. A test can make one or both of them jump. */
 export class JumpingClocks implements Clocks {
   wallAheadMs = 0;
   monotonicAheadMs = 0;

@@ -1,20 +1,20 @@
 import type { KeptCredential, KeptCredentials } from '../../sinks/sink.js';
 
-/** Credentials as the ledger keeps them, for tests of a sink alone: what is kept outlives each sink that uses it. */
+/** Stores credentials like the ledger, for tests of a single sink. The content outlives each sink. */
 export class KeptInMemory {
   readonly #rows = new Map<string, { version: number; text: string | null; claim?: { by: number; untilMs: number } }>();
   #openers = 0;
-  /** Set, it makes the next stores fail, as a database that does not answer. */
+  /** Number of next writes that fail, as with a database that does not answer. */
   failingReplaces = 0;
 
   constructor(private readonly now: () => number) {}
 
-  /** Everything that is kept, as a text. */
+  /** All stored data as texts. */
   get texts(): string[] {
     return [...this.#rows.values()].flatMap(({ text }) => (text === null ? [] : [text]));
   }
 
-  /** As one more process has it. */
+  /** Opens the credentials as another process would. */
   open(): KeptCredentials {
     this.#openers += 1;
     const by = this.#openers;

@@ -1,23 +1,23 @@
 import { answer, attendee, pollVote, qnaQuestion, question, rating, vote } from './items.js';
 import type { Item } from './stage.js';
 
-/** Numbers that stand nowhere by chance: the ids that name a person as well as a code does. */
+/** Ids of people, which occur nowhere by chance. An id identifies a person as a code does. */
 export const people = {
-  /** Has refused from the beginning. */
+  /** Refuses consent from the start. */
   refused: 880_001_001,
-  /** Was never asked. */
+  /** Was never asked for consent. */
   notAsked: 880_002_002,
-  /** Agrees at first, and refuses later. */
+  /** Gives consent first and withdraws it later. */
   withdrawing: 880_003_003,
-  /** Agrees, but not to be named in what they do. */
+  /** Gives consent, but acts anonymously. */
   anonymous: 880_004_004,
-  /** Acts by name at first; the session turns anonymous later. */
+  /** Acts under their name first; the session becomes anonymous later. */
   turning: 880_005_005,
 } as const;
 export type Person = keyof typeof people;
 export const names = Object.keys(people) as Person[];
 
-/** The seven lists of what people do. */
+/** The seven lists of interactions. */
 export const deedLists = [
   'questions',
   'votes',
@@ -30,7 +30,7 @@ export const deedLists = [
 
 export const markerOf = (who: Person): string => `MARK-${people[who]}`;
 
-/** Whether a text holds a marker of theirs, or the id that names them. */
+/** Whether a text contains a marker or the id of a person. */
 export function shows(text: string, who: Person): boolean {
   return holdsMarker(text, who) || text.includes(String(people[who]));
 }
@@ -47,7 +47,7 @@ const consents: Readonly<Record<Person, unknown>> = {
   turning: { obtained: true, obtainedAt: '2026-11-21T08:00:00Z' },
 };
 
-/** Every field is a marker. The record of who agrees may be sent, so only its id and code are known to interactions. */
+/** Builds a record whose fields are all markers. Interactions contain only its id and code. */
 export function record(who: Person): Item {
   const mark = markerOf(who);
   return attendee(people[who], {
@@ -60,7 +60,7 @@ export function record(who: Person): Item {
   });
 }
 
-/** One person's interactions on the seven lists; sessions 1 to 3 are open, 4 is anonymous. */
+/** Builds a person's interactions in the seven lists. Sessions 1 to 3 are not anonymous, 4 is. */
 export function deeds(who: Person, number: number, hasTurned = false): [list: string, item: Item][] {
   const id = people[who];
   const isAnonymous = who === 'anonymous' || (who === 'turning' && hasTurned);

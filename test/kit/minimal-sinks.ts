@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Secret } from '../../config/secret.js';
 
-/** The fewest keys with which a sink type connects, for tests over all types. */
+/** The minimal keys with which a sink type connects, for tests of all types. */
 export interface MinimalSink {
-  /** Its own keys, less those that hold addresses. */
+  /** Keys of the sink without addresses. */
   readonly keys: Readonly<Record<string, unknown>>;
-  /** The keys that hold an address to which it connects in `check`. */
+  /** Keys with an address that `check` connects to. */
   readonly addressKeys: readonly string[];
-  /** Those of them that are secrets. */
+  /** Address keys that are secrets. */
   readonly secretAddresses?: readonly string[];
-  /** Other keys that are needed where this address is used; undefined takes a key away. */
+  /** Other keys that are needed with an address; undefined removes a key. */
   readonly instead?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -19,7 +19,7 @@ const privateKey = new Secret(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
 );
 
-/** A new sink that connects to an HTTP address adds itself here: test/structure/network-policy.test.ts asks for it. */
+/** Every sink that connects to an HTTP address must be listed; test/structure/network-policy.test.ts requires it. */
 export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
   canvas: {
     keys: {

@@ -1,15 +1,15 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 
-/** A moment at which a process can die: before a statement, or after one (or a commit) whose answer it never saw. */
+/** A moment at which a process can die: before a statement, or after a statement or commit, before its answer. */
 export interface Moment {
-  /** Counted from 1 over all moments. */
+  /** Number of the moment, starting from 1. */
   readonly n: number;
   readonly sql: string;
 }
 
 /**
- * The store as a process sees it that dies at a chosen moment: what was committed by then stands, all else is rolled
- * back, and whatever the process tries afterwards fails. The store itself lives on for the next one.
+ * Wraps a store for a process that dies at a chosen moment. Committed data stays, everything else is rolled back, and
+ * all later attempts of the process fail. The store itself remains usable for the next process.
  */
 export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean): Database {
   let n = 0;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const deploy = join(__dirname, '../../deploy');
 
-/** Every metric that the dashboard and the rules in deploy/ name, each once, as `# TYPE` calls it. */
+/** Returns every metric in the dashboard and the rules of deploy/, each once, with its name in `# TYPE`. */
 export function namedMetrics(): string[] {
   const text = ['grafana/pigeonpost.json', 'alerts.yml']
     .map((file) => readFileSync(join(deploy, file), 'utf8'))

@@ -1,11 +1,11 @@
 import type { Database } from '../../ledger/drivers/database.js';
 
-/** Tables of the store itself: time does not pass for them. */
+/** Tables of the store itself, which are not changed. */
 const timeless: readonly string[] = ['migrations', 'ledger', 'configurations', 'audit'];
 
 const columns = new WeakMap<Database, Promise<ReadonlyMap<string, readonly string[]>>>();
 
-/** Lets time pass, as a ledger can know it: every instant that it holds lies so much further back. */
+/** Simulates the passing of time: moves every instant in the ledger into the past. */
 export async function passTime(db: Database, ms: number): Promise<void> {
   if (ms === 0) return;
   if (!columns.has(db)) columns.set(db, instantsOf(db));

@@ -4,16 +4,16 @@ import { join, resolve } from 'node:path';
 import { isProcessAlive } from '../is-process-alive.js';
 import { until } from '../until.js';
 
-/** Programs of this package as processes, as a user starts them. Needs `npm run build`. */
+/** Starts programs of this package as a user does. Requires `npm run build`. */
 const dist = join(__dirname, '../../dist');
 
 export interface Program {
   readonly pid: number;
-  /** Everything on standard output and standard error so far. */
+  /** Returns the standard output and standard error so far. */
   readonly output: () => string;
   readonly errors: () => string;
   readonly hasEnded: () => boolean;
-  /** Resolves with the exit code; null when a signal ended it. */
+  /** Resolves with the exit code; null if a signal ended it. */
   readonly exited: Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -23,11 +23,11 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts a script of `dist/`, or of an absolute path, in a session of its own, so that nothing reaches it by accident. */
+/** Starts a script of `dist/` or an absolute path in a new session, so that no signal reaches it by accident. */
 export function startProgram(script: string, args: readonly string[], { cwd, env }: ProgramOptions): Program {
   const child: ChildProcess = spawn(process.execPath, [resolve(dist, script), ...args], {
     cwd,
-    // a developer's own PostgreSQL and Temporal are no matter of a test
+    // a developer's PostgreSQL and Temporal must not affect a test
     env: {
       ...process.env,
       DATABASE_URL: '',
@@ -53,7 +53,7 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
   };
 }
 
-/** Waits for a program's ready line; fails with what it said when it ends before. */
+/** Waits for the ready line of a program. If it ends earlier, fails with its output. */
 export async function untilOutput(program: Program, text: RegExp): Promise<RegExpExecArray> {
   let ended = false;
   const noteEnd = async (): Promise<void> => {
@@ -69,7 +69,7 @@ export async function untilOutput(program: Program, text: RegExp): Promise<RegEx
   return text.exec(program.output())!;
 }
 
-/** The processes below one, found through the kernel's own table. */
+/** Returns the descendants of a process from the kernel's process table. */
 export function descendantsOf(pid: number): number[] {
   let children: number[];
   try {
@@ -80,7 +80,7 @@ export function descendantsOf(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** The embedded Temporal server of a `pigeonpost start`; undefined while it is not running. */
+/** Returns the embedded Temporal server of a `pigeonpost start`; undefined while it is not running. */
 export function temporalOf(pid: number): number | undefined {
   return descendantsOf(pid).find((child) => {
     try {
@@ -96,11 +96,11 @@ export function killNow(pid: number | undefined): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it was quicker
+    // it has already ended
   }
 }
 
-/** Processes that name this folder on their command line, or work in it or below: what a test could leave behind. */
+/** Returns processes with this folder in their command line or as their working directory, which a test may leave. */
 export function processesNaming(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -116,7 +116,7 @@ function namesFolder(pid: number, folder: string): boolean {
   }
 }
 
-/** A folder that is gone reads as "/folder (deleted)". */
+/** Whether a process works in a folder. A deleted folder is shown as "/folder (deleted)". */
 function worksIn(pid: number, folder: string): boolean {
   try {
     const cwd = readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, '');

@@ -9,7 +9,7 @@ export interface Series {
   readonly value: number;
 }
 
-/** All series as one scrape returned them. */
+/** All series of one scrape. */
 export interface Scrape {
   readonly atMs: number;
   readonly series: readonly Series[];
@@ -229,7 +229,7 @@ function unnamed({ __name__: _, ...labels }: Labels): Labels {
   return labels;
 }
 
-/** @param on the labels that count; null: all but the name */
+/** @param on the labels to compare; null: all except the name */
 function isSame(a: Series, b: Series, on: readonly string[] | null): boolean {
   return keyOf(a.labels, on) === keyOf(b.labels, on);
 }
@@ -262,7 +262,7 @@ function groupsOf(series: readonly Series[], keyFrom: (labels: Labels) => string
   return groups;
 }
 
-/** As Prometheus does, but without its extrapolation to the ends of the range. */
+/** Calculates rates like Prometheus, but without extrapolation to the ends of the range. */
 function ratesOf(scrapes: readonly Scrape[], rangeMs: number, matches: (series: Series) => boolean): Series[] {
   const now = scrapes.at(-1)!;
   const within = scrapes.filter(({ atMs }) => atMs > now.atMs - rangeMs);
@@ -277,7 +277,7 @@ function ratesOf(scrapes: readonly Scrape[], rangeMs: number, matches: (series: 
     if (samples.length < 2) return [];
     const increase = samples.slice(1).reduce((sum, { value }, at) => {
       const before = samples[at]!.value;
-      return sum + (value < before ? value : value - before); // a counter that fell was reset
+      return sum + (value < before ? value : value - before); // a decreasing counter was reset
     }, 0);
     const seconds = (samples.at(-1)!.atMs - samples[0]!.atMs) / 1000;
     return [{ labels: unnamed(last.labels), value: increase / seconds }];

@@ -9,14 +9,14 @@ interface Rule {
   readonly evaluate: (scrapes: readonly Scrape[]) => readonly Series[];
 }
 
-/** As long as the longest range of a rule. */
+/** The longest range of a rule. */
 const keptMs = 20 * 60_000;
 
-/** The shipped rules over scrapes: which alerts fire, as a Prometheus server would decide. */
+/** Evaluates the shipped rules on scrapes and returns firing alerts, like a Prometheus server. */
 export class PrometheusRules {
   readonly #rules: readonly Rule[];
   readonly #scrapes: Scrape[] = [];
-  /** Since when a rule has selected a series, by rule and labels. */
+  /** Instants since which a rule has selected a series, by rule and labels. */
   #pending = new Map<string, number>();
 
   constructor(file = join(__dirname, '../../deploy/alerts.yml')) {
@@ -32,7 +32,7 @@ export class PrometheusRules {
     return this.#rules.map(({ alert }) => alert);
   }
 
-  /** Takes one scrape in. @param text null: nobody answered @returns the alerts that fire, each once */
+  /** Adds one scrape. @param text null if the scrape failed @returns the firing alerts, each once */
   scrape(text: string | null, atMs: number): string[] {
     const up = { labels: { __name__: 'up', job: 'pigeonpost', instance: 'one' }, value: text === null ? 0 : 1 };
     const { series } = parseScrape(text ?? '', atMs);

@@ -6,19 +6,19 @@ import { type HeldChange, lackOf } from './compare-with-truth.js';
 import type { Program } from './processes.js';
 import { seededRandom } from './random.js';
 
-/** The product's promises as checks of two sinks against the source, for tests that kill processes. */
+/** Checks of the product's promises for two sinks against the source, for tests that kill processes. */
 
-/** The file sink's default: all but refused. */
+/** Whether the file sink's default accepts a consent: everything except refusals. */
 export function notRefused(consent: unknown): boolean {
   return (consent as { obtained?: unknown } | null | undefined)?.obtained !== false;
 }
 
-/** The webhook sink's default. */
+/** Whether the webhook sink's default accepts a consent. */
 export function obtained(consent: unknown): boolean {
   return (consent as { obtained?: unknown } | null | undefined)?.obtained === true;
 }
 
-/** The receiver writes each change down before it answers. */
+/** Returns the changes in the log of the receiver, which is written before each answer. */
 export function received(folder: string): HeldChange[] {
   const receipts = join(folder, 'receipts.ndjson');
   if (!existsSync(receipts)) return []; // nothing was received yet
@@ -40,7 +40,7 @@ export async function untilNothingLacks(
   });
 }
 
-/** In the file each (item, revision) stands exactly once, revisions rise without holes, sequences in order. */
+/** Expects each revision of an item exactly once, without missing revisions, and sequences in order. */
 export function expectOnce(lines: readonly ArchivedChange[]): void {
   const seen = new Map<string, number>();
   for (const { pigeonholeId, list, key, revision } of lines) {
@@ -55,7 +55,7 @@ export function expectOnce(lines: readonly ArchivedChange[]): void {
   }
   const holes = [...highest].filter(([name, last]) =>
     name.includes(' attendees ')
-      ? false // a withheld revision leaves a hole on purpose
+      ? false // a withheld revision is missing on purpose
       : Array.from({ length: last }, (_, index) => index + 1).some((revision) => !seen.has(`${name} ${revision}`)),
   );
   expect(holes).toEqual([]);
@@ -97,7 +97,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A random number generator whose seed is printed, so that the instants of a run can be had again. */
+/** Returns a random number generator and prints its seed, so that a run can be repeated. */
 export function seeded(seed: number): () => number {
   console.log(`seed of the kills: ${seed} (CRASH_SEED)`);
   return seededRandom(seed);

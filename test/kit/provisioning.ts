@@ -6,7 +6,7 @@ import type { Scene } from './scene.js';
 import { until } from '../until.js';
 import type { Stage } from './stage.js';
 
-/** As in production: what is sent and not answered is looked up so much later. */
+/** Delay before an unanswered request is looked up, as in production. */
 export const lookUpAfterMs = 60_000;
 
 export const summit = `id: summit
@@ -57,7 +57,7 @@ export async function applyOnce(
 export async function applyAll(stage: Stage, scene: Scene, text: string, asked: Asked = {}): Promise<EventResult> {
   const skip: string[] = [];
   let turn = await applyOnce(scene, text, asked, skip);
-  // What is waited for may be the network, which no clock of the ledger hurries: turns are counted by no limit but time.
+  // Cycles may wait for the network, which the ledger's clock does not speed up, so only time limits them.
   await until('nothing more happens to the event automatically', async () => {
     skip.push(...turn.objects.filter(({ outcome }) => outcome.state === 'refused').map(({ object }) => object.key));
     if (turn.nextInMs === null) return true;
@@ -68,12 +68,12 @@ export async function applyAll(stage: Stage, scene: Scene, text: string, asked: 
   return turn;
 }
 
-/** `key: state` of each object. */
+/** Returns `key: state` of each object. */
 export function states(turn: EventResult): string[] {
   return turn.objects.map(({ object, outcome }) => `${object.key}: ${outcome.state}`);
 }
 
-/** Objects at the service beyond the initial ones: names of pigeonholes, names and starts of their sessions. */
+/** Returns the created objects in the service: names of pigeonholes, and names and starts of their sessions. */
 export async function made(stage: Stage): Promise<{ pigeonholes: string[]; sessions: string[] }> {
   const pigeonholes = (await truth(stage, 'pigeonholes')).filter(({ id }) => id !== 101);
   const sessions = await Promise.all(pigeonholes.map(({ id }) => truth(stage, `sessions?pigeonhole=${String(id)}`)));
@@ -86,7 +86,7 @@ export async function made(stage: Stage): Promise<{ pigeonholes: string[]; sessi
   };
 }
 
-/** All of `summit`, once. */
+/** All objects of `summit`, each once. */
 export const wholeSummit = {
   pigeonholes: ['ACME Summit'],
   sessions: ['In one word null', 'Questions 2026-11-21T09:00:00+01:00', 'Questions 2026-11-22T16:00:00+01:00'],
@@ -100,7 +100,7 @@ export async function truth(stage: Stage, list: string): Promise<Record<string, 
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Creations that the service was asked for since the last call. */
+/** Returns the paths of create requests since the last call. */
 export async function posts(stage: Stage): Promise<string[]> {
   const { requests } = await stage.control('GET', 'requests?last=1000');
   await stage.control('DELETE', 'requests');

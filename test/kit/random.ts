@@ -1,4 +1,4 @@
-/** A small generator (mulberry32), numbers from 0 up to 1: the same seed gives the same ones, so that a run can be had again. */
+/** Returns a generator (mulberry32) of numbers from 0 up to 1. The same seed repeats a run. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

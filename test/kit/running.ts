@@ -25,14 +25,14 @@ import { planConfiguration } from '../../operations/plan-configuration.js';
 import { settleByRounds } from './settling.js';
 
 /**
- * A process without Temporal whose configuration is a file that a test rewrites: what `start` puts together around its
- * editions, with turns that a test takes. Several can stand on one ledger, as a `start` and its `worker`s do.
+ * A process without Temporal whose configuration file a test can rewrite. Assembled like `start`, but the test runs the
+ * cycles. Several can share a ledger, like a `start` and its `worker`s.
  */
 export interface Running {
   readonly editions: Editions;
   readonly switching: ConfigurationSwitch;
   readonly ledger: Ledger;
-  /** Names of the changed configurations, in order: each would wake workflows. */
+  /** Numbers of the changed configurations, in order. Each would wake workflows. */
   readonly switches: number[];
   /** Rewrites the file of this process. */
   write(lines: readonly string[]): void;
@@ -111,7 +111,7 @@ async function settle(editions: Editions): Promise<void> {
       isDue ||= turn.delivered > 0 || (turn.state === 'working' && turn.nextDueInMs === 0);
       hasMoved ||= turn.delivered > 0;
     }
-    const isAnother = editions.current.configuration !== configuration; // it was taken up on the way
+    const isAnother = editions.current.configuration !== configuration; // it was applied in the meantime
     return { isDue: isDue || isAnother, hasMoved: hasMoved || isAnother };
   });
 }

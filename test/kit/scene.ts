@@ -26,16 +26,16 @@ import { openSinks } from '../../work/open-sinks.js';
 import { settleByRounds } from './settling.js';
 
 /**
- * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, whose turns a test
- * takes one by one. Several can stand on one ledger, as several processes do.
+ * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, but a test runs each
+ * cycle. Several can share a ledger, like several processes.
  */
 export interface Scene {
   readonly deps: Collaborators;
   readonly folder: string;
   readonly ledger: Ledger;
-  /** Lines of the log, as one text: what must not stand there can be looked for. */
+  /** Returns the log as one text, to search for data that it must not contain. */
   logText(): string;
-  /** Results of the cycles as one text: Temporal keeps them in histories. */
+  /** Returns the results of the cycles as one text. Temporal stores them in histories. */
   historyText(): string;
   read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
   discover(): ReturnType<typeof discoverWorkspace>;
@@ -58,13 +58,13 @@ export interface SceneOptions {
   /** Further YAML lines of the sync. */
   readonly sync?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Counts as a process does; nothing by default. */
+  /** Meters of the process; none by default. */
   readonly meters?: ProcessMeters;
   /** The clock by which the gate judges whether the service answers, and what it calls when the service is back. */
   readonly gate?: GateOptions;
-  /** In place of the client that the configuration makes. */
+  /** Replaces the client from the configuration. */
   readonly client?: PigeonholeClient;
-  /** In place of, or beside, the configured sinks. */
+  /** Replaces or extends the configured sinks. */
   readonly openSinks?: (made: ReadonlyMap<string, OpenSink>) => ReadonlyMap<string, OpenSink>;
 }
 

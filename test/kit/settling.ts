@@ -1,12 +1,12 @@
 /** Result of a round of cycles. */
 export interface Round {
-  /** Something is due at once. */
+  /** Whether something is due immediately. */
   readonly isDue: boolean;
-  /** Something was found or delivered. */
+  /** Whether something was found or delivered. */
   readonly hasMoved: boolean;
 }
 
-/** Longer than a round takes where the machine is not held up by others; shorter than any interval of polls. */
+/** Longer than a round on an idle machine, and shorter than any polling interval. */
 const slowMs = 1000;
 const maxIdleRounds = 10;
 

@@ -19,9 +19,9 @@ export const pigeonhole = 101;
 export const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
 const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** An empty service for one test, which puts into it what the test is about, and what pigeonpost makes of that. */
+/** An empty service and store for one test, with functions to add items and to run pigeonpost on them. */
 export class Stage {
-  /** For a test's own files; gone after it. */
+  /** Folder for files of the test, deleted afterwards. */
   readonly folder = mkdtempSync(join(tmpdir(), 'pigeonpost-stage-'));
   readonly #close: (() => unknown)[] = [() => rmSync(this.folder, { recursive: true })];
   #receiver: WebhookReceiver | undefined;
@@ -40,7 +40,7 @@ export class Stage {
     return new Stage(db, await runSandbox({ ...world, ...options }));
   }
 
-  /** A pigeonpost on this stage's store and service; by default with a file sink that takes everyone's records. */
+  /** Opens a pigeonpost on this stage's store and service, by default with a file sink that accepts all records. */
   async scene({
     store = this.db,
     ...options
@@ -51,7 +51,7 @@ export class Stage {
     return scene;
   }
 
-  /** A receiver of webhooks, and the YAML and environment of a sink that sends to it. */
+  /** Starts a webhook receiver. Returns it with the YAML and environment of its sink. */
   async receiver(): Promise<WebhookReceiver> {
     if (this.#receiver !== undefined) return this.#receiver;
     this.#receiptLog = join(this.folder, 'receipts.ndjson');
@@ -61,7 +61,7 @@ export class Stage {
     return receiver;
   }
 
-  /** Changes that the receiver accepted, in the order of arrival, bodies included. */
+  /** Returns the accepted changes in the order of arrival, with their bodies. */
   received(list?: string): LoggedReceipt[] {
     if (this.#receiptLog === undefined) return [];
     return readFileSync(this.#receiptLog, 'utf8')
@@ -97,7 +97,7 @@ export class Stage {
     return await answerOf(await fetch(`${this.sandbox.baseUrl}/_control/${path}`, { method, ...sent }));
   }
 
-  /** Puts items into a list exactly as given. Votes show no id, so theirs has to be named: one is made up. */
+  /** Adds items to a list exactly as given. Generates ids for votes, which show none. */
   async put(list: string, ...items: readonly Item[]): Promise<void> {
     const inPigeonhole = list === 'pigeonholes' ? {} : { pigeonhole };
     await this.control(
@@ -120,19 +120,19 @@ export class Stage {
     await this.control('POST', 'faults', rule);
   }
 
-  /** Paths and queries that the service was asked for since the last call. */
+  /** Returns the requests to the service since the last call. */
   async requests(): Promise<{ path: string; query: string; code: number | null }[]> {
     const { requests } = await this.control('GET', 'requests?last=1000');
     await this.control('DELETE', 'requests');
     return requests as { path: string; query: string; code: number | null }[];
   }
 
-  /** Makes every stream due, as the passing of time does. */
+  /** Makes every stream due, as if time had passed. */
   async pollsAreDue(): Promise<void> {
     await this.db.query('update streams set due_at = now() where due_at > now()');
   }
 
-  /** As if so much time had passed for all that the ledger holds. */
+  /** Simulates the passing of time for the ledger. */
   async timePasses(ms: number): Promise<void> {
     await passTime(this.db, ms);
   }
@@ -159,7 +159,7 @@ export class Stage {
   }
 }
 
-/** A stage per test, closed after it. */
+/** Returns a function to open stages. They are closed after each test. */
 export function useStages(): { open(kind: Database['kind'], options?: SandboxOptions): Promise<Stage> } {
   const databases = useBothDatabases();
   const open: Stage[] = [];
@@ -175,12 +175,14 @@ export function useStages(): { open(kind: Database['kind'], options?: SandboxOpt
   };
 }
 
-/** Lines that the file sink of a scene has written about an item, in order. */
+/** Returns the lines of a scene's file sink about an item, in order. */
 export function archived(scene: Pick<Scene, 'folder'>, list: string, key?: string | number): ArchivedChange[] {
   return archive(scene).filter((line) => line.list === list && (key === undefined || line.key === String(key)));
 }
 
-/** All lines of the scene's file sink, in the order of each pigeonhole's changes; none before the first was written. */
+/**
+ * Returns all lines of the scene's file sink, in the order of each pigeonhole's changes; none before the first write.
+ */
 export function archive(scene: Pick<Scene, 'folder'>): ArchivedChange[] {
   try {
     return readArchive(join(scene.folder, 'archive')).toSorted((a, b) => a.sequence - b.sequence);

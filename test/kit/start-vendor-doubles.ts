@@ -12,7 +12,7 @@ export interface VendorAccounts {
 
 export type StartedDoubles = Awaited<ReturnType<typeof startVendorDoubles>>;
 
-/** A stand-in of every vendor, by the name of its sink. None makes a test wait for its limits. */
+/** Starts a stand-in of every vendor, by the name of its sink, with limits so high that no test waits for them. */
 export async function startVendorDoubles({ org, school }: VendorAccounts) {
   return {
     crm: await startHubSpotDouble(),
@@ -25,7 +25,7 @@ export async function startVendorDoubles({ org, school }: VendorAccounts) {
   };
 }
 
-/** Credentials for the doubles, by environment variable. */
+/** Returns credentials for the stand-ins, by environment variable. */
 export function vendorSecrets({ salesforce }: Pick<StartedDoubles, 'salesforce'>): Record<string, string> {
   return {
     HUBSPOT_TOKEN: 'hubspot-token',

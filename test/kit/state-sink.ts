@@ -19,7 +19,7 @@ export class StateSink implements Sink<StateOperation> {
   readonly records = new Map<string, StateOperation>();
   readonly sent: StateOperation[] = [];
   readonly lookedUp: StateOperation[] = [];
-  /** In place of taking it. Called with what is sent; undefined: it is taken. */
+  /** Returns the outcome of an operation instead of accepting it; undefined accepts it. */
   answer: (operation: StateOperation) => Outcome | undefined = () => undefined;
   lookUp: (operation: StateOperation) => Outcome = () => ({ kind: 'unsent' });
   planned: (subject: Subject) => Planned<StateOperation> | undefined = () => undefined;
@@ -74,7 +74,7 @@ export class StateSink implements Sink<StateOperation> {
     return Promise.resolve();
   }
 
-  /** For a scene: in the place of the sink that the configuration made. */
+  /** Replaces the configured sink of a scene. */
   inPlaceOf(name: string): (made: ReadonlyMap<string, OpenSink>) => ReadonlyMap<string, OpenSink> {
     return (made) => new Map([...made].map(([each, open]) => [each, each === name ? { ...open, sink: this } : open]));
   }

@@ -9,13 +9,13 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly columns: number;
   readonly rows: number;
-  /** False: NO_COLOR is set. */
+  /** Whether colours are on; false sets NO_COLOR. */
   readonly colours?: boolean;
-  /** A file that takes standard error, as `2>file` of a shell. */
+  /** A file for standard error, like `2>file` in a shell. */
   readonly errorsTo?: string | undefined;
 }
 
-/** `pigeonpost` on a terminal of its own, by script(1) of util-linux, with what a person would see and type. */
+/** Runs `pigeonpost` on its own terminal with script(1) of util-linux. Reads the screen and types keys. */
 export class TerminalSession {
   readonly screen: Screen;
   readonly exited: Promise<number | null>;
@@ -34,7 +34,7 @@ export class TerminalSession {
         DATABASE_URL: '',
         LEDGER_KEY: '',
         TEMPORAL_ADDRESS: '',
-        CI: undefined, // Node takes it for a terminal without colours
+        CI: undefined, // Node would treat it as a terminal without colours
         ...(colours ? { NO_COLOR: undefined, FORCE_COLOR: undefined } : { NO_COLOR: '1' }),
         TERM: 'xterm-256color',
         ...env,
@@ -63,7 +63,7 @@ export class TerminalSession {
     this.#child.stdin!.write(keys);
   }
 
-  /** Ends it as a person does, and waits for its end. */
+  /** Ends the program as a person would, and waits for its exit. */
   async close(): Promise<void> {
     if (!this.hasEnded()) this.type('\u0003');
     await this.exited;

@@ -2,8 +2,8 @@ import { changeId } from '../../ledger/keyed-hash.js';
 import type { Ledger } from '../../ledger/ledger.js';
 
 /**
- * Deletes an item in the ledger as reading does when the source no longer holds it: the payload goes with the change
- * that it belonged to, the row stays as a tombstone, and the deletion is a change with the next revision.
+ * Deletes an item in the ledger as reading does when the source no longer has it: the payload is deleted with its
+ * change, the row stays as a tombstone, and the deletion is a change with the next revision.
  */
 export async function deleteItem(
   ledger: Ledger,

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 
 const root = join(__dirname, '../..');
 
-/** A type that a vendor publishes for the body of a request, or for a part of it. */
+/** A type that a vendor publishes for a request body or a part of it. */
 export interface PublishedType {
   readonly package: string;
-  /** As an expression of TypeScript, with `vendor` as the namespace of the package unless the package is `global`. */
+  /** TypeScript expression with `vendor` as the namespace of the package, unless the package is `global`. */
   readonly type: string;
-  /** The package declares global namespaces and exports nothing. */
+  /** Whether the package declares global namespaces and exports nothing. */
   readonly global?: boolean;
 }
 

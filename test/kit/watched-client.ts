@@ -5,11 +5,11 @@ import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/
 export interface WatchedClient extends PigeonholeClient {
   /** Time at which each page was requested, by `performance.now`. */
   readonly startedAt: number[];
-  /** Time at which it learnt that the quota is used up. */
+  /** Times at which it learned that the quota is used up. */
   readonly refusedAt: number[];
 }
 
-/** A client that notes when it asks, and when it hears that the quota is used up. */
+/** Creates a client that records its requests and the refusals because of a used-up quota. */
 export function watchedClient(baseUrl: string, apiKey = 'sandbox-key'): WatchedClient {
   const client = createPigeonholeClient({ baseUrl, apiKey });
   const startedAt: number[] = [];

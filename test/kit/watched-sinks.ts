@@ -11,10 +11,10 @@ import type { SceneOptions } from './scene.js';
 import { archive, type Stage } from './stage.js';
 import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 
-/** A sink of every type, each under a mapping that sends whatever it can get, and all that has left through them. */
+/** A sink of every type with a mapping that sends everything, and the data that they have sent. */
 interface WatchedSinks {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment' | 'openSinks'>>;
-  /** By sink, what has left since the last call: a request, or a part of a batch, a line. */
+  /** Returns the data sent since the last call, by sink: requests, parts of batches, or lines. */
   taken(scene: { readonly folder: string }): string[];
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const terms = 'consent: { accept: [obtained] }, onConsentWithdrawn: forget';
 const everything = '$string(attendee) & $string(item) & $string(previous)';
 const lists = ['sessions', ...deedLists];
 
-/** @param warehouseUrl an empty PostgreSQL database; undefined: there is no such sink */
+/** @param warehouseUrl an empty PostgreSQL database; undefined: without this sink */
 export async function openWatchedSinks(stage: Stage, warehouseUrl: string | undefined): Promise<WatchedSinks> {
   const doubles = await startVendorDoubles({ org, school });
   let spoken = '';
@@ -79,14 +79,14 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
   };
 }
 
-/** As the configured one, but it waits for no job of Canvas: half a second a job would be most of what a test takes. */
+/** Creates the configured sink without waits for jobs of Canvas, which would take most of the test's time. */
 function hurriedGrades(baseUrl: string): Sink {
   const config = canvasConfigSchema.parse({ baseUrl, token: new Secret('canvas-token'), records: graded });
   const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
   return createCanvasSink(config, environment, { clock: hurriedClock });
 }
 
-/** A batch, one by one: a part must not be taken for what stands beside it. */
+/** Splits a batch into its parts, so that each is searched separately. */
 function parts(body: string): string[] {
   const whole: unknown = body.startsWith('[') ? JSON.parse(body) : body;
   return Array.isArray(whole) ? whole.map((part) => JSON.stringify(part)) : [body];
@@ -111,7 +111,7 @@ const leads = [
   ),
 ].join(', ');
 
-/** An assignment for each list: Canvas has one grade for a student and an assignment. */
+/** One assignment for each list, because Canvas has one grade per student and assignment. */
 const graded = ['engagement', 'attendees', ...deedLists].map((from, index) => ({
   from,
   ...(from === 'engagement' && { when: 'item.scope = "pigeonhole"' }),

@@ -1,14 +1,14 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
 
-/** The work of one run of a statement, in numbers that do not depend on how fast or how busy the machine is. */
+/** The work of one execution of a statement, independent of the speed and load of the machine. */
 export interface Weighed {
   readonly sql: string;
-  /** Rows that any step of its plan read, produced or threw away, over all loops. */
+  /** Number of rows that any step of the plan read, produced or discarded, over all loops. */
   readonly rows: number;
-  /** Pages of tables and indexes that it read, cached or not. */
+  /** Number of pages of tables and indexes read, cached or not. */
   readonly pages: number;
-  /** Names of the tables that it read from the first row to the last. */
+  /** Names of the tables that were scanned completely. */
   readonly scanned: readonly string[];
   readonly plan: PlanNode;
 }
@@ -28,14 +28,14 @@ export interface PlanNode {
 }
 
 /**
- * The store, with each statement carried out twice: first under EXPLAIN ANALYZE, which is rolled back, so that its
- * work is known; then as it was given. Scripts are not weighed.
+ * Wraps a store so that it executes each statement twice: first with EXPLAIN ANALYZE, which is rolled back, to measure
+ * its work, and then normally. Scripts are not measured.
  */
 export function weighedDatabase(db: Database, onWeighed: (weighed: Weighed) => void): Database {
   const inTransaction = (tx: Queryable): Queryable => ({
     async query<Row extends object>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
       if (!/^\s*(select|insert|update|delete|with)\b/i.test(sql)) return await tx.query<Row>(sql, params);
-      // All four are given at once, so that they run in a row also where statements are not waited for.
+      // All four are sent at the same time, so that no other statement runs between them.
       const [, explained, , rows] = await Promise.all([
         tx.query('savepoint weighed'),
         tx.query<Explained>(explain(sql), params),
@@ -94,7 +94,7 @@ function rowsOf(node: PlanNode): number {
   return (node['Actual Rows'] + removed) * node['Actual Loops'];
 }
 
-/** A plan in a few lines, for the message of a failure: what each step read, and how often. */
+/** Formats a plan for failure messages: the rows and loops of each step. */
 export function formatPlan(node: PlanNode, depth = 0): string {
   const place = node['Index Name'] ?? node['Relation Name'] ?? '';
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);

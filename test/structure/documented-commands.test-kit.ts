@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 
 export const root = resolve(__dirname, '../..');
 
-/** A command line as a person reads it. */
+/** A documented command line. */
 export interface CommandLine {
   /** `docs/reliability.md: npm run chaos -- --seed 42`. */
   readonly where: string;
-  /** Words into which a shell splits it. */
+  /** Words as a shell splits them. */
   readonly words: readonly string[];
-  /** To be typed as it is: nothing that the command needs may be missing. A mention in a sentence may name a command only. */
+  /** Whether the line is complete and can be typed. A mention in a sentence may contain only the command. */
   readonly isWhole: boolean;
 }
 
-/** Each line of the guides, and each mention in them and in the messages of the sources, that begins with `program`. */
+/** Returns the lines in guides, and the mentions in guides and messages, that start with `program`. */
 export function commandLines(program: RegExp): CommandLine[] {
   const pages = [...filesIn('.', /\.(?:md|yml)$/), ...filesIn('deploy', /\.yaml$/), 'Dockerfile'];
   return [...pages.flatMap(ofPage), ...filesIn('.', /(?<!test|test-kit|fixture)\.tsx?$/).flatMap(ofSource)].filter(
@@ -45,7 +45,7 @@ function ofPage(page: string): CommandLine[] {
   ];
 }
 
-/** What a message tells a person to run stands between quotes or backticks within it, so behind a space or a bracket. */
+/** Returns the commands in messages, which are in quotes or backticks after a space or a bracket. */
 function ofSource(file: string): CommandLine[] {
   const text = readFileSync(join(root, file), 'utf8');
   const quoted = [...text.matchAll(/[\s(](?:"|\\`)((?:pigeonpost|npm run) [^"`'\\\n]+?)(?:"|\\`)/g)].map(
@@ -75,7 +75,7 @@ function unwrap(words: readonly string[]): string[][] {
   return [verb === 'run' ? ['pigeonpost', ...inContainer] : inContainer, ...inner];
 }
 
-/** The commands of one line, joined by && or |, each as its words; comments and redirections are left out. */
+/** Splits a line at && and | into commands of words, without comments and redirections. */
 export function shellCommands(line: string): string[][] {
   const tokens = line.trim().match(/(?:\$\([^)]*\)|"[^"]*"|'[^']*'|<[^>\s]+>|[^\s"'<>])+|[<>]+/g) ?? [];
   const commands: string[][] = [[]];
@@ -92,7 +92,7 @@ export function shellCommands(line: string): string[][] {
     .filter((words) => words.length > 0);
 }
 
-/** `list|show` is both. */
+/** Expands `list|show` to both. */
 function alternatives(words: readonly string[]): string[][] {
   return words.reduce<string[][]>(
     (lines, word) =>

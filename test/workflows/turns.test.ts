@@ -19,7 +19,7 @@ let client: Client;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const { address } = temporalForTests();
-  // One of the histories below has more than the four megabytes that gRPC takes otherwise.
+  // One of the histories below exceeds gRPC's default limit of four megabytes.
   const channelArgs = { 'grpc.max_receive_message_length': 32 * 1024 * 1024 };
   connection = await Connection.connect({ address, channelArgs });
   native = await NativeConnection.connect({ address });
@@ -40,7 +40,7 @@ interface Running {
   readonly requests: readonly WorkRequest[];
 }
 
-/** Runs `syncPigeonhole` with turns by a script, for as long as `work` takes. */
+/** Runs `syncPigeonhole` with scripted cycles until `work` ends. */
 async function running(
   script: (call: number) => ReadingResult,
   work: (workflow: Running) => Promise<void>,
@@ -127,7 +127,7 @@ describe('a workflow that runs cycles', () => {
   });
 
   it('continues as new when its history is long, and replays with the same result', async () => {
-    // Temporal suggests it above four megabytes, which forty answers of such a length are, or four thousand events.
+    // Temporal suggests it above 4,000 events or four megabytes, which forty answers of this length exceed.
     const reason = 'x'.repeat(100_000);
     await running(
       (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, reason }),
@@ -161,7 +161,7 @@ describe('a workflow that runs cycles', () => {
         const started = new Set(events);
         expect(started.size).toBeGreaterThan(3);
         expect(count(String(10))).toBe(6); // ACTIVITY_TASK_SCHEDULED
-        expect(count(String(17))).toBe(6); // TIMER_STARTED: one a cycle, the last one running
+        expect(count(String(17))).toBe(6); // TIMER_STARTED: one per cycle, including the running one
       },
     );
   });
