@@ -6,7 +6,7 @@ import { allOrders, ModelWorld } from './model/world.js';
 
 const at = { where: 0, list: 'attendees' as const };
 
-/** A world with one attendee, and a judge of what a ledger tells of it. */
+/** Opens a world with one attendee, and a judge of a ledger's changes. */
 function open(): {
   world: ModelWorld;
   judge: Judge;
@@ -93,7 +93,7 @@ describe('the judge', () => {
     hear({ kind: 'deleted' });
     expect(faultsOf(judge)).toEqual([]);
     hear({ kind: 'created', item: shown() });
-    hear({ kind: 'deleted' }); // and not a second time
+    hear({ kind: 'deleted' }); // but not a second time
     expect(faultsOf(judge)).toEqual(['falselyDeleted']);
   });
 

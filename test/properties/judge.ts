@@ -6,32 +6,32 @@ import type { ModelWorld, Span } from './model/world.js';
 
 /** Faults of a ledger, each with the items concerned. All empty: the ledger keeps its promises. */
 export interface Faults {
-  /** Shown by the service, and missing in the ledger or otherwise there, though there was time to read it. */
+  /** Items of the service that are missing or different in the ledger although there was time to read them. */
   readonly lost: string[];
-  /** In the ledger, and no longer shown. */
+  /** Items in the ledger that the service no longer shows. */
   readonly kept: string[];
-  /** A change that says what the change before it said. */
+  /** Changes with the content of the previous change. */
   readonly twice: string[];
-  /** Deleted although it was in its list all the time since the change before. */
+  /** Deletions of items that were in their list all the time since the previous change. */
   readonly falselyDeleted: string[];
-  /** A change that says what the service did not show then: an older version, or a copy too many. */
+  /** Changes with content that the service did not show then: an older version, or too many copies. */
   readonly untrue: string[];
-  /** Revisions that are not 1, 2, 3…, or kinds that do not follow each other. */
+  /** Revisions other than 1, 2, 3…, or impossible sequences of kinds. */
   readonly disordered: string[];
 }
 
 /** Lists whose rows show a person and no flag. Source: design, "Anonymity fails closed". */
 const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'votes', 'answers', 'answer_ratings']);
 
-/** An item as it ought to be held: what it says, and what it repeats of other items. */
+/** An item as the ledger should have it: its own content, and its copies of other items. */
 interface Saying {
   readonly said: string;
   readonly copies: string;
-  /** Shown with its person while the person's identity is not visible. */
+  /** Content without the person, for the time in which the person's identity is hidden. */
   readonly withoutPerson: string;
 }
 
-/** Rows of one mark that are shown now, and how many of them a reader has to have counted. */
+/** Current rows of one mark, and the minimum number that a reader must have counted. */
 interface Shown {
   readonly shown: readonly Saying[];
   readonly fewest: number;
@@ -39,15 +39,15 @@ interface Shown {
 
 /** Knowledge about the rows of one mark, from the recorded changes. */
 interface Told {
-  /** Keys that are there, and what was last said of each. */
+  /** Existing keys with their latest content. */
   readonly live: Map<string, string>;
-  /** The earliest instant at which the last change can have been true. */
+  /** The earliest instant at which the last change may have been true. */
   at: number;
 }
 
 /**
- * Judges what a ledger told and holds against what the service held and when. Knows nothing of how it was read:
- * every rule here follows from the promises alone.
+ * Compares the changes and items of a ledger with the history of the service. Does not know how the lists were read:
+ * all rules follow only from the promises.
  */
 export class Judge {
   readonly faults: Faults = { lost: [], kept: [], twice: [], falselyDeleted: [], untrue: [], disordered: [] };
@@ -58,7 +58,7 @@ export class Judge {
 
   constructor(readonly world: ModelWorld) {}
 
-  /** Hears of changes that were found within a span; every page that they come from was asked for in it. */
+  /** Adds changes that were found within a span. All of their pages were requested in it. */
   hear(changes: readonly LedgerChange[], span: Span): void {
     for (const change of changes) {
       const name = nameOf(change);
@@ -93,7 +93,7 @@ export class Judge {
     const content = contentOf(list, item, false);
     const onlyVisibility = judged.has(list) && !isNewHere && this.#said.get(name) === content;
     this.#said.set(name, content);
-    if (onlyVisibility) return; // told from what is stored, so it may be older
+    if (onlyVisibility) return; // derived from stored data, so it may be older
     const span = { from: Math.max(from, told.at), to };
     const at = this.world.firstHeld(
       pigeonholeId,
@@ -108,7 +108,7 @@ export class Judge {
 
   #hearDeleted(name: string, { pigeonholeId, list, key, revision }: LedgerChange, { to }: Span): void {
     const mark = this.#marks.get(name);
-    if (mark === undefined) return; // never told of: said by the order of kinds
+    if (mark === undefined) return; // never reported; the order of kinds shows it
     const told = this.#toldOf(pigeonholeId, list, mark);
     const copies = told.live.size;
     told.live.delete(key);
@@ -124,7 +124,7 @@ export class Judge {
     return told;
   }
 
-  /** Compares what the ledger holds with what the service shows now. To be asked when all has been read. */
+  /** Compares the ledger with the current state of the service. Call it after everything was read. */
   differences(items: readonly LedgerItem[], lists: ReadonlySet<PigeonholeListName>): Pick<Faults, 'lost' | 'kept'> {
     const held = new Map<string, Saying[]>();
     for (const item of items) {
@@ -169,7 +169,7 @@ export class Judge {
     return all;
   }
 
-  /** A question's own flag if its twin is in the same session; else its session's flag. */
+  /** Whether the author is visible: by the question's flag if its twin is in the same session, else by the session. */
   #isNamed(pigeonholeId: number, row: Row): boolean {
     const twin =
       row.list === 'questions'
@@ -205,8 +205,8 @@ function sayingOf(
 }
 
 /**
- * What is shown and not held. Of wholly identical rows as many have to be held as a reader can tell apart, and of those
- * that it cannot, it does not see that what they repeat of others has changed, nor that their session shows its people now.
+ * Returns rows that the ledger lacks. It must have the number of identical rows that a reader can distinguish. For
+ * others, a reader cannot see changes of their copies or of their session's anonymity.
  */
 function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] {
   const left = [...held];

@@ -2,19 +2,19 @@ import type { Database } from '../../ledger/drivers/database.js';
 import type { PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { Item } from './model/row.js';
 
-/** An item of a pigeonhole's list as the ledger holds it. */
+/** An item of a pigeonhole's list in the ledger. */
 export interface LedgerItem {
   readonly pigeonholeId: number;
   readonly list: PigeonholeListName;
   readonly key: string;
   readonly sessionId: number | null;
   readonly revision: number;
-  /** Null: deleted. */
+  /** Null if it is deleted. */
   readonly item: Item | null;
   readonly visibility: string | null;
 }
 
-/** An entry of the change log, with what it said when it was found. */
+/** An entry of the change log with its content at that time. */
 export interface LedgerChange {
   readonly pigeonholeId: number;
   readonly list: PigeonholeListName;
@@ -24,7 +24,7 @@ export interface LedgerChange {
   readonly kind: 'created' | 'updated' | 'deleted';
   readonly sessionId: number | null;
   readonly visibility: string | null;
-  /** Null: it was deleted, or what it said is not kept any more. */
+  /** Null if the item was deleted or the content is no longer stored. */
   readonly item: Item | null;
 }
 
@@ -38,7 +38,7 @@ interface Row {
   payload: string | null;
 }
 
-/** Every item of the lists of pigeonholes, deleted ones included. */
+/** Returns every item of the lists of pigeonholes, deleted ones included. */
 export async function ledgerItems(db: Database): Promise<LedgerItem[]> {
   const rows = await db.query<Row>(
     `select p.pigeonhole_id, i.list, i.key, i.session_id, i.revision, i.visibility, i.payload

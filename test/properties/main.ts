@@ -1,6 +1,6 @@
 // npm run properties -- --runs N --seed S [--shrink] [--store embedded|postgres]
-// Plays N lives of a service and its reader against a model, and prints what was lost, told twice or falsely deleted.
-// A failure names its seed: --seed S --runs 1 plays it again, --shrink makes it smaller.
+// Plays N lives of a service and its reader against a model, and prints lost, repeated and falsely deleted items.
+// A failure prints its seed: --seed S --runs 1 repeats it, --shrink makes it smaller.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,35 +10,35 @@ import { inOrder } from './model/pages.js';
 import type { Item, Row } from './model/row.js';
 import type { ListOrder, ModelWorld } from './model/world.js';
 
-/** A page that was served, for the judge. */
+/** A returned page, for the judge. */
 export interface Answered {
   readonly tick: number;
   readonly list: ListRef;
   readonly cursor: string | null;
-  /** Null: the last page. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
   readonly marks: readonly string[];
 }
 
 /** Events at the arrival of a request. */
 export interface Occasion {
-  /** Counted from 1 since `plan`. */
+  /** Number of the request since `plan`, starting from 1. */
   readonly request: number;
-  /** A change of the world; or what is wrong with the answer; or what it waits for. */
+  /** Changes the world, returns a fault of the answer, or delays it. */
   readonly happen: () => void | Fault | Glitch | undefined | Promise<void>;
-  /** Whatever planned it, to find it again among what is left. */
+  /** The object that planned it, to find it among the remaining occasions. */
   readonly of?: object;
 }
 
 /**
- * The service of the specification, in memory: it serves the rows of a world page by page, and any mutation may happen
- * between two requests. Written from the specification and not from the code that reads: order, cursors and filters are
- * the world's choice.
+ * The service of the specification in memory. It returns the rows of a world page by page, and any mutation can happen
+ * between two requests. Written from the specification and not from the reading code. The world determines order,
+ * cursors and filters.
  */
 export class ModelService implements PigeonholeClient {
   readonly answered: Answered[] = [];
   requests = 0;
-  /** Requests that were not answered yet. */
+  /** Number of unanswered requests. */
   underWay = 0;
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
@@ -76,7 +76,7 @@ export class ModelService implements PigeonholeClient {
       const { fault, glitch, held } = this.#arrive();
       const requestedAt = await this.#instant();
       refuseAborted(call, signal);
-      // The answer is what the lists hold now, however long it then takes to come.
+      // The answer contains the current lists, even if it is delayed.
       if (fault !== undefined) throw errorOf(fault, call);
       const page = this.#answer(call, { list, cursor, count }, requestedAt, glitch);
       await held;
@@ -98,7 +98,7 @@ export class ModelService implements PigeonholeClient {
       yield page;
       if (!page.hasMore) return;
       cursor = page.nextCursor;
-      // As the client does: an order that turns in the middle of a walk leads back.
+      // As in the client: if the order is reversed during a walk, cursors lead back.
       if (used.has(cursor)) throw repeatedCursorError({ method: 'GET', path: listPath(list) });
     }
   }
@@ -144,7 +144,7 @@ export class ModelService implements PigeonholeClient {
     return { fault, glitch, held };
   }
 
-  /** No two requests are made in one millisecond, so that of two answers one is certainly the newer. */
+  /** Ensures that no two requests happen in the same millisecond, so that one of two answers is always newer. */
   async #instant(): Promise<number> {
     while (this.now() <= this.#lastInstant) await new Promise(setImmediate);
     this.#lastInstant = this.now();
@@ -225,7 +225,7 @@ function refuseAborted(call: Call, signal: AbortSignal | undefined): void {
 }
 
 function passes(row: Row, ref: ListRef, optionalFilters: boolean): boolean {
-  // Required: carried out by any service that takes the request at all.
+  // A required filter is applied by every service that accepts the request.
   if ('sessionId' in ref && row.sessionId !== ref.sessionId) return false;
   if (!optionalFilters || !('filters' in ref)) return true;
   const wanted = (ref.filters ?? {}) as { sessionId?: number; questionId?: number; attendeeId?: number };
@@ -236,7 +236,7 @@ function passes(row: Row, ref: ListRef, optionalFilters: boolean): boolean {
   );
 }
 
-/** Undefined: not a cursor of a list in this order. A position behind the end is a page without rows. */
+/** Returns undefined for a cursor of another order. A position after the end is a page without rows. */
 function startOf(cursor: string | null, rows: readonly Row[], order: ListOrder): number | undefined {
   if (cursor === null) return 0;
   const [place = ''] = decode(cursor).split('#');

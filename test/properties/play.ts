@@ -22,7 +22,7 @@ import type { Script, Step, TurnEnd } from './script.js';
 import { unwalked } from './unwalked.js';
 import { watched, type WatchedDatabase } from './watched-database.js';
 
-/** Result of a script. */
+/** The result of a script. */
 export interface Played {
   readonly faults: Faults;
   readonly requests: number;
@@ -40,7 +40,7 @@ export interface Disturbances {
   stopped: number;
   overtaken: number;
   refused: number;
-  /** Answers that were short, empty or not filtered. */
+  /** Number of short, empty and unfiltered answers. */
   misshown: number;
   /** Machines that were paused while another turn was taken. */
   paused: number;
@@ -51,10 +51,10 @@ export interface Disturbances {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** More of one kind in ten minutes would be the service's own word that something is gone for good. */
+/** More answers of one kind in ten minutes would count as a permanent deletion by the service. */
 const maxGone = 2;
 
-/** Plays a script on an emptied store, then lets it get quiet, and judges what the ledger told and holds. */
+/** Plays a script on an empty store, waits until everything is read, and judges the ledger. */
 export async function play(script: Script, db: Database): Promise<Played> {
   await forgetEverything(db);
   const store = watched(db);
@@ -67,7 +67,7 @@ export async function play(script: Script, db: Database): Promise<Played> {
     client: service,
     sync: `lists: [${script.lists.join(', ')}]`,
   });
-  service.now = scene.ledger.clock.nowMs; // as a client that the process opens
+  service.now = scene.ledger.clock.nowMs; // like a client that the process opens
   try {
     const life = new Life(scene, service, store);
     for (const step of script.steps) await life.take(step);
@@ -120,7 +120,7 @@ class Life {
     await this.scene.discover();
     const pigeonholeId = this.#world.shape.pigeonholeIds[step.where % this.#world.shape.pigeonholeIds.length]!;
     await withWallClock(step.clockAheadMs, (jump) => this.#takeTurn(pigeonholeId, step, jump));
-    // What was to happen between requests that were not made happens all the same.
+    // Events that were planned for requests that did not happen take place anyway.
     const rest = step.during.filter((each) => this.service.left.some(({ of }) => of === each));
     this.#disturbed.changedBetweenRequests += step.during.length - rest.length;
     this.service.plan([]);
@@ -210,7 +210,7 @@ class Life {
     return glitch;
   }
 
-  /** One attempt of a turn, as a process of its own. Gives whether more is due now. */
+  /** Runs one attempt of a cycle as a separate process. Returns whether more is due now. */
   async #read(
     pigeonholeId: number,
     { db, stopping }: { db: Database; stopping: AbortSignal },
@@ -218,7 +218,7 @@ class Life {
   ): Promise<boolean> {
     this.#turns += 1;
     const { deps } = this.scene;
-    // In one process a request that has to stand alone is waited for: here that may be the one held until we are done.
+    // With a shared gate, an exclusive request could wait for the one that is held here until the end.
     const gate = new ServiceGate(deps.ledger, deps.log, forecastNeeds);
     const attempt: Collaborators = { ...deps, gate, ledger: { ...deps.ledger, db }, owner: randomUUID(), stopping };
     try {
@@ -263,7 +263,7 @@ class Life {
     this.#judge.faults.kept.push(...kept);
   }
 
-  /** Polls as time passes, until every stream has been walked from its first page to its last. */
+  /** Lets time pass and polls until every stream has been walked completely. */
   async #sweepAll(): Promise<void> {
     const begin = this.service.answered.length;
     for (let polls = 0; polls < maxPolls; polls += 1) {
@@ -308,10 +308,10 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
  * reports what the walk proves about an item of another session.
  */
 const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour, hour];
-/** Longer than a live list is left alone; and for what waits since a walk took long. */
+/** Longer than the interval of a live list, and than waits after a long walk. */
 const pollMs = 6000;
 const longPollMs = 30 * minute;
-/** Polls of a sweep that reads one page beside each poll. */
+/** Number of polls for a sweep that reads one page with each poll. */
 const shortPolls = 20;
 const maxPolls = 90;
 const maxTurns = 20;

@@ -8,7 +8,7 @@ export interface PropertyRuns {
   readonly runs: number;
   /** Seed of the first run; each further run has the next number. */
   readonly seed: number;
-  /** Looks for the smallest script that fails as a failing one does: minutes. */
+  /** Whether to look for the smallest script with the same failure, which takes minutes. */
   readonly shrink?: boolean;
   readonly onRun?: (done: number, figures: Figures) => void;
 }
@@ -26,12 +26,12 @@ export interface Figures {
 
 export interface Failure {
   readonly seed: number;
-  /** The first faults, or what was thrown. */
+  /** The first faults, or the thrown error. */
   readonly what: string;
   readonly script: Script;
 }
 
-/** Plays as many scripts as asked for, one after another, each made from its own seed. The store is emptied for each. */
+/** Plays the requested number of scripts, each from its own seed. Empties the store before each. */
 export async function runProperties(db: Database, { runs, seed, shrink, onRun }: PropertyRuns): Promise<Figures> {
   const figures: Figures = {
     requests: 0,
@@ -53,7 +53,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
     failures: [],
   };
   for (let run = 0; run < runs; run += 1) {
-    let counted = false; // while a failing script is made smaller, its variants count for nothing
+    let counted = false; // variants of a failing script are not counted
     let last: { what: string; script: Script } | undefined;
     const property = fc.asyncProperty(anyScript, async (script) => {
       const outcome = await outcomeOf(seed + run, script, db);
@@ -63,7 +63,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
       if (what !== '') last = { what, script };
       return what === '';
     });
-    // Unbiased: the small lives that fast-check prefers have no second page.
+    // Unbiased, because the small lives that fast-check prefers have no second page.
     const parameters = { seed: seed + run, numRuns: 1, unbiased: true, endOnFailure: shrink !== true };
     const { errorInstance } = await fc.check(property, parameters);
     if (errorInstance instanceof EndlessRun) throw errorInstance;
@@ -73,7 +73,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
   return figures;
 }
 
-/** A life takes about a second. One that lasts this long will not end, and nothing could be played after it. */
+/** Time limit of a life, which usually takes a second. A longer one would never end. */
 const endlessMs = 300_000;
 
 class EndlessRun extends Error {
@@ -107,7 +107,7 @@ function count(figures: Figures, { faults, disturbed, requests, turns, changes, 
   for (const name of Object.keys(faults) as (keyof Faults)[]) figures.faults[name] += faults[name].length;
 }
 
-/** Nothing when nothing is wrong. */
+/** Describes faults; empty if there are none. */
 function describe(faults: Faults): string {
   return (Object.keys(faults) as (keyof Faults)[])
     .flatMap((name) => faults[name].slice(0, 3).map((item) => `${name}: ${item}`))

@@ -25,12 +25,12 @@ export type TurnEnd =
       readonly meanwhile: readonly Mutation[];
     };
 
-/** A turn over a pigeonhole, and what happens before and while it is taken. */
+/** A cycle of a pigeonhole, and the events before and during it. */
 export interface Step {
   readonly passMs: number;
   readonly where: number;
   readonly before: readonly Mutation[];
-  /** Counted in requests of the turn. */
+  /** Events by the number of the cycle's request. */
   readonly during: readonly { readonly request: number; readonly mutation: Mutation }[];
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
   /** From a request on, for so many requests. */
@@ -42,10 +42,10 @@ export interface Step {
   readonly clockJumps: readonly { readonly request: number; readonly byMs: number }[];
 }
 
-/** One life of a service and of its reader, before it gets quiet. */
+/** One life of a service and its reader. */
 export interface Script {
   readonly shape: WorldShape;
-  /** The lists that are read; what they need is read with them. */
+  /** The lists to read. Lists that they depend on are read too. */
   readonly lists: readonly PigeonholeListName[];
   readonly start: readonly Mutation[];
   readonly steps: readonly Step[];
@@ -116,7 +116,7 @@ function mutationOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation
   );
 }
 
-/** Outdates an answer that was requested before it. */
+/** Returns a mutation that makes an earlier requested answer outdated. */
 function touchOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation> {
   const row = { list: fc.constantFrom(...lists), where: fc.nat(1), pick: number };
   return fc.oneof(
@@ -184,7 +184,7 @@ function stepOf(mutation: fc.Arbitrary<Mutation>, touch: fc.Arbitrary<Mutation>)
   });
 }
 
-/** The rows that there are when reading begins: a few of everything that is joined, and pages of what is read. */
+/** Returns the initial rows: a few of each related list, and several pages of the lists to read. */
 function startOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation[]> {
   const put = (list: PigeonholeListName, count: fc.Arbitrary<number>): fc.Arbitrary<Mutation[]> =>
     fc
@@ -208,7 +208,7 @@ function startOf(lists: readonly PigeonholeListName[]): fc.Arbitrary<Mutation[]>
     .map((parts) => parts.flat());
 }
 
-/** Any life: world, lists, and steps of which each may be disturbed. */
+/** Any life: a world, lists, and steps with possible disturbances. */
 export const anyScript: fc.Arbitrary<Script> = fc
   .uniqueArray(fc.constantFrom(...pigeonholeLists), { minLength: 1, maxLength: 3 })
   .chain((lists) =>

@@ -2,10 +2,10 @@ import type { ListRef, PigeonholeListName } from '../../pigeonhole/lists.js';
 import type { Answered } from './model-service.js';
 import type { ModelWorld } from './model/world.js';
 
-/** Lists that can be read by session alone. Source: docs/service-contract.md, "Lists and filters". */
+/** Lists that can be read only by session. Source: docs/service-contract.md, "Lists and filters". */
 const perSession: ReadonlySet<PigeonholeListName> = new Set(['votes', 'answer_ratings', 'answers']);
 
-/** The streams that some pages do not make up a whole walk of: from the first page on, each from the one before. */
+/** Returns streams that were not walked completely, with each page requested by the cursor of the previous one. */
 export function unwalked(
   world: ModelWorld,
   lists: ReadonlySet<PigeonholeListName>,
@@ -30,7 +30,7 @@ export function unwalked(
   return [...open.keys()];
 }
 
-/** Undefined: narrowed further, so that its pages are none of a stream's. */
+/** Returns undefined for a request with further filters, which does not belong to a stream. */
 function streamOf(ref: ListRef): string | undefined {
   if (ref.list === 'pigeonholes' || ref.list === 'subscriptions') return undefined;
   if ('filters' in ref && ref.filters !== undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../ledger/drivers/database.js';
 
-/** A store that knows whether a statement or transaction is in progress. */
+/** A store that tracks whether a statement or transaction is in progress. */
 export interface WatchedDatabase extends Database {
   /** Resolves when no statement and no transaction has been running for a moment. */
   untilIdle(): Promise<void>;

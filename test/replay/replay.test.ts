@@ -7,7 +7,7 @@ const recordings = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
 
-/** A recording for each released change of a workflow, made by tools/record-histories.mjs; none is ever deleted. */
+/** Replays a recording of each released version of a workflow, from tools/record-histories.mjs. None is deleted. */
 describe('a history that an earlier version recorded', () => {
   it('exists for every workflow', () => {
     expect(new Set(recordings.map((name) => name.split('.')[0]))).toEqual(

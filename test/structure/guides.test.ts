@@ -16,7 +16,7 @@ interface Block {
 }
 type Tree = Record<string, unknown>;
 
-/** Keys at the top of a file: a block that has one is a part of a file. */
+/** Top-level keys of a file. A block with one of them is a part of a file. */
 const fileKeys = [
   'workspaces',
   'syncs',
@@ -31,7 +31,7 @@ const fileKeys = [
   'network',
 ];
 
-/** YAML blocks of a page with their indentation. */
+/** Returns the YAML blocks of a page with their indentation. */
 function blocksOf(page: string): Block[] {
   const text = readFileSync(join(docs, page), 'utf8');
   return [...text.matchAll(/^ *```yaml\n([^]*?)^ *```$/gm)].map(([, block], at) => ({
@@ -44,8 +44,8 @@ function blocksOf(page: string): Block[] {
 const workspaces = { acme: { baseUrl: 'https://api.example.com', apiKey: '${ENGAGEMENT_API_KEY}' } };
 
 /**
- * A whole configuration around a block: a file as it is; sinks, or another part of a file, with the rest that a file
- * needs; records of a sink, or keys of it, in the place of those of the page's first sink.
+ * Returns a complete configuration with a block: a file is unchanged; sinks, or another part of a file, are completed;
+ * records or keys of a sink replace those of the page's first sink.
  */
 function whole(block: Block, first: Tree | undefined): Tree | undefined {
   const tree = parse(block.text) as unknown;
@@ -73,7 +73,7 @@ const examples = pages.flatMap((page) => {
   });
 });
 
-/** Slack's manifest, and files that "pigeonpost apply" reads, which its own tests load. */
+/** Whether a text is Slack's manifest or a file for "pigeonpost apply", which other tests load. */
 function isOfAnotherProduct(text: string): boolean {
   return /display_information:|^pigeonhole:$/m.test(text);
 }
@@ -152,7 +152,7 @@ function brokenLinks(page: string): string[] {
   });
 }
 
-/** A value of the kind that the variable's key takes. */
+/** Returns a valid value for the key of a variable. */
 function valueOf(name: string): string {
   if (/(HOOK|ALERT)_SECRET/.test(name)) return `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   if (name === 'TEAMS_WORKFLOW_URL') return 'https://flows.example.com/run?sig=x';
@@ -169,7 +169,7 @@ function readdirOrRead(path: string): string {
   }
 }
 
-/** As GitHub names the headings of a page. */
+/** Returns the anchors of headings as GitHub generates them. */
 function anchorsOf(text: string): ReadonlySet<string> {
   return new Set(
     [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>

@@ -27,7 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sandbox: [],
 };
 
-/** Arrows that carry types alone: nothing of the other room is loaded. */
+/** Imports of types only, which load nothing of the other folder. */
 const typesOnly: readonly string[] = [
   'workflows -> activities',
   'workflows -> work',
@@ -158,7 +158,7 @@ function importPaths(file: string): { path: string; typeOnly: boolean }[] {
     .concat([...text.matchAll(/import\('(\.[^']+)'\)/g)].map((match) => ({ path: match[1]!, typeOnly: false })));
 }
 
-/** `import { type A, type B } from` loads nothing either, when every name is marked. */
+/** Whether all names of an import are marked as types, so that it loads nothing. */
 function onlyInlineTypes(statement: string): boolean {
   const names =
     /\{([^}]*)\}/s

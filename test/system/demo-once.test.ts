@@ -26,7 +26,7 @@ function demo(...args: string[]): Program {
   return program;
 }
 
-/** Its processes, once every sink has delivered something: the sandbox, the receiver, two stand-ins, pigeonpost and Temporal. */
+/** Waits until every sink has delivered. Returns the processes: sandbox, receiver, stand-ins, pigeonpost, Temporal. */
 async function untilDelivering(): Promise<number[]> {
   const delivering = ['archive', 'hooks', 'crm', 'questions'].map((sink) => `${sink}: [1-9][\\d,]* delivered.*`);
   try {
@@ -54,7 +54,7 @@ describe('the demo with --once', () => {
     const compared = [...run.output().matchAll(rows)].map(([, list, sink]) => `${list}/${sink}`);
     expect(compared).toHaveLength(24); // eleven lists at two sinks, contacts, messages
     expect(new Set(compared).size).toBe(24);
-    // Consent is among what is compared, and at Slack the condition.
+    // The comparison includes consent, and for Slack the condition.
     for (const [wantedList, wantedSink] of [
       ['attendees', 'hooks'],
       ['attendees', 'crm'],
@@ -131,7 +131,7 @@ describe('the demo', () => {
   });
 });
 
-/** A process that `run` has started, by what stands on its command line. */
+/** Returns a process that `run` has started, by its command line. */
 function childRunning(run: Program, text: string): number | undefined {
   return descendantsOf(run.pid).find((pid) => {
     try {

@@ -14,7 +14,7 @@ import { namedMetrics } from '../kit/named-metrics.js';
 import { until } from '../until.js';
 import { type HookServer, startHookServer } from '../../operations/alerts/hook-server.test-kit.js';
 
-/** A `start` on a frozen conference, and the commands that a person gives it while it runs. */
+/** Tests the commands of an operator with a running `start` on a frozen conference. */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-operations-'));
 let sandbox: Program;
 let main: Program;
@@ -24,7 +24,7 @@ let env: Readonly<Record<string, string>>;
 let alerted: HookServer;
 let hubspot: HubSpotDouble;
 const alertSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-/** Bodies that a collector of traces was sent. */
+/** Bodies that the collector of traces received. */
 const traced: string[] = [];
 const collector = createServer((request, response) => {
   let body = '';
@@ -101,13 +101,13 @@ interface SinkStatus {
   readonly approval: { readonly reason: string } | null;
 }
 
-/** As `status --json` prints it, without a process for every look. */
+/** Returns the output of `status --json` without starting a process. */
 async function status(): Promise<{ configuration: number; settled: boolean; sinks: SinkStatus[] }> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
   return (await answer.json()) as { configuration: number; settled: boolean; sinks: SinkStatus[] };
 }
 
-/** Text as a terminal has wrapped it, as one line. */
+/** Joins the lines of wrapped terminal output. */
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
@@ -452,7 +452,7 @@ describe('a service that stops answering', () => {
         await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: apiHeaders(folder) })).text(),
       ),
     );
-    expect(main.errors().split(sentence).length).toBe(2); // one line, however many streams find out
+    expect(main.errors().split(sentence).length).toBe(2); // only one line, even if many streams notice it
 
     await control('DELETE');
     expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is retried now\n');

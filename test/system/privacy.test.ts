@@ -16,9 +16,9 @@ import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 
 /**
- * The promise "nothing leaks", over a whole run as a process: with live events, with a service that answers errors,
- * with the log at its most talkative. Looked through: log, standard output, status, every workflow history with its
- * payloads decoded, and what both sinks were given.
+ * Tests the promise "nothing leaks" in a complete run as a process with live events, errors of the service and the most
+ * detailed log level. Searches the log, standard output, status, every workflow history with decoded payloads, and the
+ * data that both sinks received.
  */
 const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const apiKey = 'key-marker-5d1f8e';
@@ -32,7 +32,7 @@ let toldToForget: unknown[];
 let gone: { readonly asked: string; readonly person: Record<string, unknown> }[];
 let held: { archive: HeldChange[]; hooks: HeldChange[] };
 let people: Record<string, unknown>[];
-/** `<pigeonhole> <attendee>` of those whose consent stood before anything moved. */
+/** `<pigeonhole> <attendee>` of people with consent before any live event. */
 let obtainedAtFirst: Set<string>;
 let program: Program | undefined;
 
@@ -97,7 +97,7 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true });
 });
 afterAll(async () => {
-  program?.kill('SIGKILL'); // where a failure left it running
+  program?.kill('SIGKILL'); // if a failure left it running
   await sandbox.close();
 });
 
@@ -112,7 +112,7 @@ async function control(path: string, body: unknown = {}): Promise<void> {
 
 const pigeonholes = [101, 102, 103];
 
-/** Has a person forgotten, and waits until every place has answered. */
+/** Requests the erasure of a person and waits until every place has answered. */
 async function forgetByApi(port: number, headers: Record<string, string>, attendee: string): Promise<void> {
   const url = `http://127.0.0.1:${port}/api/erasures`;
   const id = randomUUID();
@@ -141,7 +141,7 @@ async function peopleWho(
   return named.flat();
 }
 
-/** The conference has no anonymous word cloud: one of its own becomes so before anything is read. */
+/** Makes a word cloud anonymous before the first read, because the conference has no anonymous one. */
 async function makeWordCloudAnonymous(): Promise<void> {
   const [answer] = await truthOf(sandbox.baseUrl, 'answers', 101);
   const { id } = answer!['session'] as { id: number };
@@ -156,7 +156,7 @@ async function makeWordCloudAnonymous(): Promise<void> {
   await control('mutations', change);
 }
 
-/** Every history of this task queue as text, payloads decoded. */
+/** Returns every history of this task queue as text with decoded payloads. */
 async function allHistories({ address, taskQueue }: { address: string; taskQueue: string }): Promise<string> {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
@@ -174,7 +174,7 @@ async function allHistories({ address, taskQueue }: { address: string; taskQueue
   return text;
 }
 
-/** Every value of every decoded payload. */
+/** Returns every value of every decoded payload. */
 function payloadsOf(history: unknown): unknown[] {
   if (typeof history !== 'object' || history === null) return [history];
   if (history instanceof Uint8Array) return [];
@@ -189,7 +189,7 @@ function leavesOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 }
 
-/** Values that identify each person: names, addresses, codes. */
+/** Returns values that identify people: names, addresses and codes. */
 function markers(): string[] {
   return people.flatMap((person) =>
     ['Name', 'Email', 'E-mail', 'attendeeCode']
@@ -200,7 +200,7 @@ function markers(): string[] {
 
 const flaggedLists = ['poll-mcq-votes', 'poll-quiz-votes', 'qna-questions'];
 
-/** Ids of the attendees that an interaction names. */
+/** Returns the ids of the attendees in an interaction. */
 function peopleIn(data: Readonly<Record<string, unknown>>): string[] {
   const { attendeeId, attendee } = data as { attendeeId?: unknown; attendee?: { id?: unknown } };
   return [attendeeId, attendee?.id].filter((id) => id !== undefined && id !== null).map(String);

@@ -10,8 +10,8 @@ import { endAll } from '../kit/promises.js';
 import { until } from '../until.js';
 
 /**
- * A `start` without `server.token`, its service away, as the people and programs of one machine reach it. It is started
- * with an open umask, so that only the product itself can have made a file private.
+ * Tests access to a `start` without `server.token` by users and programs of the same machine. The service is
+ * unreachable. The process has an open umask, so that private files are the product's own work.
  */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-sign-in-'));
 const tokenFile = join(folder, 'data/api.token');
@@ -76,7 +76,7 @@ describe('pigeonpost open', () => {
     expect(await statusWith({ cookie: first.cookie! })).toBe(200);
 
     expect(await follow(link)).toEqual({ status: 401, leadsTo: null, cookie: null, attributes: [] });
-    expect(main.output() + main.errors()).not.toContain(link.slice(-24)); // a log would keep it for others
+    expect(main.output() + main.errors()).not.toContain(link.slice(-24)); // others could read it in the log
   });
 
   it('prints a new link with each call, also for a program', async () => {

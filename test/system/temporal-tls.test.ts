@@ -64,7 +64,7 @@ async function proxyWithTls(): Promise<{ address: string; authorized: () => numb
   return { address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, authorized: () => authorized };
 }
 
-/** A server that refuses everybody, and keeps what it was sent. */
+/** Starts a server that refuses every request and records it. */
 async function serverThatListens(): Promise<{ address: string; sent: IncomingHttpHeaders[] }> {
   const sent: IncomingHttpHeaders[] = [];
   const refusing = createSecureServer({ cert: server.certificate, key: server.key });
@@ -77,7 +77,7 @@ async function serverThatListens(): Promise<{ address: string; sent: IncomingHtt
   return { address: `127.0.0.1:${(refusing.address() as AddressInfo).port}`, sent };
 }
 
-/** As a process reads it: the certificates from files, the key from the environment. */
+/** Reads the settings like a process: certificates from files, the key from the environment. */
 async function temporalFrom(address: string, more: readonly string[], environment: Record<string, string> = {}) {
   writeFileSync(join(folder, 'ca.pem'), authority.certificate);
   writeFileSync(join(folder, 'client.pem'), client.certificate);

@@ -33,11 +33,11 @@ const facts: Readonly<Record<Fault, Pick<ApiErrorFacts, 'kind' | 'code' | 'statu
   'cursor not found': { kind: 'notFound', code: 4502, status: 404 },
   'pigeonhole not found': { kind: 'pigeonholeNotFound', code: 4504, status: 404 },
   'session not found': { kind: 'sessionNotFound', code: 4509, status: 404 },
-  // What a proxy says during a deployment. Source: docs/service-contract.md, "Errors".
+  // The answer of a proxy during a deployment. Source: docs/service-contract.md, "Errors".
   'not found, without a code': { kind: 'transient', status: 404 },
 };
 
-/** The error as the client would make it of such an answer. */
+/** Returns the error that the client creates for such an answer. */
 export function errorOf(fault: Fault, call: Call): ApiError {
   return new ApiError(call, {
     problem: `the model injected ${fault}`,

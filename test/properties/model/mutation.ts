@@ -3,8 +3,8 @@ import { type ConsentShown, movableLists, type Row } from './row.js';
 import type { ListOrder, ModelWorld } from './world.js';
 
 /**
- * A change in the service between two requests. Rows are picked by a number modulo their count, so that every mutation
- * means something in every world; if there is no row, it does nothing.
+ * A change in the service between two requests. Rows are selected by a number modulo their count, so that a mutation is
+ * valid in every world. Without rows, it does nothing.
  */
 export type Mutation = {
   readonly list: PigeonholeListName;
@@ -18,21 +18,21 @@ export type Mutation = {
       readonly pick: number;
       /** Below the highest id of its list, as if its commit came late. */
       readonly late: boolean;
-      /** Made just now; else at the same old instant as all others. */
+      /** Created just now; otherwise at the same old instant as all others. */
       readonly young: boolean;
     }
-  /** A second row that wholly equals a vote: it has no id that could tell them apart. */
+  /** Adds a second row that is identical to a vote, which has no id. */
   | { readonly op: 'repeat'; readonly pick: number }
   | { readonly op: 'edit'; readonly pick: number; readonly text: number }
   | { readonly op: 'status'; readonly pick: number; readonly status: string }
-  /** Its latest change is taken back, so that a page is once more what it was. */
+  /** Reverts the latest change, so that a page is the same as before. */
   | { readonly op: 'undo'; readonly pick: number }
   | { readonly op: 'reorder'; readonly pick: number; readonly rank: number }
   | { readonly op: 'move'; readonly pick: number; readonly session: number }
   | { readonly op: 'delete'; readonly pick: number; readonly count: number }
   /** A deleted row is restored unchanged. */
   | { readonly op: 'reinsert'; readonly pick: number }
-  /** A session goes with everything that was done in it. */
+  /** Deletes a session with all of its items. */
   | { readonly op: 'delete-session'; readonly pick: number }
   | { readonly op: 'consent'; readonly pick: number; readonly consent: ConsentShown }
   /** Flag of a session, or of a row with its own flag. */
@@ -41,9 +41,9 @@ export type Mutation = {
   | { readonly op: 'page-size'; readonly perPage: number }
 );
 
-/** So far apart that rows can come between two others. */
+/** Distance between ids, so that rows can be inserted between them. */
 const idStep = 10;
-/** The instant of everything that is not young. */
+/** The creation time of everything that is not young. */
 const longAgo = '2026-01-05T08:00:00.000Z';
 
 export function mutate(world: ModelWorld, mutation: Mutation): void {
@@ -146,7 +146,7 @@ function remove(world: ModelWorld, place: number, list: PigeonholeListName, pick
   }
 }
 
-/** Not into a session that is gone meanwhile. */
+/** Returns the former fields, without a session that was deleted in the meantime. */
 function formerOf(world: ModelWorld, place: number, row: Row): Partial<Row> {
   const former = world.former(place, row)!;
   return hasItsSession(world, place, former) ? former : { ...former, sessionId: row.sessionId };
@@ -162,7 +162,7 @@ function questionWithoutTwin(world: ModelWorld, place: number): Row | undefined 
 }
 
 function nextId(world: ModelWorld, place: number, list: PigeonholeListName): number {
-  // A session's number says its type, so they count by one; ids are never given twice.
+  // The id of a session determines its type, so ids of sessions are consecutive. Ids are never reused.
   return Math.max(0, ...usedIds(world, place, list)) + (list === 'sessions' ? 1 : idStep);
 }
 

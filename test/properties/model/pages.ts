@@ -1,7 +1,7 @@
 import { markOf, type Row } from './row.js';
 import type { ListOrder, ModelWorld } from './world.js';
 
-/** Rows as a list shows them. Rows of one rank stand in the order of their ids, so no order leaves a choice. */
+/** Sorts rows as a list shows them. Rows of the same rank are sorted by id, so that every order is unique. */
 export function inOrder(rows: readonly Row[], order: ListOrder): Row[] {
   switch (order) {
     case 'ascending':
@@ -14,8 +14,8 @@ export function inOrder(rows: readonly Row[], order: ListOrder): Row[] {
 }
 
 /**
- * How many wholly identical rows of a row's mark a reader can tell from one: as many as one page of a walk holds, or
- * all where the filtered list of their question is one page. Source: design, "Identity".
+ * Returns the number of identical rows of a mark that a reader can count: those on one page of a walk, or all if the
+ * filtered list of their question is one page. Source: design, "Identity".
  */
 export function copiesToCount(world: ModelWorld, pigeonholeId: number, row: Row): number {
   const inSession = world.rows(pigeonholeId, row.list).filter(({ sessionId }) => sessionId === row.sessionId);

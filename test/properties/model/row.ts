@@ -4,19 +4,19 @@ import { hostileTexts } from '../../kit/hostile-texts.js';
 export type Item = Readonly<Record<string, unknown>>;
 export type ConsentShown = 'obtained' | 'refused' | 'not-asked' | 'absent';
 
-/** A row of one list as the model keeps it. The model renders it for every page. */
+/** A stored row of one list. The model renders it for every page. */
 export interface Row {
   readonly list: PigeonholeListName;
   /** Sort key of ordered lists. Shown as the id, except by votes, which have none. */
   readonly id: number;
-  /** The id of the row that this one wholly equals; its own where there is none. Votes alone have such copies. */
+  /** The id of the row that this one is identical to, or its own id. Only votes have copies. */
   readonly origin: number;
   readonly createdAt: string;
   readonly attendeeId: number;
   readonly questionId: number;
   /** For a session, its own id; for an attendee, 0. */
   readonly sessionId: number;
-  /** Numbers stand for texts: another number is an edit. */
+  /** A number that represents the text. Another number is an edit. */
   readonly text: number;
   readonly status: string;
   /** For a session, `anonymousResponses`; for a flagged list, the flag. */
@@ -26,7 +26,7 @@ export interface Row {
   readonly rank: number;
 }
 
-/** Lists of which a row may stand in another session later. An attendee has none, a session is one. */
+/** Lists whose rows can move to another session. Attendees and sessions cannot. */
 export const movableLists: ReadonlySet<string> = new Set<PigeonholeListName>([
   'questions',
   'votes',
@@ -51,7 +51,7 @@ export interface Neighbours {
   readonly question: (id: number) => Row | undefined;
 }
 
-/** The row as the service shows it now. Source: docs/service-contract.md, "Shapes". */
+/** Renders a row as the service shows it now. Source: docs/service-contract.md, "Shapes". */
 export function shownAs(row: Row, neighbours: Neighbours): Item {
   const mark = markOf(row);
   const by = { attendeeId: row.attendeeId, createdAt: row.createdAt, mark };
@@ -112,12 +112,12 @@ function textOf(row: Row): string {
   return `Text ${row.text} of ${row.id}? ${hostile(row)}`;
 }
 
-/** Texts that JSON can hold and stores may not; a different one for each text of a row. */
+/** Returns a text that JSON can contain but stores may not, different for each text of a row. */
 function hostile({ id, text }: Row): string {
   return hostileTexts[(id + text) % hostileTexts.length]!;
 }
 
-/** Every second one is for questions, so that lists are read at both of their paces. */
+/** Returns the type of a session. Every second one is for questions, so that both polling intervals are used. */
 function sessionType(id: number): string {
   return id % 2 === 1 ? 'qna' : 'poll_word_cloud';
 }
@@ -153,8 +153,9 @@ function consentShown({ consent, createdAt }: Row): Item {
 }
 
 /**
- * What of a shown row is its own: its person left out where `named` is false, of other rows' copies only the ids. Two
- * versions with one content are no change. An independent reading of the design's section "Reading a stream".
+ * Returns the own content of a row: without the person if `named` is false, and with only the ids of copies. Two
+ * versions with the same content are not a change. An independent implementation of the design's section "Reading a
+ * stream".
  */
 export function contentOf(list: PigeonholeListName, item: Item, named: boolean): string {
   const { links: _, attendeeId, attendee, ...own } = item;
@@ -167,7 +168,7 @@ export function contentOf(list: PigeonholeListName, item: Item, named: boolean):
   return inOneOrder(kept);
 }
 
-/** Fields that a shown row copies from other rows. */
+/** Returns the fields that a row copies from other rows. */
 export function copiesOf(list: PigeonholeListName, item: Item): string {
   return inOneOrder(Object.fromEntries((copiesIn[list] ?? []).map((name) => [name, item[name]])));
 }

@@ -7,9 +7,9 @@ export type ListOrder = 'ascending' | 'descending' | 'unordered';
 export interface WorldShape {
   readonly pigeonholeIds: readonly number[];
   readonly cursors: 'keyset' | 'offset';
-  /** Whether a cursor carries the request that it was issued for: no two answers hold the same one then. */
+  /** Whether a cursor contains its request, so that no two answers have the same cursor. */
   readonly signedCursors: boolean;
-  /** Whether filters that are not required are carried out; where not, the service ignores them. */
+  /** Whether the service applies optional filters or ignores them. */
   readonly filters: boolean;
   readonly perPage: number;
   readonly orders: Readonly<Record<PigeonholeListName, ListOrder>>;
@@ -22,24 +22,24 @@ interface Held {
   readonly content: string | undefined;
 }
 
-/** A part of the world's time, both ends included. */
+/** A period of the world's time; both bounds are included. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * All that the model service holds, and when it held it: the truth that a ledger is compared with. An instant is a
- * tick; the clock moves on with every change and every request.
+ * The data of the model service and its history: the truth to compare a ledger with. An instant is a tick; every change
+ * and every request advances the clock.
  */
 export class ModelWorld {
   tick = 0;
   perPage: number;
   readonly orders: Record<PigeonholeListName, ListOrder>;
   readonly #rows = new Map<string, Row[]>();
-  /** Rows that were deleted, as they were last. */
+  /** Deleted rows in their last form. */
   readonly #past = new Map<string, Row[]>();
-  /** Rows as they were before their latest change, by place and id. */
+  /** Rows before their latest change, by place and id. */
   readonly #former = new Map<string, Row>();
   readonly #held = new Map<string, Held[]>();
 
@@ -48,12 +48,12 @@ export class ModelWorld {
     this.orders = { ...shape.orders };
   }
 
-  /** As stored; the order of a page is the service's matter. */
+  /** Returns rows as stored. The service sorts them for a page. */
   rows(pigeonholeId: number, list: PigeonholeListName): readonly Row[] {
     return this.#rows.get(placeOf(pigeonholeId, list)) ?? [];
   }
 
-  /** Rows that were deleted and not put back, the latest last. */
+  /** Returns deleted rows that were not restored, latest last. */
   past(pigeonholeId: number, list: PigeonholeListName): readonly Row[] {
     return this.#past.get(placeOf(pigeonholeId, list)) ?? [];
   }
@@ -73,7 +73,7 @@ export class ModelWorld {
     );
   }
 
-  /** The row as it was before its latest change; undefined: it never changed. */
+  /** Returns a row before its latest change; undefined if it never changed. */
   former(pigeonholeId: number, { list, id }: Row): Row | undefined {
     return this.#former.get(`${placeOf(pigeonholeId, list)} ${id}`);
   }
@@ -94,7 +94,7 @@ export class ModelWorld {
     );
   }
 
-  /** The first instant of a span at which the list held something of a mark that meets a condition. */
+  /** Returns the first instant of a span at which the list contained a row of a mark that meets a condition. */
   firstHeld(
     pigeonholeId: number,
     list: PigeonholeListName,
@@ -129,7 +129,7 @@ export class ModelWorld {
 
 const nothing: Held = { tick: 0, count: 0, content: undefined };
 
-/** Every list in one order. */
+/** Returns the same order for every list. */
 export function allOrders(order: ListOrder): Record<PigeonholeListName, ListOrder> {
   return Object.fromEntries(pigeonholeLists.map((list) => [list, order])) as Record<PigeonholeListName, ListOrder>;
 }
