@@ -1,24 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 const RealDate = Date;
+const wrong = new AsyncLocalStorage<{ aheadMs: number }>();
 
 /**
  * Runs `work` with a wall clock that is wrong by `aheadMs`: whatever asks `Date` for the present gets another time.
- * Monotonic clocks and the database's clock stay right. `work` may call `jump` to move the wall clock further.
+ * Monotonic clocks and the database's clock stay right, and so do the clocks of servers that were started outside
+ * `work`. `work` may call `jump` to move the wall clock further.
  */
 export async function withWallClock<Result>(
   aheadMs: number,
   work: (jump: (byMs: number) => void) => Promise<Result>,
 ): Promise<Result> {
-  let ahead = aheadMs;
-  const present = (): number => RealDate.now() + ahead;
+  const clock = { aheadMs };
+  const present = (): number => RealDate.now() + (wrong.getStore()?.aheadMs ?? 0);
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, args: [], newTarget) =>
       args.length === 0 ? new RealDate(present()) : (Reflect.construct(target, args, newTarget) as Date),
     get: (target, name, receiver) => (name === 'now' ? present : (Reflect.get(target, name, receiver) as unknown)),
   });
+  const jump = (byMs: number): void => {
+    clock.aheadMs += byMs;
+  };
   try {
-    return await work((byMs) => {
-      ahead += byMs;
-    });
+    return await wrong.run(clock, () => work(jump));
   } finally {
     globalThis.Date = RealDate;
   }

@@ -21,6 +21,7 @@ const wrongClocks: [string, number][] = [
 ];
 
 async function fill(stage: Stage): Promise<void> {
+  await stage.receiver(); // started here, so that its clock is right
   await stage.put('sessions', session(1, { anonymousResponses: false }));
   await stage.put('attendees', attendee(5), attendee(6));
   await stage.put('questions', question(11, 5, 1), question(12, 6, 1));
