@@ -107,6 +107,21 @@ describe('a person who imports a list', () => {
     expect(await registered(101)).toBe(before + rows);
   });
 
+  it('sees rows that are refused for one column as one line with the option that helps', async () => {
+    const lines = Array.from(
+      { length: 200 },
+      (_, n) => `N${n};Guest ${n};guest${n}@example.com;${'long '.repeat(2000)}`,
+    );
+    const all = ['Ticket;Full name;E-mail;Notes', ...lines, 'N900;Grace;grace(at)example.com;'];
+    writeFileSync(join(folder, 'notes.csv'), all.join('\r\n'));
+    const dry = await run('import', 'notes.csv', '--pigeonhole', '101', '--dry-run');
+    expect(dry.out).toMatch(/row 202, E-mail: /);
+    const refused = /^notes\.csv, 200 rows \(2, 3, 4, …\), Notes: .*add --map "Notes="$/gm;
+    expect(dry.out.match(refused)).toHaveLength(1);
+    const { out, code } = await run('import', 'notes.csv', '--pigeonhole', '101', '--yes');
+    expect([code, out.match(/^notes\.csv, 200 rows .*add --map "Notes="$/gm)?.length]).toEqual([5, 2]); // before it sends, and at the end
+  });
+
   it.each([
     [4, 'has no pigeonhole 999', ['import', 'people.csv', '--pigeonhole', '999', '--yes']],
     [2, 'add --force', ['import', 'people.csv', '--pigeonhole', '102', '--yes']],

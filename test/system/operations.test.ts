@@ -467,6 +467,45 @@ describe('a service that stops answering', () => {
   });
 });
 
+describe('a workspace', () => {
+  const control = async (method: string, path: string, body: object): Promise<void> => {
+    await fetch(`${baseUrl}/_control/${path}`, { method, body: JSON.stringify(body) });
+  };
+  const eventStates = async (): Promise<(string | undefined)[]> =>
+    (await run('status')).out.split('\n').flatMap((line) => /^\S.* \(\d+\) +live +(\S+)/.exec(line)?.[1] ?? []);
+
+  it('whose key the service refuses shows no event as up to date, in status and on the page', async () => {
+    expect(await eventStates()).toEqual(['working']);
+    await control('POST', 'keys', { accepted: ['another-key'] });
+    await until(
+      'the key is refused',
+      async () => !(await status()).settled && (await run('status')).out.includes('refuses the key'),
+    );
+    expect(await eventStates()).toEqual(['waiting']);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/pigeonholes`, { headers: apiHeaders(folder) });
+    const { items } = (await answer.json()) as { items: { status: string; state: string }[] };
+    expect(items.filter(({ status: of }) => of === 'live').map(({ state }) => state)).toEqual(['waiting']);
+    await control('POST', 'keys', { accepted: ['sandbox-key'] });
+    expect((await run('try-now', 'workspace:acme')).code).toBe(0);
+    await untilSettled();
+    expect(await eventStates()).toEqual(['working']);
+  });
+
+  it('that gets a quota is never shown with more requests used than the quota has', async () => {
+    await control('PATCH', 'knobs', { quota: { limit: 60, windowSeconds: 3600, headers: true } });
+    let used: string[] = [];
+    await until('the quota is shown', async () => {
+      used = / ([\d,]+) of 60 used/.exec((await run('status')).out)?.slice(1) ?? [];
+      return used.length > 0;
+    });
+    expect(Number(used[0])).toBeLessThanOrEqual(60);
+    await control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 3600, headers: true } });
+    expect((await run('try-now', 'workspace:acme')).code).toBe(0);
+    await until('the larger quota is shown', async () => (await run('status')).out.includes(' of 1,000,000 used'));
+    await untilSettled();
+  });
+});
+
 describe('a backup of a running pigeonpost', () => {
   it('can be restored after a stop without duplicates: the sinks wait until an operator resumes them', async () => {
     expect(await run('backup', 'ledger.tar.gz')).toMatchObject({

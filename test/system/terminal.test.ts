@@ -148,3 +148,14 @@ describe('start on a terminal', () => {
     expect(existsSync(join(folder, 'pigeonpost.log.1'))).toBe(false);
   });
 });
+
+describe('a narrow terminal', () => {
+  it('shows the results of check in two columns, and the events that each sync selects', async () => {
+    const session = atTerminal(['check'], 50, 200);
+    await session.exited;
+    const { lines, text } = session.screen;
+    expect(session.screen.wrapped).toBe(0);
+    expect(lines.filter((line) => !/^(ok|note|PROBLEM| {7}) /.test(line))).toEqual([]);
+    expect(text.replaceAll(/\s+/g, ' ')).toMatch(/sync all: selects 2 of 2 events: \S.* \(101, live\), \S.* \(102, /);
+  });
+});
