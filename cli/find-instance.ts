@@ -91,7 +91,7 @@ async function ask(url: string, token: string | undefined): Promise<Found> {
   if (response.status === 503 && isProblem(answer)) throw new CommandError(ExitCode.Unreachable, answer.detail);
   throw new CommandError(
     ExitCode.Unreachable,
-    `the program at ${url} is not this version of pigeonpost: stop it, or set another server.port and start pigeonpost`,
+    `the program at ${url} is not this version of pigeonpost: check the address, or stop that program and start pigeonpost`,
   );
 }
 

@@ -37,7 +37,7 @@ export function addStart(program: Command, run: Run): void {
 export function addWorker(program: Command, run: Run): void {
   program
     .command('worker')
-    .description('Only read and deliver, sharing PostgreSQL and Temporal with other processes')
+    .description('Read and deliver without serving the API, sharing PostgreSQL and Temporal with other processes')
     .option('--listen <host:port>', 'address for /healthz, /readyz and /metrics, such as 127.0.0.1:9464')
     .addHelpText(
       'after',

@@ -342,7 +342,7 @@ describe('a backup of an embedded store', () => {
     writeFileSync(join(newer, 'backup.json'), JSON.stringify(facts));
     execFileSync('tar', ['-C', newer, '-czf', `${newer}.tar.gz`, 'backup.json', 'postgres']);
     await expect(restoreEmbedded(`${newer}.tar.gz`, folderOf('older'), mark, noTerms)).rejects.toThrow(
-      /made by pigeonpost 9\.9\.9/,
+      /pigeonpost 9\.9\.9 made the backup/,
     );
     expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
   });

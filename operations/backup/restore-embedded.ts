@@ -143,7 +143,7 @@ async function refuseNewer({ migration, pigeonpost }: BackupFacts): Promise<void
   if (migration <= known) return;
   throw new BackupError(
     'unusable',
-    `the backup was made by pigeonpost ${pigeonpost}, whose store is at version ${migration}, and this one knows ${known}: restore it with that version`,
+    `pigeonpost ${pigeonpost} made the backup with migration ${migration}, and this version supports ${known}: restore it with that version`,
   );
 }
 
