@@ -50,7 +50,7 @@ function rowsBelow(schema: JsonSchema, parent: string): string[] {
     const condition = type === undefined ? '' : `With ${code(`type: ${type}`)}. `;
     const rows = Object.entries(shape.properties ?? {}).flatMap(([key, value]) => {
       const path = `${parent}.${key}`;
-      const described = { ...value, description: `${condition}${value.description ?? ''}` };
+      const described = key === 'type' ? value : { ...value, description: `${condition}${value.description ?? ''}` };
       return [row(path, described, shape.required?.includes(key) === true), ...rowsBelow(value, path)];
     });
     if (typeof shape.additionalProperties === 'object') {
