@@ -65,34 +65,14 @@ export interface KnownLane {
 
 /** Every lane of these sinks, archived ones too. */
 export async function knownLanes(ledger: Ledger, sinks: readonly string[]): Promise<KnownLane[]> {
-  const rows = await ledger.db.query<{
-    sink: string;
-    sink_id: number;
-    archived: boolean;
-    ref: number;
-    workspace: string;
-    pigeonhole_id: number;
-    watermark: number;
-    configuration: number | null;
-    lists: string;
-  }>(
-    `select k.name as sink, k.id as sink_id, k.archived_at is not null as archived, l.ref, p.workspace,
-       p.pigeonhole_id, l.watermark, l.configuration, l.lists
+  const rows = await ledger.db.query<Omit<KnownLane, 'lists'> & { lists: string }>(
+    `select k.name as sink, k.id as "sinkId", k.archived_at is not null as "isArchived", l.ref, p.workspace,
+       p.pigeonhole_id as "pigeonholeId", l.watermark, l.configuration, l.lists
      from lanes l join sinks k on k.id = l.sink_id join pigeonholes p on p.ref = l.ref
      where k.name = any($1::text[]) order by k.name, p.ref`,
     [sinks],
   );
-  return rows.map((row) => ({
-    sink: row.sink,
-    sinkId: row.sink_id,
-    isArchived: row.archived,
-    ref: row.ref,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    watermark: row.watermark,
-    configuration: row.configuration,
-    lists: row.lists.split(' ').filter(Boolean),
-  }));
+  return rows.map((row) => ({ ...row, lists: row.lists.split(' ').filter(Boolean) }));
 }
 
 /** Counts the changes of these lists after a watermark, by list. */

@@ -53,37 +53,22 @@ export async function laneWork(
   ledger: Ledger,
   { sinkId, refs, configuration, order }: LanesOfSink,
 ): Promise<LaneWork[]> {
-  const rows = await ledger.db.query<{
-    ref: number;
-    workspace: string;
-    pigeonhole_id: number;
-    due_in_ms: number | null;
-    other_lanes_pass: boolean;
-    has_passed: boolean;
-  }>(
-    `select p.ref, p.workspace, p.pigeonhole_id,
-       coalesce(l.failing_since < max(l.delivered_at) over (), false) as other_lanes_pass,
-       max(l.delivered_at) over () is not null as has_passed, extract(epoch from
+  return await ledger.db.query<LaneWork>(
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId",
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as "otherLanesPass",
+       max(l.delivered_at) over () is not null as "hasPassed", extract(epoch from
          case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
               when l.retry_at > now() then l.retry_at
               when l.configuration is distinct from $3 then now() -- what it wants may have changed
               when p.next_sequence - 1 > coalesce(l.watermark, 0)
                 or exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
                 then case when $4::boolean then coalesce(l.due_at, now()) else now() end
-              else l.due_at end - now())::float8 * 1000 as due_in_ms
+              else l.due_at end - now())::float8 * 1000 as "dueInMs"
      from pigeonholes p left join lanes l on l.ref = p.ref and l.sink_id = $1
      where p.ref = any($2::int[])
      order by greatest(l.delivered_at, l.retry_at) nulls first, p.ref`,
     [sinkId, refs, configuration, order === 'pigeonhole'],
   );
-  return rows.map((row) => ({
-    ref: row.ref,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    dueInMs: row.due_in_ms,
-    otherLanesPass: row.other_lanes_pass,
-    hasPassed: row.has_passed,
-  }));
 }
 
 /**

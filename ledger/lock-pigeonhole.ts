@@ -17,32 +17,23 @@ export interface StreamWrite extends PageWrite {
  */
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
   const [row] = await tx.query<LockedRow>(
-    `select p.workspace, p.pigeonhole_id, p.next_sequence, s.gone_count > 0 or s.gone_at is not null as doubted,
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", p.next_sequence as "nextSequence",
+       s.gone_count > 0 or s.gone_at is not null as doubted,
        exists (select 1 from forgotten f where f.workspace = p.workspace)
-         or exists (select 1 from forgotten_codes f where f.ref = p.ref) as forgets
+         or exists (select 1 from forgotten_codes f where f.ref = p.ref) as "hasForgottenPeople"
      from pigeonholes p join streams s on s.ref = p.ref
      where s.id = $1 and s.epoch = $2 for no key update`,
     [lease.streamId, lease.epoch],
   );
   if (row === undefined) throw stale(lease);
-  if (row.doubted) await existsAgain(tx, lease);
-  return {
-    ref: lease.ref,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    list: lease.list,
-    streamId: lease.streamId,
-    nextSequence: row.next_sequence,
-    hasForgottenPeople: row.forgets,
-  };
+  const { doubted, ...scope } = row;
+  if (doubted) await existsAgain(tx, lease);
+  return { ...scope, ref: lease.ref, list: lease.list, streamId: lease.streamId };
 }
 
-interface LockedRow {
-  workspace: string;
-  pigeonhole_id: number;
-  next_sequence: number;
-  doubted: boolean;
-  forgets: boolean;
+interface LockedRow extends Pick<PageScope, 'workspace' | 'pigeonholeId' | 'nextSequence'> {
+  readonly doubted: boolean;
+  readonly hasForgottenPeople: boolean;
 }
 
 /** The service must report that something does not exist this many times, over this long, before it counts as gone. */

@@ -15,19 +15,9 @@ export interface SweptPage {
   readonly summary: PageSummary;
 }
 
-interface PageRow {
-  ordinal: number;
-  digest: Buffer;
-  keys: number;
-  first_value: number | null;
-  last_value: number | null;
-  low: number | null;
-  high: number | null;
-  direction: PageSummary['direction'];
-  last_key: string | null;
-  newest_at: number | null;
-  set_aside: number;
-  foreign_rows: number;
+interface PageRow extends PageSummary {
+  readonly ordinal: number;
+  readonly digest: Buffer;
 }
 
 /** A stored page: if the service returns it again, it needs no row work. */
@@ -44,31 +34,13 @@ export async function knownPages(
   most: number,
 ): Promise<Map<number, KnownPage>> {
   const rows = await ledger.db.query<PageRow>(
-    `select ordinal, digest, cardinality(keys) as keys, first_value, last_value, low, high, direction,
-       keys[cardinality(keys)] as last_key, newest_at, set_aside, foreign_rows
+    `select ordinal, digest, cardinality(keys) as count, first_value as "firstValue", last_value as "lastValue", low,
+       high, direction, keys[cardinality(keys)] as "lastKey", newest_at as "newestAt", set_aside as "setAside",
+       foreign_rows as "foreign"
      from pages where stream_id = $1 and ordinal >= $2 and digest is not null order by ordinal limit $3`,
     [lease.streamId, from, most],
   );
-  return new Map(
-    rows.map((row) => [
-      row.ordinal,
-      {
-        digest: row.digest,
-        summary: {
-          count: row.keys,
-          firstValue: row.first_value,
-          lastValue: row.last_value,
-          low: row.low,
-          high: row.high,
-          direction: row.direction,
-          lastKey: row.last_key,
-          newestAt: row.newest_at,
-          setAside: row.set_aside,
-          foreign: row.foreign_rows,
-        },
-      },
-    ]),
-  );
+  return new Map(rows.map(({ ordinal, digest, ...summary }) => [ordinal, { digest, summary }]));
 }
 
 /**

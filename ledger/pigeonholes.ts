@@ -94,25 +94,13 @@ export interface Selected extends PigeonholeRow {
 
 /** Every pigeonhole that one of these syncs has selected. */
 export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
-  const rows = await ledger.db.query<{
-    ref: number;
-    workspace: string;
-    pigeonhole_id: number;
-    status: string | null;
-    syncs: string;
-  }>(
-    `select p.ref, p.workspace, p.pigeonhole_id, p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
+  const rows = await ledger.db.query<Omit<Selected, 'syncs'> & { syncs: string }>(
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
      from selections s join pigeonholes p on p.ref = s.ref
      where s.sync = any($1::text[]) and s.archived_at is null group by p.ref order by p.ref`,
     [syncs],
   );
-  return rows.map((row) => ({
-    ref: row.ref,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    status: row.status,
-    syncs: row.syncs.split(' '),
-  }));
+  return rows.map((row) => ({ ...row, syncs: row.syncs.split(' ') }));
 }
 
 /** The stored items of a list, as canonical JSON, by key. For lists that are small: sessions, pigeonholes. */

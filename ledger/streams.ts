@@ -113,124 +113,33 @@ export async function dueStreams(
   };
 }
 
-interface StreamRow {
-  ref: number;
-  list: string;
-  session_id: number;
-  epoch: number;
-  item_order: ItemOrder;
-  clean_walks: number;
-  clean_direction: 'ascending' | 'descending' | null;
-  promote_at: number;
-  sweep_due: boolean;
-  failures: number;
-  checkpoint: string | null;
-  checkpoint_key: string | null;
-  head_id: number | null;
-  per_page: number | null;
-  highest_id: number | null;
-  sweeps: number;
-  page_count: number | null;
-  swept_at: Date | null;
-  changed_at: Date | null;
-  quiet_reads: number;
-  differs: boolean;
-  taken_at: Date;
-}
-
-interface WalkRow {
-  kind: WalkKind;
-  number: number;
-  started_at: Date;
-  first_at: Date;
-  cursor: string | null;
-  checkpoint: string | null;
-  check_key: string | null;
-  direction: OpenWalk['direction'];
-  page_first: number | null;
-  page_last: number | null;
-  through: boolean;
-  until_id: number | null;
-  top_id: number | null;
-  differs: boolean;
-  pages: number;
-  items: number;
-  set_aside: number;
-  foreign_rows: number;
-}
-
 /** Takes the right to read a stream, immediately: the next commit of the previous holder is refused. */
 export async function acquireStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const askedAt = ledger.clock.monotonic();
-  const [row] = await ledger.db.query<StreamRow>(
+  const [stream] = await ledger.db.query<Omit<StreamLease, 'poll' | 'sweep'>>(
     `update streams set epoch = epoch + 1, owner = $2,
        due_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else due_at end,
        polled_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else polled_at end
      where id = $1
-     returning ref, list, session_id, epoch, item_order, clean_walks, clean_direction, promote_at,
-       ${isSweepDue} as sweep_due, failures, checkpoint, checkpoint_key, head_id, per_page, highest_id, sweeps,
-       page_count, swept_at, changed_at, quiet_reads, differs, clock_timestamp() as taken_at`,
+     returning id as "streamId", ref, list, session_id as "sessionId", epoch, item_order as "order",
+       clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
+       ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
+       per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
+       changed_at as "changedAt", quiet_reads as "quietReads", differs, clock_timestamp() as "takenAt"`,
     [streamId, owner],
   );
-  if (row === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
-  ledger.clock.heard(row.taken_at, askedAt);
-  const walks = await ledger.db.query<WalkRow>(
-    `select kind, number, started_at, first_at, cursor, checkpoint, check_key, direction, page_first, page_last,
-       through, until_id, top_id, differs, pages, items, set_aside, foreign_rows from walks where stream_id = $1`,
+  if (stream === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
+  ledger.clock.heard(stream.takenAt, askedAt);
+  const walks = await ledger.db.query<OpenWalk>(
+    `select kind, number, started_at as "startedAt", first_at as "firstAt", cursor, checkpoint,
+       check_key as "checkpointKey", direction, page_first as "pageFirst", page_last as "pageLast", through,
+       until_id as "untilId", top_id as "topId", differs, pages, items, set_aside as "setAside",
+       foreign_rows as "foreign"
+     from walks where stream_id = $1`,
     [streamId],
   );
-  return {
-    streamId,
-    ref: row.ref,
-    list: row.list,
-    sessionId: row.session_id,
-    epoch: row.epoch,
-    order: row.item_order,
-    cleanWalks: row.clean_walks,
-    cleanDirection: row.clean_direction,
-    promoteAt: row.promote_at,
-    sweepDue: row.sweep_due,
-    failures: row.failures,
-    checkpoint: row.checkpoint,
-    checkpointKey: row.checkpoint_key,
-    headId: row.head_id,
-    perPage: row.per_page,
-    highestId: row.highest_id,
-    sweeps: row.sweeps,
-    pageCount: row.page_count,
-    sweptAt: row.swept_at,
-    changedAt: row.changed_at,
-    quietReads: row.quiet_reads,
-    differs: row.differs,
-    takenAt: row.taken_at,
-    poll: openWalk(walks.find(({ kind }) => kind === 'poll')),
-    sweep: openWalk(walks.find(({ kind }) => kind === 'sweep')),
-  };
-}
-
-function openWalk(row: WalkRow | undefined): OpenWalk | null {
-  return row === undefined
-    ? null
-    : {
-        kind: row.kind,
-        number: row.number,
-        startedAt: row.started_at,
-        firstAt: row.first_at,
-        cursor: row.cursor,
-        checkpoint: row.checkpoint,
-        checkpointKey: row.check_key,
-        direction: row.direction,
-        pageFirst: row.page_first,
-        pageLast: row.page_last,
-        through: row.through,
-        untilId: row.until_id,
-        topId: row.top_id,
-        differs: row.differs,
-        pages: row.pages,
-        items: row.items,
-        setAside: row.set_aside,
-        foreign: row.foreign_rows,
-      };
+  const walk = (kind: WalkKind): OpenWalk | null => walks.find((each) => each.kind === kind) ?? null;
+  return { ...stream, poll: walk('poll'), sweep: walk('sweep') };
 }
 
 /** The stream showed another order than the recorded one, or its checkpoint is worth nothing: only a sweep is left. */
