@@ -32,23 +32,18 @@ export async function* importReport(
   }
 }
 
-interface Row {
-  row_number: number;
-  profile: string;
-  outcome: RowOutcome;
-  field: string | null;
-  message: string | null;
-  request_id: string | null;
-  problems: string | null;
-}
+type Row = Omit<StoredReportRow, 'profile' | 'problems'> & {
+  readonly profile: string;
+  readonly problems: string | null;
+};
 
 async function readPage(ledger: Ledger, number: number, after: number): Promise<StoredReportRow[]> {
   const rows = await ledger.db.query<Row>(
     `select * from (
-       (select r.row_number, r.profile::text as profile, case when r.outcome is not null then r.outcome
+       (select r.row_number as "row", r.profile::text as profile, case when r.outcome is not null then r.outcome
             when c.state = 'created' and c.last_row >= r.row_number then 'created'
             when i.state in ('done', 'cancelled') then 'cancelled' else 'waiting' end as outcome,
-          r.field, r.message, coalesce(r.request_id, case when c.last_row >= r.row_number then c.request_id end) as request_id,
+          r.field, r.message, coalesce(r.request_id, case when c.last_row >= r.row_number then c.request_id end) as "requestId",
           null::text as problems
         from registrants r join imports i on i.number = r.import
           left join lateral (select c.state, c.last_row, c.request_id from import_chunks c
@@ -58,17 +53,13 @@ async function readPage(ledger: Ledger, number: number, after: number): Promise<
        union all
        (select w.row_number, w.profile::text, w.outcome, w.field, w.message, w.request_id, w.problems::text
         from import_rows w where w.import = $1 and w.row_number > $2 and w.row_number <= $2 + ${pageRows})
-     ) as rows order by row_number`,
+     ) as rows order by "row"`,
     [number, after],
   );
-  return rows.map((row) => ({
-    row: row.row_number,
-    profile: JSON.parse(row.profile) as Record<string, string>,
-    outcome: row.outcome,
-    field: row.field,
-    message: row.message,
-    requestId: row.request_id,
-    problems: row.problems === null ? [] : (JSON.parse(row.problems) as unknown[]),
+  return rows.map(({ profile, problems, ...row }) => ({
+    ...row,
+    profile: JSON.parse(profile) as Record<string, string>,
+    problems: problems === null ? [] : (JSON.parse(problems) as unknown[]),
   }));
 }
 

@@ -34,10 +34,6 @@ export interface ImportProgress {
   readonly rows: number;
   /** Requests made so far. */
   readonly requests: number;
-  /** Minimum number of requests still to be made. */
-  readonly requestsLeft: number;
-  /** Registrants per request at present. */
-  readonly chunkSize: number;
 }
 
 interface ImportPause {
@@ -72,7 +68,7 @@ export interface ImportStatus extends Pick<
 export async function readImportStatus(ledger: Ledger, id: string): Promise<ImportStatus | undefined> {
   const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
-  const { workspace, canary, failures, started_at: startedAt, ended_at: endedAt } = row;
+  const { workspace, canary, failures, startedAt, endedAt } = row;
   const pauses = pausesOf(row, await readPauses(ledger, [row]));
   return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
 }
@@ -98,40 +94,26 @@ export async function listImports(
   return await withCounts(ledger, rows);
 }
 
-interface ImportRow {
-  number: number;
-  id: string;
-  workspace: string;
-  pigeonhole_id: number;
-  file: string;
-  mapping: string;
-  requested_by: string | null;
-  requested_token: string | null;
-  canary: number | null;
-  state: 'staging' | 'running' | 'done' | 'cancelled';
-  cancelling: boolean;
-  failures: number;
-  failure: string | null;
-  created_at: Date;
-  started_at: Date | null;
-  ended_at: Date | null;
-  rows_claimed: number;
-  begun: number;
-  requests: number;
-  chunk_size: number;
-  wait_until: Date | null;
-  wait_reason: 'quota' | 'throttled' | 'credential' | null;
-  retry_at: Date | null;
+interface ImportRow extends Omit<ImportProgress, 'mapping' | 'state' | 'waitReason' | 'pauses' | 'counts' | 'rows'> {
+  readonly mapping: string;
+  readonly state: 'staging' | 'running' | 'done' | 'cancelled';
+  readonly isCancelling: boolean;
+  /** Why the workspace waits until `waitUntil`. */
+  readonly waitReason: 'quota' | 'throttled' | 'credential' | null;
+  readonly retryAt: Date | null;
+  readonly claimed: number;
+  readonly begun: number;
 }
 
-const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id, i.file, i.mapping, i.requested_by, i.requested_token, i.canary,
-    i.state,
-    i.cancel_asked_at is not null as cancelling, i.failures, i.failure, i.created_at, i.started_at, i.ended_at, i.rows_claimed, i.begun,
-    i.requests, i.chunk_size, case when w.wait_until > now() then w.wait_until end as wait_until,
-    w.wait_reason, case when i.retry_at > now() then i.retry_at end as retry_at
+const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id as "pigeonholeId", i.file, i.mapping,
+    i.requested_by as "requestedBy", i.requested_token as "requestedToken", i.canary, i.state,
+    i.cancel_asked_at is not null as "isCancelling", i.failures, i.failure, i.created_at as "createdAt",
+    i.started_at as "startedAt", i.ended_at as "endedAt", i.rows_claimed as claimed, i.begun, i.requests,
+    case when w.wait_until > now() then w.wait_until end as "waitUntil", w.wait_reason as "waitReason",
+    case when i.retry_at > now() then i.retry_at end as "retryAt"
   from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
 
-type PauseRow = Omit<ImportPause, 'pausedBy'> & { name: string; paused_by: ImportPause['pausedBy'] };
+type PauseRow = ImportPause & { readonly name: string };
 
 interface ChunkCounts {
   readonly open: number;
@@ -161,7 +143,7 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
 
 async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<PauseRow[]> {
   return await ledger.db.query<PauseRow & Record<string, unknown>>(
-    `select scope, name, paused_by, cause, detail, actor, since from pauses
+    `select scope, name, paused_by as "pausedBy", cause, detail, actor, since from pauses
      where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
     [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
   );
@@ -171,7 +153,7 @@ async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<P
 function pausesOf(row: ImportRow, pauses: readonly PauseRow[]): ImportPause[] {
   if (row.state !== 'running') return [];
   const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
-  return holding.map(({ paused_by: pausedBy, name: _, ...pause }) => ({ ...pause, pausedBy }));
+  return holding.map(({ name: _, ...pause }) => pause);
 }
 
 function progressOf(
@@ -180,46 +162,32 @@ function progressOf(
   counts: Record<RowOutcome, number>,
   pauses: readonly ImportPause[],
 ): ImportProgress {
+  const { claimed, begun, retryAt, isCancelling: _, ...same } = row;
   const isRunning = row.state === 'running';
-  const left = isRunning ? Math.max(0, Math.min(row.canary ?? row.rows_claimed, row.rows_claimed) - row.begun) : 0;
-  const hasWaitingAlone = isRunning && left === 0 && chunks.open === 0 && counts.waiting > 0;
-  const waitReason = waitReasonOf(row, hasWaitingAlone);
+  const isAllSent = isRunning && begun >= Math.min(row.canary ?? claimed, claimed) && chunks.open === 0;
+  const waitReason = waitReasonOf(row, isAllSent && counts.waiting > 0);
   return {
-    number: row.number,
-    id: row.id,
-    workspace: row.workspace,
-    pigeonholeId: row.pigeonhole_id,
-    file: row.file,
+    ...same,
     mapping: JSON.parse(row.mapping) as unknown,
-    requestedBy: row.requested_by,
-    requestedToken: row.requested_token,
-    canary: row.canary,
     state: stateOf(row, pauses.length > 0, waitReason !== null),
     waitReason: isRunning ? waitReason : null,
-    waitUntil: isRunning ? (row.wait_until ?? row.retry_at) : null,
+    waitUntil: isRunning ? (row.waitUntil ?? retryAt) : null,
     pauses,
-    failures: row.failures,
     failure: isRunning ? row.failure : null,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
     counts,
     rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    requests: row.requests,
-    requestsLeft: chunks.open + Math.ceil(left / row.chunk_size),
-    chunkSize: row.chunk_size,
   };
 }
 
 function waitReasonOf(row: ImportRow, hasWaitingAlone: boolean): ImportProgress['waitReason'] {
-  if (row.wait_until !== null) return row.wait_reason;
-  if (row.retry_at !== null) return 'failing';
+  if (row.waitUntil !== null) return row.waitReason;
+  if (row.retryAt !== null) return 'failing';
   return hasWaitingAlone ? 'otherImport' : null;
 }
 
 function stateOf(row: ImportRow, isPaused = false, isWaiting = false): ImportProgress['state'] {
   if (row.state !== 'running') return row.state;
-  if (row.cancelling) return 'cancelling';
+  if (row.isCancelling) return 'cancelling';
   return isPaused ? 'paused' : isWaiting ? 'waiting' : 'running';
 }
 

@@ -37,8 +37,6 @@ function progressOf(given: Partial<ImportProgress>): ImportProgress {
     },
     rows: 0,
     requests: 0,
-    requestsLeft: 0,
-    chunkSize: 500,
     ...given,
   };
 }

@@ -35,8 +35,8 @@ export async function saveMapping(
 export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
   const [row] = await ledger.db.query<Row>(
     `select * from (
-       select workspace, name, columns, saved_at from workspace_mappings where workspace = $1 and name = $2
-       union all select '', name, columns, saved_at from import_mappings where name = $2
+       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where workspace = $1 and name = $2
+       union all select '', name, columns, saved_at as "savedAt" from import_mappings where name = $2
      ) m order by workspace desc limit 1`,
     [workspace, name],
   );
@@ -47,8 +47,8 @@ export async function findMapping(ledger: Ledger, workspace: string, name: strin
 export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
   const rows = await ledger.db.query<Row>(
     `select * from (
-       select workspace, name, columns, saved_at from workspace_mappings where $1::text is null or workspace = $1
-       union all select '', m.name, m.columns, m.saved_at from import_mappings m
+       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where $1::text is null or workspace = $1
+       union all select '', m.name, m.columns, m.saved_at as "savedAt" from import_mappings m
          where $1::text is null and not exists (select 1 from workspace_mappings w where w.name = m.name)
      ) m order by name, workspace`,
     [workspace],
@@ -56,15 +56,10 @@ export async function allMappings(ledger: Ledger, workspace: string | null): Pro
   return rows.map(stored);
 }
 
-interface Row {
-  workspace: string;
-  name: string;
-  columns: string;
-  saved_at: Date;
-}
+type Row = Omit<StoredMapping, 'columns'> & { readonly columns: string };
 
-function stored({ workspace, name, columns, saved_at: savedAt }: Row): StoredMapping {
-  return { workspace, name, columns: JSON.parse(columns) as StoredMapping['columns'], savedAt };
+function stored({ columns, ...row }: Row): StoredMapping {
+  return { ...row, columns: JSON.parse(columns) as StoredMapping['columns'] };
 }
 
 /** The requested mapping of a file's columns. */

@@ -30,40 +30,25 @@ export interface Provisioned {
   readonly sentMsAgo: number;
 }
 
-interface ProvisionedRow {
-  object: string;
-  parent_id: number;
-  state: ProvisionedState;
-  attempt: number;
-  remote_id: number | null;
-  sent: string;
-  known_before: string;
-  sent_ms_ago: number;
-}
-
 /** The objects of an event that were ever sent or taken over, by their names in the file. */
 export async function provisionedOf(
   ledger: Ledger,
   { workspace, event }: Omit<ProvisionedName, 'object'>,
 ): Promise<Map<string, Provisioned>> {
-  const rows = await ledger.db.query<ProvisionedRow>(
-    `select object, parent_id, state, attempt, remote_id, sent, known_before,
-       (extract(epoch from now() - sent_at) * 1000)::float8 as sent_ms_ago
+  type Row = Omit<Provisioned, 'sent' | 'knownBefore'> & { readonly sent: string; readonly knownBefore: string };
+  const rows = await ledger.db.query<Row>(
+    `select object, parent_id as "parentId", state, attempt, remote_id as "remoteId", sent, known_before as "knownBefore",
+       (extract(epoch from now() - sent_at) * 1000)::float8 as "sentMsAgo"
      from provisioned where workspace = $1 and event = $2`,
     [workspace, event],
   );
   return new Map(
-    rows.map((row) => [
+    rows.map(({ sent, knownBefore, ...row }) => [
       row.object,
       {
-        object: row.object,
-        parentId: row.parent_id,
-        state: row.state,
-        attempt: row.attempt,
-        remoteId: row.remote_id,
-        sent: JSON.parse(row.sent) as Record<string, unknown>,
-        knownBefore: row.known_before.split(' ').filter(Boolean).map(Number),
-        sentMsAgo: row.sent_ms_ago,
+        ...row,
+        sent: JSON.parse(sent) as Record<string, unknown>,
+        knownBefore: knownBefore.split(' ').filter(Boolean).map(Number),
       },
     ]),
   );

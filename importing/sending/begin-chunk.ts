@@ -8,7 +8,6 @@ import {
   type ImportLease,
   type NothingStarted,
   openRows,
-  pieceOf,
   staleImport,
 } from './chunks.js';
 import type { Piece } from './settle-answer.js';
@@ -84,7 +83,7 @@ async function beginPiece(
   );
   if (row === undefined) return undefined;
   const rows = await openRows(tx, lease.number, row);
-  const goes = count({ ...pieceOf(row), rows: rows.length });
+  const goes = count({ ...row, rows: rows.length });
   const [{ request }] = (await tx.query<{ request: number }>(
     `update imports set requests = requests + 1, request_number = request_number + 1 where number = $1
      returning request_number as request`,
@@ -93,7 +92,7 @@ async function beginPiece(
   await tx.query(
     `update import_chunks set state = 'sending', sent_count = $4, request = $5, row_count = $6
      where import = $1 and round = $2 and first_row = $3`,
-    [lease.number, row.round, row.first_row, goes, request, rows.length],
+    [lease.number, row.round, row.firstRow, goes, request, rows.length],
   );
   return startedChunk(row, rows, { count: goes, request, chunkSize });
 }

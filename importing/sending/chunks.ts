@@ -71,36 +71,14 @@ export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLea
   if (rows.length === 0) throw staleImport(number);
 }
 
-export interface ChunkRow {
-  round: number;
-  first_row: number;
-  last_row: number;
-  row_count: number;
-  sent: Piece['sent'];
-  origin: number | null;
-  suspects: number | null;
-  next_count: number | null;
-  fruitful: boolean;
-  unknowns: number;
-  sent_count: number | null;
-  request: number | null;
+export interface ChunkRow extends Piece, Pick<StartedChunk, 'round' | 'firstRow' | 'lastRow'> {
+  readonly sentCount: number | null;
+  readonly request: number | null;
 }
 
-export const chunkRows = `select round, first_row, last_row, row_count, sent, origin, suspects, next_count, fruitful, unknowns,
-    sent_count, request
+export const chunkRows = `select round, first_row as "firstRow", last_row as "lastRow", row_count as rows, sent, origin, suspects,
+    next_count as next, fruitful, unknowns, sent_count as "sentCount", request
   from import_chunks`;
-
-export function pieceOf(row: ChunkRow): Piece {
-  return {
-    rows: row.row_count,
-    sent: row.sent,
-    origin: row.origin,
-    suspects: row.suspects,
-    next: row.next_count,
-    fruitful: row.fruitful,
-    unknowns: row.unknowns,
-  };
-}
 
 /** Returns the chunks that an earlier attempt was sending, which may have arrived. Empty once they are settled. */
 export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promise<StartedChunk[]> {
@@ -111,7 +89,7 @@ export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promis
   return await Promise.all(
     left.map(async (row) => {
       const rows = await openRows(ledger.db, lease.number, row);
-      const count = row.sent_count ?? rows.length;
+      const count = row.sentCount ?? rows.length;
       return startedChunk(row, rows, { count, request: row.request ?? 0, chunkSize: count });
     }),
   );
@@ -125,12 +103,12 @@ interface OpenRow {
 export async function openRows(
   tx: Queryable,
   number: number,
-  { round, first_row, last_row }: Pick<ChunkRow, 'round' | 'first_row' | 'last_row'>,
+  { round, firstRow, lastRow }: Pick<ChunkRow, 'round' | 'firstRow' | 'lastRow'>,
 ): Promise<OpenRow[]> {
   return await tx.query<OpenRow>(
     `select row_number, profile from registrants
      where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
-    [number, round, first_row, last_row],
+    [number, round, firstRow, lastRow],
   );
 }
 
@@ -153,11 +131,12 @@ export function startedChunk(
   rows: readonly OpenRow[],
   { count, request, chunkSize }: Pick<StartedChunk, 'count' | 'request' | 'chunkSize'>,
 ): StartedChunk {
+  const { round, firstRow, lastRow, sent, origin, suspects, next, fruitful, unknowns } = row;
   return {
-    round: row.round,
-    firstRow: row.first_row,
-    lastRow: row.last_row,
-    piece: { ...pieceOf(row), rows: rows.length },
+    round,
+    firstRow,
+    lastRow,
+    piece: { rows: rows.length, sent, origin, suspects, next, fruitful, unknowns },
     count: Math.min(count, rows.length),
     elements: rows
       .slice(0, count)
