@@ -91,11 +91,7 @@ describe('wrong usage of pigeonpost', () => {
     ],
     ['a configuration that cannot be planned', ['config', 'plan', '--config', 'wrong.yaml'], /sinkz/],
     ['a configuration that cannot be applied', ['config', 'apply', '--config', 'wrong.yaml'], /sinkz/],
-    [
-      'a demo of no size',
-      ['demo', '--attendees', 'many'],
-      /--attendees.*many.* give a whole number from 1 to 1000000/,
-    ],
+    ['a demo of no size', ['demo', '--attendees', 'many'], /--attendees.*many.* give a whole number from 1 to 1000000/],
     ['a demo in a folder of other files', ['demo', '--folder', '.'], /contains files/],
     ['an option that the sandbox does not know', ['sandbox', '--nonsense'], /unknown option '--nonsense'/],
   ])('ends with 2 for %s, and says what is wrong on standard error alone', (_, args, sentence) => {
