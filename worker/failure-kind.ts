@@ -23,6 +23,11 @@ export function failureKindOf(error: unknown): FailureKind | undefined {
   return undefined;
 }
 
+/** Whether a server could not listen, because its port is in use or its host is not an address of this machine. */
+export function isListenError(error: unknown): boolean {
+  return error instanceof ListenError;
+}
+
 /** The local API token cannot be read or stored. The message says what to do. */
 export class LocalTokenError extends Error {
   override readonly name = 'LocalTokenError';

@@ -146,8 +146,8 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
 
 /** Returns the error for a port that the process of the same configuration uses; undefined for any other error. */
 async function alreadyRuns(error: unknown, config: Config): Promise<CommandError | undefined> {
-  const { ListenError } = await import('../../api/listen.js');
-  if (!(error instanceof ListenError)) return undefined;
+  const { isListenError } = await import('../../worker/failure-kind.js');
+  if (!isListenError(error)) return undefined;
   const running = await findInstance(config).catch(() => undefined); // another program: the first error says so
   if (running === undefined) return undefined;
   return new CommandError(
