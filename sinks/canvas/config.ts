@@ -1,34 +1,19 @@
 import { z } from 'zod';
 import { listNames } from '../../config/schema/list-names.js';
-import type { Secret } from '../../config/secret.js';
 import { headerSecret, oneOf, sinkUrl } from '../../config/values.js';
-import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
-import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
+import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
-/** `canvas` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/canvas.md explains each key to users. */
-export interface CanvasConfig extends NetworkKeys {
-  readonly baseUrl: string;
-  readonly token: Secret;
-  readonly records: readonly GradeKeys[];
-}
-
-/** The mapping of an item to a grade. */
-export interface GradeKeys {
-  readonly from: string;
-  readonly when?: Expression | undefined;
-  readonly course: Expression;
-  readonly assignment: Expression;
-  readonly user: Expression;
-  readonly grade: Expression;
-  readonly overwrite: boolean;
-  readonly createAssignment?: CreateKeys | undefined;
-}
+const createKeys = z.strictObject({
+  points: z
+    .number({ error: 'allowed: a number of points' })
+    .min(0, { error: 'allowed: 0 or more points' })
+    .max(1_000_000, { error: 'allowed: at most 1000000 points' })
+    .describe('The points that are possible in it.'),
+});
 
 /** Settings of an assignment that is created because the course has none with its name. */
-export interface CreateKeys {
-  readonly points: number;
-}
+export type CreateKeys = Readonly<z.infer<typeof createKeys>>;
 
 const record = z.strictObject({
   from: oneOf(listNames).describe('The list whose items become grades.'),
@@ -37,14 +22,7 @@ const record = z.strictObject({
   assignment: expression().describe(
     'The assignment: its id, `sis_assignment_id:` and that id, or `name:` and its whole name.',
   ),
-  createAssignment: z
-    .strictObject({
-      points: z
-        .number({ error: 'allowed: a number of points' })
-        .min(0, { error: 'allowed: 0 or more points' })
-        .max(1_000_000, { error: 'allowed: at most 1000000 points' })
-        .describe('The points that are possible in it.'),
-    })
+  createAssignment: createKeys
     .optional()
     .describe('Creates the assignment that `assignment` names with `name:` if the course has none of that name.'),
   user: expression().describe('The student: an id, or `sis_user_id:` or `sis_login_id:` and an id.'),
@@ -57,7 +35,11 @@ const record = z.strictObject({
     .describe('Whether to replace a grade that a teacher or another system has set.'),
 });
 
-export const canvasConfigSchema: z.ZodType<CanvasConfig> = z
+/** The mapping of an item to a grade. */
+export type GradeKeys = Readonly<z.infer<typeof record>>;
+
+/** docs/sinks/canvas.md explains each key to users. */
+export const canvasConfigSchema = z
   .strictObject({
     baseUrl: sinkUrl().describe('The address of your Canvas.'),
     token: headerSecret().describe(
@@ -70,3 +52,6 @@ export const canvasConfigSchema: z.ZodType<CanvasConfig> = z
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
+
+/** `canvas` in pigeonpost.yaml, less the keys that all sinks share. */
+export type CanvasConfig = Readonly<z.infer<typeof canvasConfigSchema>>;

@@ -1,19 +1,8 @@
 import { z } from 'zod';
-import { listNames, type ListName } from '../../config/schema/list-names.js';
-import type { Secret } from '../../config/secret.js';
+import { listNames } from '../../config/schema/list-names.js';
 import { headerSecret, listOf, nonEmptyText, oneOf, sinkUrl, text } from '../../config/values.js';
-import { expression, writtenValue, type WrittenValue } from '../mapping/expression-schema.js';
-import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
-import type { Expression } from '../mapping/expression.js';
-
-/** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/hubspot.md explains each key to users. */
-export interface HubSpotConfig extends NetworkKeys {
-  readonly token: Secret;
-  readonly baseUrl: string;
-  /** A version by date such as `2026-09`, or `v3`. */
-  readonly apiVersion: string;
-  readonly records: readonly RecordKeys[];
-}
+import { expression, writtenValue } from '../mapping/expression-schema.js';
+import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** The name of a property, as HubSpot makes them: lower case, digits and underscores. */
 const propertyName = () =>
@@ -24,63 +13,67 @@ const propertyName = () =>
 const properties = () =>
   z.record(propertyName(), writtenValue, { error: 'allowed: names of HubSpot properties, each with an expression' });
 
-const record = z
-  .strictObject({
-    from: oneOf(listNames).describe('The list of the items.'),
-    when: expression()
-      .optional()
-      .describe('Only items for which this is true. If it becomes false, the item is withdrawn.'),
-    object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
-      /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
-    ).describe('The records that each item becomes.'),
-    match: listOf(propertyName(), { allowed: 'a list of unique properties' })
-      .optional()
-      .describe('Unique properties by which the record is found, in order: the first that finds one decides.'),
-    create: z
-      .boolean({ error: 'allowed: true or false' })
-      .default(true)
-      .describe('Whether to create records that are not found. `false` only updates.'),
-    properties: properties().optional().describe('What is written, by the internal name of the property.'),
-    event: z
-      .strictObject({
-        name: expression().describe('Its name.'),
-        organizer: expression().describe('Who organises it.'),
-        type: expression().optional().describe('Its type, such as CONFERENCE.'),
-        description: expression().optional().describe('What it is about.'),
-        url: expression().optional().describe('Address of a page about the event.'),
-        startDateTime: expression().optional().describe('When it begins, ISO 8601.'),
-        endDateTime: expression().optional().describe('When it ends, ISO 8601.'),
-      })
-      .optional()
-      .describe('The marketing event, one for each pigeonhole.'),
-    attendance: expression().optional().describe('`register`, `attend` or `cancel`; nothing: no registration.'),
-    email: expression().optional().describe('The e-mail address of the contact to which the object belongs.'),
-    contact: z
-      .record(propertyName(), expression(), { error: 'allowed: unique contact properties, each with an expression' })
-      .optional()
-      .describe('Instead of `email`: unique properties of contacts, in order. The first that finds a contact decides.'),
-    contactProperties: z
-      .record(propertyName(), expression(), { error: 'allowed: contact properties, each with an expression' })
-      .optional()
-      .describe('Properties of a contact that is created for this record. An existing contact keeps its values.'),
-    joinedAt: expression().optional().describe('When the person joined, ISO 8601. Only sent with `attend`.'),
-    leftAt: expression().optional().describe('When the person left, ISO 8601. Only sent with `attend`.'),
-    lists: z
-      .array(expression(), { error: 'allowed: a list of expressions that give ids of static lists' })
-      .optional()
-      .describe(
-        'Static lists (segments) that the contact is put into, by id, and taken out of when the record is withdrawn.',
-      ),
-  })
-  .superRefine((keys, context) => {
-    for (const { path, message } of recordProblems(keys)) {
-      context.issues.push({ code: 'custom', input: keys, path: [path], message });
-    }
-  });
+const recordKeys = z.strictObject({
+  from: oneOf(listNames).describe('The list of the items.'),
+  when: expression()
+    .optional()
+    .describe('Only items for which this is true. If it becomes false, the item is withdrawn.'),
+  object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
+    /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
+  ).describe('The records that each item becomes.'),
+  match: listOf(propertyName(), { allowed: 'a list of unique properties' })
+    .optional()
+    .describe('Unique properties by which the record is found, in order: the first that finds one decides.'),
+  create: z
+    .boolean({ error: 'allowed: true or false' })
+    .default(true)
+    .describe('Whether to create records that are not found. `false` only updates.'),
+  properties: properties().optional().describe('What is written, by the internal name of the property.'),
+  event: z
+    .strictObject({
+      name: expression().describe('Its name.'),
+      organizer: expression().describe('Who organises it.'),
+      type: expression().optional().describe('Its type, such as CONFERENCE.'),
+      description: expression().optional().describe('What it is about.'),
+      url: expression().optional().describe('Address of a page about the event.'),
+      startDateTime: expression().optional().describe('When it begins, ISO 8601.'),
+      endDateTime: expression().optional().describe('When it ends, ISO 8601.'),
+    })
+    .optional()
+    .describe('The marketing event, one for each pigeonhole.'),
+  attendance: expression().optional().describe('`register`, `attend` or `cancel`; nothing: no registration.'),
+  email: expression().optional().describe('The e-mail address of the contact to which the object belongs.'),
+  contact: z
+    .record(propertyName(), expression(), { error: 'allowed: unique contact properties, each with an expression' })
+    .optional()
+    .describe('Instead of `email`: unique properties of contacts, in order. The first that finds a contact decides.'),
+  contactProperties: z
+    .record(propertyName(), expression(), { error: 'allowed: contact properties, each with an expression' })
+    .optional()
+    .describe('Properties of a contact that is created for this record. An existing contact keeps its values.'),
+  joinedAt: expression().optional().describe('When the person joined, ISO 8601. Only sent with `attend`.'),
+  leftAt: expression().optional().describe('When the person left, ISO 8601. Only sent with `attend`.'),
+  lists: z
+    .array(expression(), { error: 'allowed: a list of expressions that give ids of static lists' })
+    .optional()
+    .describe(
+      'Static lists (segments) that the contact is put into, by id, and taken out of when the record is withdrawn.',
+    ),
+});
+
+/** An entry of `records`, as it is written. */
+export type RecordKeys = Readonly<z.infer<typeof recordKeys>>;
+
+const record = recordKeys.superRefine((keys, context) => {
+  for (const { path, message } of recordProblems(keys)) {
+    context.issues.push({ code: 'custom', input: keys, path: [path], message });
+  }
+});
 
 const allowedVersion = 'a version by date such as 2026-09, or v3';
 
-export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
+/** docs/sinks/hubspot.md explains each key to users. */
+export const hubspotConfigSchema = z
   .strictObject({
     token: headerSecret().describe('The service key, or the access token of an existing private app.'),
     baseUrl: sinkUrl()
@@ -98,33 +91,8 @@ export const hubspotConfigSchema: z.ZodType<HubSpotConfig> = z
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
 
-/** An entry of `records`, as it is written. */
-export interface RecordKeys {
-  readonly from: ListName;
-  readonly when?: Expression | undefined;
-  readonly object: string;
-  readonly match?: readonly string[] | undefined;
-  readonly create: boolean;
-  readonly properties?: Readonly<Record<string, WrittenValue>> | undefined;
-  readonly event?: EventKeys | undefined;
-  readonly attendance?: Expression | undefined;
-  readonly email?: Expression | undefined;
-  readonly contact?: Readonly<Record<string, Expression>> | undefined;
-  readonly contactProperties?: Readonly<Record<string, Expression>> | undefined;
-  readonly joinedAt?: Expression | undefined;
-  readonly leftAt?: Expression | undefined;
-  readonly lists?: readonly Expression[] | undefined;
-}
-
-interface EventKeys {
-  readonly name: Expression;
-  readonly organizer: Expression;
-  readonly type?: Expression | undefined;
-  readonly description?: Expression | undefined;
-  readonly url?: Expression | undefined;
-  readonly startDateTime?: Expression | undefined;
-  readonly endDateTime?: Expression | undefined;
-}
+/** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. */
+export type HubSpotConfig = Readonly<z.infer<typeof hubspotConfigSchema>>;
 
 type Key = keyof RecordKeys;
 

@@ -1,30 +1,11 @@
 import { z } from 'zod';
-import type { Secret } from '../../config/secret.js';
 import { duration, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
-import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
-
-/** `s3` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/s3.md explains each key to users. */
-export interface S3Config extends NetworkKeys {
-  readonly bucket: string;
-  readonly region: string;
-  /** Without leading or trailing slashes; may be empty. */
-  readonly prefix: string;
-  /** The address of a store other than Amazon's: its requests have the bucket in the path. */
-  readonly endpoint?: string | undefined;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: Secret;
-  readonly sessionToken?: Secret | undefined;
-  /** In milliseconds. */
-  readonly maxAge: number;
-  readonly maxLines: number;
-  readonly compression: 'gzip' | 'none';
-  readonly manifest: boolean;
-  readonly conditionalWrites: boolean;
-}
+import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 const flag = (standard: boolean) => z.boolean({ error: 'allowed: true or false' }).default(standard);
 
-export const s3ConfigSchema: z.ZodType<S3Config> = z
+/** docs/sinks/s3.md explains each key to users. */
+export const s3ConfigSchema = z
   .strictObject({
     bucket: text('the name of a bucket, such as acme-engagement', (found) =>
       /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(found) ? found : undefined,
@@ -62,3 +43,6 @@ export const s3ConfigSchema: z.ZodType<S3Config> = z
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('endpoint'));
+
+/** `s3` in pigeonpost.yaml, less the keys that all sinks share. `prefix` has no slash at either end, and `maxAge` is in ms. */
+export type S3Config = Readonly<z.infer<typeof s3ConfigSchema>>;

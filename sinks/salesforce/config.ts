@@ -1,31 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { type ListName, listNames } from '../../config/schema/list-names.js';
-import type { Secret } from '../../config/secret.js';
+import { listNames } from '../../config/schema/list-names.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
-import { expression, type WritePolicy, writtenValue, type WrittenValue } from '../mapping/expression-schema.js';
-import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
-
-/** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/salesforce.md explains each key to users. */
-export interface SalesforceConfig extends NetworkKeys {
-  readonly loginUrl: string;
-  /** Replaces scheme and host of both `loginUrl` and the org. */
-  readonly baseUrl?: string | undefined;
-  readonly clientId: string;
-  /** If set, the app logs in as itself; otherwise `username` and `privateKey` are set. */
-  readonly clientSecret?: Secret | undefined;
-  readonly username?: string | undefined;
-  /** PEM; signs the assertions for the login. */
-  readonly privateKey?: Secret | undefined;
-  /** Such as `v62.0`. */
-  readonly apiVersion: string;
-  /** Assignment rule for leads that this sink creates: `active`, `none`, or the ID of a rule. */
-  readonly assignmentRule: string;
-  /** Whether a new record is saved if a duplicate rule alerts. */
-  readonly duplicateAlerts: 'stop' | 'save';
-  readonly records: readonly RecordKeys[];
-}
+import { expression, writtenValue } from '../mapping/expression-schema.js';
+import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 export type PersonType = 'Lead' | 'Contact';
 
@@ -42,57 +21,6 @@ export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
 export interface KeyField {
   readonly field: string;
   readonly value: Expression;
-}
-
-/** An entry of `records`. */
-export interface RecordKeys {
-  readonly from: ListName;
-  readonly when?: Expression | undefined;
-  /** `Lead`, `Contact`, `Task`, or an object of the org's own. */
-  readonly object: string;
-  readonly externalId?: KeyField | undefined;
-  readonly match: readonly MatchBy[];
-  readonly onSeveral: OnSeveral;
-  readonly create: boolean;
-  /** Used instead of the property `Email`, only for matching. */
-  readonly email?: Expression | undefined;
-  /** The person of a record whose `object` is not a person. */
-  readonly person?: PersonLink | undefined;
-  readonly properties: Readonly<Record<string, WrittenValue>>;
-  /** Keyed by the field that contains the other record's ID. */
-  readonly lookups: Readonly<Record<string, LookupKeys>>;
-  readonly campaign?: CampaignKeys | undefined;
-}
-
-interface PersonLink {
-  /** The external id of the person. */
-  readonly externalId?: KeyField | undefined;
-  /** The field that contains the ID of a lead. */
-  readonly Lead?: string | undefined;
-  readonly Contact?: string | undefined;
-}
-
-interface LookupKeys {
-  readonly object?: string | undefined;
-  readonly externalId: KeyField;
-  readonly otherwise?: string | undefined;
-  readonly write: WritePolicy;
-}
-
-export interface CampaignKeys {
-  readonly externalId: KeyField;
-  readonly name?: Expression | undefined;
-  readonly properties: Readonly<Record<string, Expression>>;
-  readonly attended?: Expression | undefined;
-  readonly status: StatusMap;
-  readonly memberProperties: Readonly<Record<string, WrittenValue>>;
-}
-
-/** Labels of campaign member statuses, by the state of the person. */
-interface StatusMap {
-  readonly registered: string;
-  readonly attended: string;
-  readonly removed?: string | undefined;
 }
 
 const fieldName = () =>
@@ -176,62 +104,64 @@ const personLink = z.strictObject({
   Contact: fieldName().optional().describe('The field that holds the id of a contact.'),
 });
 
-const record = z
-  .strictObject({
-    from: oneOf(listNames).describe('The list of the items.'),
-    when: expression().optional().describe('Only items for which this is true.'),
-    object: text('Lead, Contact, Task, or the API name of an object of your own (Name__c)', (found) =>
-      /^(?:Lead|Contact|Task|[A-Za-z]\w{0,76}__c)$/.test(found) ? found : undefined,
-    ).describe(
-      'The record to create for a person who is not found. `Task` or an object of your own: a record that belongs to a person who is found.',
-    ),
-    externalId: keyField().optional().describe('The external id field of the object, and its value.'),
-    match: listOf(oneOf(['externalId', 'contactEmail', 'leadEmail']), {
-      allowed: 'a list of externalId, contactEmail, leadEmail',
-    })
-      .prefault(['externalId', 'contactEmail', 'leadEmail'])
-      .describe('How to find a person, in order: the first entry that finds a record decides.'),
-    onSeveral: oneOf(['newest', 'oldest', 'park'])
-      .prefault('park')
-      .describe(
-        'The record to use if several match: the newest or oldest by creation, or none (`park`, a dead letter).',
-      ),
-    create: z
-      .boolean({ error: 'allowed: true or false' })
-      .default(true)
-      .describe('Whether to create people who are not found. `false` only updates.'),
-    email: expression().optional().describe('The e-mail address for `match`; the property Email by default.'),
-    properties: z
-      .record(writableField(), writtenValue, {
-        error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
-      })
-      .describe('What is written, by the API name of the field.'),
-    lookups: z
-      .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })
-      .default({})
-      .describe('Fields for the id of another record, which is found by its external id.'),
-    person: personLink
-      .optional()
-      .describe('For Task and objects of your own: the person to whom the record belongs. For Task, WhoId by default.'),
-    campaign: campaign.optional().describe('Makes the person a member of a campaign.'),
+const recordKeys = z.strictObject({
+  from: oneOf(listNames).describe('The list of the items.'),
+  when: expression().optional().describe('Only items for which this is true.'),
+  object: text('Lead, Contact, Task, or the API name of an object of your own (Name__c)', (found) =>
+    /^(?:Lead|Contact|Task|[A-Za-z]\w{0,76}__c)$/.test(found) ? found : undefined,
+  ).describe(
+    'The record to create for a person who is not found. `Task` or an object of your own: a record that belongs to a person who is found.',
+  ),
+  externalId: keyField().optional().describe('The external id field of the object, and its value.'),
+  match: listOf(oneOf(['externalId', 'contactEmail', 'leadEmail']), {
+    allowed: 'a list of externalId, contactEmail, leadEmail',
   })
-  .superRefine((keys, context) => {
-    const problem = (path: string, message: string): void =>
-      void context.issues.push({ code: 'custom', input: keys, path: [path], message });
-    if (!isPersonType(keys.object)) return linkedProblems(keys, problem);
-    if (keys.person !== undefined) problem('person', 'belongs to Task and objects of your own; remove it');
-    if (keys.externalId === undefined && keys.create) {
-      problem('externalId', 'is missing: without it a repeat would create someone twice (or write "create: false")');
-    }
-    const byEmail = keys.match.some((by) => by !== 'externalId');
-    if (byEmail && keys.email === undefined && keys.properties.Email === undefined) {
-      problem('match', 'by e-mail needs the property Email, or the key "email"');
-    }
-    if (keys.externalId === undefined && !byEmail) problem('match', 'has nothing to match by; add contactEmail');
-    if (keys.externalId !== undefined && Object.hasOwn(keys.properties, keys.externalId.field)) {
-      problem('properties', `gives ${keys.externalId.field}, which "externalId" gives already`);
-    }
-  });
+    .prefault(['externalId', 'contactEmail', 'leadEmail'])
+    .describe('How to find a person, in order: the first entry that finds a record decides.'),
+  onSeveral: oneOf(['newest', 'oldest', 'park'])
+    .prefault('park')
+    .describe('The record to use if several match: the newest or oldest by creation, or none (`park`, a dead letter).'),
+  create: z
+    .boolean({ error: 'allowed: true or false' })
+    .default(true)
+    .describe('Whether to create people who are not found. `false` only updates.'),
+  email: expression().optional().describe('The e-mail address for `match`; the property Email by default.'),
+  properties: z
+    .record(writableField(), writtenValue, {
+      error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
+    })
+    .describe('What is written, by the API name of the field.'),
+  lookups: z
+    .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })
+    .default({})
+    .describe('Fields for the id of another record, which is found by its external id.'),
+  person: personLink
+    .optional()
+    .describe('For Task and objects of your own: the person to whom the record belongs. For Task, WhoId by default.'),
+  campaign: campaign.optional().describe('Makes the person a member of a campaign.'),
+});
+
+/** An entry of `records`. */
+export type RecordKeys = Readonly<z.infer<typeof recordKeys>>;
+export type CampaignKeys = Readonly<z.infer<typeof campaign>>;
+
+const record = recordKeys.superRefine((keys, context) => {
+  const problem = (path: string, message: string): void =>
+    void context.issues.push({ code: 'custom', input: keys, path: [path], message });
+  if (!isPersonType(keys.object)) return linkedProblems(keys, problem);
+  if (keys.person !== undefined) problem('person', 'belongs to Task and objects of your own; remove it');
+  if (keys.externalId === undefined && keys.create) {
+    problem('externalId', 'is missing: without it a repeat would create someone twice (or write "create: false")');
+  }
+  const byEmail = keys.match.some((by) => by !== 'externalId');
+  if (byEmail && keys.email === undefined && keys.properties.Email === undefined) {
+    problem('match', 'by e-mail needs the property Email, or the key "email"');
+  }
+  if (keys.externalId === undefined && !byEmail) problem('match', 'has nothing to match by; add contactEmail');
+  if (keys.externalId !== undefined && Object.hasOwn(keys.properties, keys.externalId.field)) {
+    problem('properties', `gives ${keys.externalId.field}, which "externalId" gives already`);
+  }
+});
 
 function linkedProblems(
   keys: Pick<RecordKeys, 'object' | 'externalId' | 'email' | 'match' | 'person' | 'properties' | 'campaign'>,
@@ -259,50 +189,55 @@ const signingKey = secret()
   })
   .meta({ allowed: 'an RSA private key (PEM), written as `${file:/path}` or `${NAME}`', secret: true });
 
-export const salesforceConfigSchema: z.ZodType<SalesforceConfig> = z
-  .strictObject({
-    loginUrl: sinkUrl()
-      .prefault('https://login.salesforce.com')
-      .describe('The address of the login: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
-    baseUrl: sinkUrl()
-      .optional()
-      .describe('Replaces the addresses of both the login and the org, for example by a proxy.'),
-    clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the app.'),
-    clientSecret: secret()
-      .optional()
-      .describe(
-        'The consumer secret of the app, in place of `username` and `privateKey`. Needs the My Domain as `loginUrl`.',
-      ),
-    username: nonEmptyText('the username of the integration user')
-      .optional()
-      .describe('The user of pigeonpost. With `clientSecret`, the app names the user.'),
-    privateKey: signingKey.optional().describe('The key that signs the logins. Its certificate is in the app.'),
-    apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
-      .prefault('v62.0')
-      .describe("The version of Salesforce's API."),
-    assignmentRule: text('active, none, or the id of a lead assignment rule (01Q…)', (found) =>
-      /^(?:active|none|01Q\w{12}(?:\w{3})?)$/.test(found) ? found : undefined,
-    )
-      .prefault('active')
-      .describe('The rule that assigns an owner to new leads. Existing leads keep their owner.'),
-    duplicateAlerts: oneOf(['stop', 'save'])
-      .prefault('stop')
-      .describe(
-        'Whether to save a new record although a duplicate rule alerts. With `stop`, its change becomes a dead letter.',
-      ),
-    records: z
-      .array(record, { error: 'allowed: a list of records' })
-      .min(1, { error: 'allowed: at least one record' })
-      .describe('Entries that say what becomes of which list.'),
-    ...networkKeys,
-  })
+const salesforceKeys = z.strictObject({
+  loginUrl: sinkUrl()
+    .prefault('https://login.salesforce.com')
+    .describe('The address of the login: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
+  baseUrl: sinkUrl()
+    .optional()
+    .describe('Replaces the addresses of both the login and the org, for example by a proxy.'),
+  clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the app.'),
+  clientSecret: secret()
+    .optional()
+    .describe(
+      'The consumer secret of the app, in place of `username` and `privateKey`. Needs the My Domain as `loginUrl`.',
+    ),
+  username: nonEmptyText('the username of the integration user')
+    .optional()
+    .describe('The user of pigeonpost. With `clientSecret`, the app names the user.'),
+  privateKey: signingKey.optional().describe('The key that signs the logins. Its certificate is in the app.'),
+  apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
+    .prefault('v62.0')
+    .describe("The version of Salesforce's API."),
+  assignmentRule: text('active, none, or the id of a lead assignment rule (01Q…)', (found) =>
+    /^(?:active|none|01Q\w{12}(?:\w{3})?)$/.test(found) ? found : undefined,
+  )
+    .prefault('active')
+    .describe('The rule that assigns an owner to new leads. Existing leads keep their owner.'),
+  duplicateAlerts: oneOf(['stop', 'save'])
+    .prefault('stop')
+    .describe(
+      'Whether to save a new record although a duplicate rule alerts. With `stop`, its change becomes a dead letter.',
+    ),
+  records: z
+    .array(record, { error: 'allowed: a list of records' })
+    .min(1, { error: 'allowed: at least one record' })
+    .describe('Entries that say what becomes of which list.'),
+  ...networkKeys,
+});
+
+/** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. */
+export type SalesforceConfig = Readonly<z.infer<typeof salesforceKeys>>;
+
+/** docs/sinks/salesforce.md explains each key to users. */
+export const salesforceConfigSchema = salesforceKeys
   .superRefine(plainHttpStaysPrivate('loginUrl', 'baseUrl'))
   .superRefine(loginProblems);
 
 const sharedLogins = ['https://login.salesforce.com', 'https://test.salesforce.com'];
 
 /** Checks that the keys belong to one of the two ways to log in. */
-function loginProblems(keys: Omit<SalesforceConfig, 'records'>, context: z.core.$RefinementCtx): void {
+function loginProblems(keys: SalesforceConfig, context: z.core.$RefinementCtx): void {
   const problem = (path: string, message: string): void =>
     void context.issues.push({ code: 'custom', input: keys, path: [path], message });
   for (const key of ['username', 'privateKey'] as const) {

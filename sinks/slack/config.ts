@@ -1,76 +1,17 @@
 import { z } from 'zod';
 import { headerSecret, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
-import { listNames, type ListName } from '../../config/schema/list-names.js';
-import type { Secret } from '../../config/secret.js';
+import { listNames } from '../../config/schema/list-names.js';
 import { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
-import { type NetworkKeys, networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
+import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 import { literalOrigins } from './blocks.js';
-
-/** `slack` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/slack.md explains each key to users. */
-export interface SlackConfig extends NetworkKeys {
-  /** A bot token that does not expire. Exactly one of `token`, `rotation` and `webhookUrl` is set. */
-  readonly token?: Secret | undefined;
-  /** An app whose tokens expire after 12 hours. */
-  readonly rotation?: SlackRotation | undefined;
-  /** An incoming webhook. Its address is a secret, since it is enough to post. */
-  readonly webhookUrl?: Secret | undefined;
-  /** Channel of messages without a matching route; required unless `webhookUrl` is set. */
-  readonly channel?: string | undefined;
-  /** The first route whose condition holds is used. */
-  readonly routes: readonly SlackRoute[];
-  /** If several entries name one list, the first whose condition holds is used. */
-  readonly messages: readonly SlackMessage[];
-  readonly baseUrl?: string | undefined;
-}
-
-export interface SlackRotation {
-  readonly clientId: string;
-  readonly clientSecret: Secret;
-  /** The first refresh token. Slack replaces it at each use, and the ledger keeps the current one (decision 0076). */
-  readonly refreshToken: Secret;
-}
-
-interface SlackRoute {
-  readonly when: Expression;
-  readonly channel: string;
-}
-
-export interface SlackMessage {
-  readonly from: ListName;
-  readonly when?: Expression | undefined;
-  readonly text: Expression;
-  readonly threadBy?: Expression | undefined;
-  readonly threadTitle?: Expression | undefined;
-  readonly session?: Expression | undefined;
-  readonly author?: Expression | undefined;
-  readonly votes?: Expression | undefined;
-  readonly broadcast?: Expression | undefined;
-  readonly mentions: readonly SlackMention[];
-  readonly links: readonly SlackLink[];
-  readonly buttons: readonly SlackLink[];
-  readonly onChange: 'edit' | 'ignore';
-  readonly onWithdrawn: 'redact' | 'keep';
-}
-
-/** The id is a constant in the configuration, never an expression: an attendee's text must not choose who is mentioned. */
-export interface SlackMention {
-  readonly group: string;
-  readonly when?: Expression | undefined;
-}
-
-export interface SlackLink {
-  readonly label: string;
-  /** Its scheme and host must be spelled out in the expression. */
-  readonly url: Expression;
-  readonly when?: Expression | undefined;
-}
 
 const channelId = () =>
   text("a channel's id such as C0123456789, as its details in Slack show it", (found) =>
     /^[CG][A-Z0-9]{5,30}$/.test(found) ? found : undefined,
   );
 
+/** A secret, since the address is enough to post. */
 const webhookUrl = secret().refine((found) => isWebhookUrl(found.reveal()), {
   error: 'allowed: the https address of an incoming webhook, written as ${NAME}',
 });
@@ -85,6 +26,7 @@ const groupId = () =>
     /^S[A-Z0-9]{7,11}$/.test(found) ? found : undefined,
   );
 
+/** The id is a constant in the configuration, never an expression: an attendee's text must not choose who is mentioned. */
 const mention = z.strictObject({
   group: groupId().describe('The user group that the message mentions.'),
   when: expression().optional().describe('Only items for which this is true mention it. All by default.'),
@@ -114,6 +56,7 @@ const linksOf = (what: string) =>
 const rotation = z.strictObject({
   clientId: nonEmptyText("the app's client id").describe("The app's client ID, from its Basic Information."),
   clientSecret: headerSecret().describe("The app's client secret, from its Basic Information."),
+  // Slack replaces it at each use, and the ledger keeps the current one (decision 0076).
   refreshToken: headerSecret().describe(
     'A refresh token of the installation (xoxe-1-…). pigeonpost uses it once and keeps its successors in the ledger.',
   ),
@@ -152,8 +95,8 @@ const message = z.strictObject({
     .describe('What happens to the message when the item is deleted or its condition no longer holds.'),
 });
 
-/** Error messages never repeat a value: the address of a webhook is a secret. */
-export const slackConfigSchema: z.ZodType<SlackConfig> = z
+/** docs/sinks/slack.md explains each key to users. Error messages never repeat a value: the address of a webhook is a secret. */
+export const slackConfigSchema = z
   .strictObject({
     token: headerSecret().optional().describe("The app's bot token (xoxb-…), for an app without token rotation."),
     rotation: rotation
@@ -191,6 +134,13 @@ export const slackConfigSchema: z.ZodType<SlackConfig> = z
     path: ['baseUrl'],
     error: 'needs "token": the address of an incoming webhook is whole',
   });
+
+/** `slack` in pigeonpost.yaml, less the keys that all sinks share. */
+export type SlackConfig = Readonly<z.infer<typeof slackConfigSchema>>;
+export type SlackRotation = Readonly<z.infer<typeof rotation>>;
+export type SlackMessage = Readonly<z.infer<typeof message>>;
+export type SlackMention = Readonly<z.infer<typeof mention>>;
+export type SlackLink = Readonly<z.infer<typeof link>>;
 
 function countOf(values: readonly unknown[]): number {
   return values.filter((value) => value !== undefined).length;

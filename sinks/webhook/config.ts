@@ -3,15 +3,6 @@ import type { Secret } from '../../config/secret.js';
 import { signingSecret, signingSecretForm, text } from '../../config/values.js';
 import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 
-/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/webhook.md explains each key to users. */
-export interface WebhookConfig {
-  /** May carry a token in its path or query, so no log or error shows more of it than the host. */
-  readonly url: string;
-  /** One secret, or two during a rotation: both sign, so that the receiver can switch at any time. */
-  readonly secret: readonly Secret[];
-  readonly allowPrivateAddresses: boolean;
-}
-
 const ONE_SECRET = `${signingSecretForm}, written as \${NAME} or \${file:/path}`;
 
 /**
@@ -38,8 +29,8 @@ const signingSecrets = z
     secret: true,
   });
 
-/** Messages never repeat the value: a URL may hold a token, a secret is one. */
-export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
+/** docs/sinks/webhook.md explains each key to users. Messages never repeat the value: a URL may hold a token, a secret is one. */
+export const webhookConfigSchema = z
   .strictObject({
     url: text(
       'an https address such as https://hooks.example.com/engagement (http where allowPrivateAddresses is true), without user',
@@ -55,6 +46,9 @@ export const webhookConfigSchema: z.ZodType<WebhookConfig> = z
     path: ['url'],
     error: plainHttpProblem,
   });
+
+/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. */
+export type WebhookConfig = Readonly<z.infer<typeof webhookConfigSchema>>;
 
 function readUrl(found: string): string | undefined {
   if (!URL.canParse(found)) return undefined;

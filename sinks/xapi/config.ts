@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { isLoopback } from '../../config/loopback.js';
-import type { Secret } from '../../config/secret.js';
 import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
-import type { Expression } from '../mapping/expression.js';
 import { expression } from '../mapping/expression-schema.js';
-import { type NetworkKeys, networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
+import { networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
 
 /** The kinds of statements about attendees, with the lists that they are read from. */
 export const statementKinds = {
@@ -29,114 +27,81 @@ export function kindOf(list: string): StatementKind | undefined {
   return kindNames.find((kind) => (statementKinds[kind] as readonly string[]).includes(list));
 }
 
-/** `xapi` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/xapi.md explains each key to users. */
-export interface XapiConfig extends NetworkKeys {
-  /** Without a trailing slash; `/statements` is appended. */
-  readonly endpoint: string;
-  /** Set together with `password`, unless `oauth` is set. */
-  readonly username?: string | undefined;
-  readonly password?: Secret | undefined;
-  readonly oauth?: OAuthKeys | undefined;
-  readonly actor: ActorKeys;
-  /** Prefix of the ids of activities; the actor's `homePage` by default. */
-  readonly activities?: string | undefined;
-  readonly statements: readonly StatementKind[];
-  readonly credit?: CreditKeys | undefined;
-}
-
-/** Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum`. */
-interface ActorKeys {
-  readonly homePage?: string | undefined;
-  readonly name?: Expression | undefined;
-  readonly mbox?: Expression | undefined;
-  readonly mboxSha1sum?: Expression | undefined;
-}
-
-export interface OAuthKeys {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: Secret;
-  readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post';
-  readonly scope?: string | undefined;
-  readonly audience?: string | undefined;
-}
-
-export interface CreditKeys {
-  /** To be raised when the rule changes: credit of another version is voided and issued again. */
-  readonly version: number;
-  readonly when: Expression;
-  readonly activity: Expression;
-}
-
 const webAddress = (what: string) =>
   text(what, (found) => (URL.canParse(found) && /^https?:$/.test(new URL(found).protocol) ? found : undefined));
 
-export const xapiConfigSchema: z.ZodType<XapiConfig> = z
-  .strictObject({
-    endpoint: sinkUrl().describe('The address of the LRS; `/statements` is appended.'),
-    username: text('the user name of the LRS, without a colon', (found) =>
-      /^[^:\x00-\x1f\x7f]+$/.test(found) ? found : undefined,
-    )
-      .optional()
-      .describe('The user name, or key, of the LRS for Basic authentication.'),
-    password: secret()
-      .refine((found) => /^[^\x00-\x1f\x7f]+$/.test(found.reveal()), {
-        error: 'allowed: a secret without line breaks, not even at its end',
-      })
-      .optional()
-      .describe('Its password, or secret.'),
-    oauth: z
-      .strictObject({
-        tokenUrl: sinkUrl().describe('The address that issues tokens.'),
-        clientId: nonEmptyText('a client id').describe('The id of the client.'),
-        clientSecret: headerSecret().describe('Its secret.'),
-        clientAuthentication: oneOf(['client_secret_basic', 'client_secret_post'])
-          .default('client_secret_basic')
-          .describe('Where the secret is sent: in the header `Authorization`, or in the body.'),
-        scope: nonEmptyText('scopes with a space between them').optional().describe('The scopes to request.'),
-        audience: nonEmptyText('an audience')
-          .optional()
-          .describe('The API that tokens are for, where the server expects it.'),
-      })
-      .optional()
-      .describe('OAuth 2 client credentials, instead of `username` and `password`.'),
-    actor: z
-      .strictObject({
-        homePage: webAddress('the address of the system that knows people by these names, such as https://example.com')
-          .optional()
-          .describe('With `name`: the system that the name is an account of.'),
-        name: expression()
-          .optional()
-          .describe('The account of an attendee. If it returns nothing, no statement is sent.'),
-        mbox: expression().optional().describe('Instead of an account: the e-mail address of an attendee.'),
-        mboxSha1sum: expression()
-          .optional()
-          .describe('Instead of an account: an e-mail address, of which the LRS receives only the SHA-1 hash.'),
-      })
-      .superRefine(oneIdentifier)
-      .describe('Identifies an attendee in the LRS: by an account, an e-mail address, or its hash.'),
-    activities: webAddress('an address of your own, such as https://example.com/events')
-      .optional()
-      .describe('Prefix of the ids of events, sessions and questions; `actor.homePage` by default.'),
-    statements: listOf(oneOf(kindNames), { allowed: `a list of ${kindNames.join(', ')}`, atLeast: 0 })
-      .default(kindNames)
-      .describe('The kinds of statements to send; all by default.'),
-    credit: z
-      .strictObject({
-        version: wholeNumber({ min: 1, max: 1_000_000 }).describe(
-          'The version of the rule. Raise it when the rule changes: credit of another version is voided and issued again.',
-        ),
-        when: expression().describe('Whether credit is due, over an item of `engagement`.'),
-        activity: expression().describe('The completed activity: an address, or a name from which one is derived.'),
-      })
-      .optional()
-      .describe('Statements that an attendee completed something, from the list `engagement`.'),
-    ...networkKeys,
-  })
-  .superRefine(plainHttpStaysPrivate('endpoint'))
-  .superRefine(fitTogether);
+const oauthKeys = z.strictObject({
+  tokenUrl: sinkUrl().describe('The address that issues tokens.'),
+  clientId: nonEmptyText('a client id').describe('The id of the client.'),
+  clientSecret: headerSecret().describe('Its secret.'),
+  clientAuthentication: oneOf(['client_secret_basic', 'client_secret_post'])
+    .default('client_secret_basic')
+    .describe('Where the secret is sent: in the header `Authorization`, or in the body.'),
+  scope: nonEmptyText('scopes with a space between them').optional().describe('The scopes to request.'),
+  audience: nonEmptyText('an audience')
+    .optional()
+    .describe('The API that tokens are for, where the server expects it.'),
+});
 
-function oneIdentifier(actor: ActorKeys, context: z.RefinementCtx): void {
+/** Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum`. */
+const actorKeys = z.strictObject({
+  homePage: webAddress('the address of the system that knows people by these names, such as https://example.com')
+    .optional()
+    .describe('With `name`: the system that the name is an account of.'),
+  name: expression().optional().describe('The account of an attendee. If it returns nothing, no statement is sent.'),
+  mbox: expression().optional().describe('Instead of an account: the e-mail address of an attendee.'),
+  mboxSha1sum: expression()
+    .optional()
+    .describe('Instead of an account: an e-mail address, of which the LRS receives only the SHA-1 hash.'),
+});
+
+const creditKeys = z.strictObject({
+  version: wholeNumber({ min: 1, max: 1_000_000 }).describe(
+    'The version of the rule. Raise it when the rule changes: credit of another version is voided and issued again.',
+  ),
+  when: expression().describe('Whether credit is due, over an item of `engagement`.'),
+  activity: expression().describe('The completed activity: an address, or a name from which one is derived.'),
+});
+
+export type OAuthKeys = Readonly<z.infer<typeof oauthKeys>>;
+export type CreditKeys = Readonly<z.infer<typeof creditKeys>>;
+
+const xapiKeys = z.strictObject({
+  endpoint: sinkUrl().describe('The address of the LRS; `/statements` is appended.'),
+  username: text('the user name of the LRS, without a colon', (found) =>
+    /^[^:\x00-\x1f\x7f]+$/.test(found) ? found : undefined,
+  )
+    .optional()
+    .describe('The user name, or key, of the LRS for Basic authentication.'),
+  password: secret()
+    .refine((found) => /^[^\x00-\x1f\x7f]+$/.test(found.reveal()), {
+      error: 'allowed: a secret without line breaks, not even at its end',
+    })
+    .optional()
+    .describe('Its password, or secret.'),
+  oauth: oauthKeys.optional().describe('OAuth 2 client credentials, instead of `username` and `password`.'),
+  actor: actorKeys
+    .superRefine(oneIdentifier)
+    .describe('Identifies an attendee in the LRS: by an account, an e-mail address, or its hash.'),
+  activities: webAddress('an address of your own, such as https://example.com/events')
+    .optional()
+    .describe('Prefix of the ids of events, sessions and questions; `actor.homePage` by default.'),
+  statements: listOf(oneOf(kindNames), { allowed: `a list of ${kindNames.join(', ')}`, atLeast: 0 })
+    .default(kindNames)
+    .describe('The kinds of statements to send; all by default.'),
+  credit: creditKeys
+    .optional()
+    .describe('Statements that an attendee completed something, from the list `engagement`.'),
+  ...networkKeys,
+});
+
+/** `xapi` in pigeonpost.yaml, less the keys that all sinks share. */
+export type XapiConfig = Readonly<z.infer<typeof xapiKeys>>;
+
+/** docs/sinks/xapi.md explains each key to users. */
+export const xapiConfigSchema = xapiKeys.superRefine(plainHttpStaysPrivate('endpoint')).superRefine(fitTogether);
+
+function oneIdentifier(actor: z.infer<typeof actorKeys>, context: z.RefinementCtx): void {
   const given = (['name', 'mbox', 'mboxSha1sum'] as const).filter((key) => actor[key] !== undefined);
   if (given.length !== 1) problem(context, [], 'allowed: one of name (with homePage), mbox and mboxSha1sum');
   if (actor.name !== undefined && actor.homePage === undefined) {
@@ -144,7 +109,7 @@ function oneIdentifier(actor: ActorKeys, context: z.RefinementCtx): void {
   }
 }
 
-function fitTogether(keys: Omit<XapiConfig, 'endpoint'>, context: z.RefinementCtx): void {
+function fitTogether(keys: XapiConfig, context: z.RefinementCtx): void {
   const { username, password, oauth, actor, activities } = keys;
   const isBasic = username !== undefined && password !== undefined;
   const isPartly = username !== undefined || password !== undefined;
