@@ -3,7 +3,7 @@ import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { CutShort } from '../network/within-deadline.js';
 import type { Operation, Outcome, Subject } from '../sink.js';
-import { classifyAnswer } from './classify-answer.js';
+import { classifyAnswer } from './classify.js';
 import type { Signer } from './sign.js';
 import { randomUUID } from 'node:crypto';
 import { changeJson } from '../change.js';

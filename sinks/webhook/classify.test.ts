@@ -1,4 +1,4 @@
-import { classifyAnswer } from './classify-answer.js';
+import { classifyAnswer } from './classify.js';
 
 const answeredAtMs = Date.parse('2026-11-21T09:30:00Z');
 const outcomeOf = (status: number, retryAfter?: string) => classifyAnswer({ status, retryAfter, answeredAtMs });
