@@ -57,7 +57,9 @@ describe.each(kinds)('migrations on %s', (kind) => {
     await expect(openLedger(db, testKey)).rejects.toMatchObject({
       name: 'LedgerError',
       kind: 'version',
-      message: expect.stringContaining(`migrated the store to ${newest + 1}, and this version of pigeonpost supports ${newest}:`),
+      message: expect.stringContaining(
+        `migrated the store to ${newest + 1}, and this version of pigeonpost supports ${newest}:`,
+      ),
     });
     await db.query('delete from migrations where number = $1', [newest + 1]);
   });

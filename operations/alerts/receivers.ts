@@ -129,10 +129,7 @@ export function openWebhookReceiver(
     await answer.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return { kind: 'delivered' };
-    const afterMs = retryAfterMs(
-      headerText(answer.headers['retry-after']),
-      answeredAtMs(answer.headers.date, now),
-    );
+    const afterMs = retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs(answer.headers.date, now));
     const detail = `${url.host} does not take it (HTTP ${status}): check its url, its secret and the clocks of both sides`;
     return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
   };
