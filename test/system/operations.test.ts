@@ -161,7 +161,9 @@ describe('a running pigeonpost', () => {
     writeFileSync(join(other, 'pigeonpost.yaml'), readFileSync(join(folder, 'pigeonpost.yaml')));
     const second = startProgram('cli/main.js', ['start'], { cwd: other, env });
     expect(await second.exited).toBe(1);
-    expect(second.errors()).toContain(`cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there`);
+    expect(second.errors()).toContain(
+      `cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there`,
+    );
     rmSync(other, { recursive: true });
   });
 
