@@ -8,14 +8,14 @@ import { idOfChange, encodeNewItems, insertNewItems } from './new-items.js';
 import type { DifferingItem } from './compare-items.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** The page, or the part of the ledger, that is being written; the pigeonhole's row is locked. */
+/** The list of a pigeonhole that a transaction writes. The transaction holds the lock on the pigeonhole's row. */
 export interface PageScope {
   readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
   readonly streamId: number;
-  /** Increases as sequence numbers are assigned in the transaction. */
+  /** The next sequence number to assign. Increases with each change that the transaction writes. */
   nextSequence: number;
   /**
    * True if people were forgotten in this workspace or pigeonhole; their items are then not stored. Absent if the items

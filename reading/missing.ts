@@ -24,9 +24,9 @@ const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
 
 /**
  * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
- * that it showed are no longer missing. Then deletes items whose absence is proved. Rows that were last seen after the
- * walk's first request are left out.
- * @param options.endedAt instant of the request for the walk's last page; only then was an absence evident
+ * that it showed are no longer missing. Then deletes items whose absence is proved. Ignores rows that another read has
+ * seen since the walk's first request.
+ * @param options.endedAt instant of the request for the walk's last page: before it, no absence is evident
  * @returns the number of deleted items
  */
 export async function settleMissing(
@@ -71,15 +71,18 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
 }
 
-/** Last seen before this walk's first request. An instant in the future means that a clock was wrong (`seenLater`). */
+/**
+ * SQL condition: the item was last seen before the walk's first request. An instant in the future means that a clock
+ * was wrong (`seenLater`), so it counts as earlier.
+ */
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
 /**
- * Returns the keys of stored items that the walk did not show. Counts the stored copies and the shown copies of each
- * key in one grouping, then looks up the copies that were not shown. In a long list, a join would take minutes while
- * the tables have no statistics, because the planner would compare every row with every other. Requires
- * `useIndexOrder`, or the planner may read the items of all pigeonholes. After a stream's first walk, no item is older
- * than the walk, so no page is read.
+ * Returns the keys of stored items that the walk did not show. Groups by key without copy number, counts the copies
+ * that are stored and the copies that the walk showed, and returns the stored copies with higher numbers. In a long
+ * list, a join would take minutes while the tables have no statistics, because the planner would compare every row with
+ * every other. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. If no stored item is older
+ * than the walk, as after a stream's first walk, no page is read.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -171,9 +174,9 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
 const walkAgainMs = 1000;
 
 /**
- * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. A stream that
- * fails or shows rows of other sessions is not read earlier than planned, and neither is this stream. Otherwise, while
- * another stream cannot be read, each walk of this stream would cause the next.
+ * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. Does not bring
+ * forward the next read of this stream, or of a stream that fails or shows rows of other sessions. Otherwise, each walk
+ * of this stream would cause the next while another stream cannot be read.
  */
 async function waitingForOtherStreams(
   tx: Queryable,
@@ -186,7 +189,7 @@ async function waitingForOtherStreams(
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
-       -- the first walk in which an item is absent may be due to a glitch in the service, so it does not count as a sweep
+       -- a sweep in which an item of its own stream went missing may be a glitch of the service, so it does not count
        select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
          and x.since >= s.swept_from) then swept_from end as swept_from
        from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)
@@ -227,9 +230,9 @@ const settledAfterMs = 60_000;
 
 /**
  * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. If
- * every poll reads the stream completely (`walksAgain`), the first walk that showed an item's neighbours without the
- * item is also repeated immediately, unless the item has only just appeared. Each item causes only one such repeat.
- * Otherwise, an item could cause one walk after another if walks cannot prove its absence.
+ * every poll reads the stream completely (`walksAgain`), also makes it due immediately after the first walk that showed
+ * an item's neighbours without the item, unless the item was created within the last `settledAfterMs`. Each item causes
+ * only one such repeat, because walks may be unable to prove its absence and would then follow each other without end.
  */
 export async function confirmMissing(
   ledger: Ledger,

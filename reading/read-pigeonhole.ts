@@ -22,7 +22,10 @@ const streamsAtOnce = 4;
 /** A long walk yields to the other streams of its pigeonhole after this time, but reads at least `minPages`. */
 const walkSliceMs = 2000;
 const minPages = 10;
-/** The first walk over attendees yields later, because items of attendees without a record have no consent. */
+/**
+ * Replaces `minPages` in the first walk over attendees: until an attendee's record is stored, no consent is known for
+ * their items.
+ */
 const minPagesOfNewAttendees = 100;
 /** Maximum time of a stage: if pages take seconds, 100 of them would leave the other streams unread for minutes. */
 const longestStageMs = 30_000;
@@ -49,14 +52,14 @@ export async function readPigeonhole(
   const blocked = await whyBlocked(deps, name);
   if (blocked !== undefined) return { ...idle, ...blocked };
 
-  const waited = await requestPermission(deps.ledger, name.workspace);
-  if (waited.kind === 'wait') {
-    return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
+  const permission = await requestPermission(deps.ledger, name.workspace);
+  if (permission.kind === 'wait') {
+    return { ...idle, nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
   }
   const cycle = { ...idle };
   await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
-  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: waited.workspaceWait }, signal, cycle);
-  if (!waits && waited.workspaceWait !== null && cycle.pages > 0) await answersAgain(deps, name.workspace);
+  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: permission.workspaceWait }, signal, cycle);
+  if (!waits && permission.workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
   const derivesMore = await deriveLists(deps, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
   const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
@@ -86,7 +89,7 @@ async function whyBlocked(
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }
 
-async function answersAgain(deps: Collaborators, workspace: string): Promise<void> {
+async function endWait(deps: Collaborators, workspace: string): Promise<void> {
   await workspaceAnswers(deps.ledger, workspace);
   await resume(deps.ledger, 'workspace', workspace, 'cause');
   deps.log.info({ workspace }, 'workspace answers again');
@@ -107,10 +110,10 @@ async function readDue(
   cycle: CycleCounts,
 ): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
-  let reviewsLeft = true; // an earlier attempt may have left some unfinished
+  let reviewsLeft = true; // an earlier cycle may have left some unfinished
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
     // Queried for each stage: sessions that were just read add streams.
-    const full = await describe(deps, place, stage === 'sessions' || stage === 'rest');
+    const full = await loadPlace(deps, place, stage === 'sessions' || stage === 'rest');
     const { due } = await dueStreams(deps.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
     const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
@@ -127,7 +130,7 @@ function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
   return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
-async function describe(deps: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
+async function loadPlace(deps: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
   const schedule = (await readSchedules(deps.ledger, [place.ref])).get(place.ref)!;
   if (ensure) await ensureStreams(deps.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
   return { ...place, schedule };
@@ -143,7 +146,7 @@ async function readAll(
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
   const limits = { ...slice, halted: () => result.workspaceWaits };
-  // After a wait, the first response decides for all streams: until then, one request at a time.
+  // After the workspace had to wait, one stream is read at a time until a response shows that the wait is over.
   const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {

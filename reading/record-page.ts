@@ -15,7 +15,7 @@ import { wakeSinks } from '../ledger/sinks.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { isAllNew, type Source, writeChanges } from '../ledger/write-changes.js';
 
-/** The parts of a page that are stored whatever its items are. */
+/** The data stored for every page, whether or not its items have changed. */
 interface PageBasics {
   /** The walk's position after this page; null: the response to a filtered request, which belongs to no walk. */
   readonly walk: OpenWalk | null;
@@ -23,7 +23,7 @@ interface PageBasics {
   readonly end: WalkEnd | null;
   /** The service's page size. */
   readonly perPage: number;
-  /** A row last seen by a later request is newer than this page and stays as it is. */
+  /** Instant of the request. Rows that a later request has seen are newer than this page and are not changed. */
   readonly requestedAt: Date;
   /**
    * Sinks to wake if the page has changes: those that want this list, and those whose view of a person it can change
@@ -43,7 +43,7 @@ export interface PageRecord extends PageBasics, Source {
   readonly allNew: boolean;
   /** Result of `prepareNewItems`, used if all items are new and the walk continues. */
   readonly prepared?: NewItems | undefined;
-  /** The page as a sweep remembers it; null for other pages. */
+  /** The digest and keys that a sweep stores about the page; null for pages of other reads. */
   readonly swept: SweptPage | null;
   /** Called when all statements have been sent, so that the caller can work while the store writes. */
   readonly onWriting?: (() => void) | undefined;
@@ -84,7 +84,7 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
 
 async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
   const { prepared } = page;
-  const isPrepared = page.allNew && prepared !== undefined && waitsForNothing(lease, page);
+  const isPrepared = page.allNew && prepared !== undefined && needsNoResults(lease, page);
   const result = await ledger.db.transaction(
     (tx) =>
       isPrepared ? recordPrepared(ledger, tx, lease, { ...page, prepared }) : recordItems(ledger, tx, lease, page),
@@ -93,7 +93,7 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   return { ...result, woken: await result.woken };
 }
 
-/** The sinks' names arrive with the response to the commit. */
+/** A result before the commit. `woken` may still be a promise, which the response to the commit resolves. */
 type SentResult = Omit<PageResult, 'woken'> & { readonly woken: readonly string[] | Promise<readonly string[]> };
 
 async function recordPrepared(
@@ -111,11 +111,11 @@ async function recordPrepared(
     insertNewItems(tx, scope, items, page),
     rememberPage(tx, lease, page, { written: items.count, known: [], outdated: false }),
   ]);
-  return await sendWhole(tx, page, items.count, writing);
+  return await sendWithCommit(tx, page, items.count, writing);
 }
 
 async function recordItems(ledger: Ledger, tx: Queryable, lease: StreamLease, page: PageRecord): Promise<SentResult> {
-  // Sent together, executed one after the other: the second statement already runs under the lock.
+  // Both statements are sent together. The store executes them in order, so the second runs under the lock.
   const [scope, comparison] = await Promise.all([lockPigeonhole(tx, lease), compare(ledger, tx, lease, page)]);
   return await recordDiffering({ ledger, tx, lease, scope }, page, comparison);
 }
@@ -137,13 +137,13 @@ async function recordDiffering(
     writeChanges(write, differingItems, page),
     rememberPage(tx, lease, page, { written: differingItems.length, known, outdated }),
   ]);
-  if (isAllNew(differingItems) && waitsForNothing(lease, page))
-    return await sendWhole(tx, page, differingItems.length, writing);
+  if (isAllNew(differingItems) && needsNoResults(lease, page))
+    return await sendWithCommit(tx, page, differingItems.length, writing);
   page.onWriting?.();
   const [written] = await writing;
   const reviewed = await reviewCauses(write, differingItems);
   const changes = written.created + written.updated + reviewed.changed;
-  const ended = await endWith(write, page, changes > 0);
+  const ended = await endIfLast(write, page, changes > 0);
   const changed = changes + ended > 0;
   const woken = changed ? await wakeSinks(tx, page.sinkIds) : [];
   return {
@@ -155,19 +155,19 @@ async function recordDiffering(
   };
 }
 
-/** Lists whose items decide about anonymity in other lists. */
-const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+/** Lists whose items decide whether authors in other lists are anonymous. */
+const decidesAnonymity: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
-/** Whether a page of new items can be stored without waiting for the result of an earlier statement. */
-function waitsForNothing(lease: StreamLease, { end }: PageRecord): boolean {
-  return end === null && !speaksForOthers.has(lease.list);
+/** Whether a page of new items can be stored without reading the result of any statement before the commit. */
+function needsNoResults(lease: StreamLease, { end }: PageRecord): boolean {
+  return end === null && !decidesAnonymity.has(lease.list);
 }
 
 /**
  * Sends all statements for a page of new items together with the commit, which fails if any of them fails.
  * @param writing the statements already issued
  */
-async function sendWhole(
+async function sendWithCommit(
   tx: Queryable,
   page: PageRecord,
   created: number,
@@ -179,8 +179,8 @@ async function sendWhole(
   });
   const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
   woken.catch(() => undefined);
-  // An error in the server fails the commit. An error in this process, before a statement was sent, does not: it is
-  // thrown here, so that the other statements are not committed without it.
+  // If the server reports an error, the commit fails. If a statement fails in this process before it is sent, the commit
+  // would succeed without that statement, so the error is thrown here.
   await nextTurn();
   if (failure !== undefined) throw failure;
   return { created, updated: 0, deleted: 0, woken, reviewsLeft: false };
@@ -203,7 +203,7 @@ export async function recordSamePage(
       if (page.end === null) {
         await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
       }
-      const deleted = await endWith({ ledger, tx, lease, scope }, page, false);
+      const deleted = await endIfLast({ ledger, tx, lease, scope }, page, false);
       const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
       return { created: 0, updated: 0, deleted, woken, reviewsLeft: false };
     },
@@ -231,7 +231,7 @@ async function rememberPage(
   ]);
 }
 
-/** Returns the range of ids; null if the list has no ids, so that the rows can be on any page. */
+/** Returns the range of ids; null if the list has no ids, because its rows can then be on any page. */
 function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high: number } | null {
   const ids = differingItems
     .map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null))
@@ -239,7 +239,7 @@ function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high:
   return ids.length < differingItems.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
 }
 
-async function endWith(
+async function endIfLast(
   write: StreamWrite,
   { walk, end, perPage, requestedAt }: PageBasics,
   hasNews: boolean,
@@ -252,10 +252,10 @@ async function reviewCauses(
   { ledger, tx, scope }: StreamWrite,
   differingItems: readonly DifferingItem[],
 ): Promise<{ changed: number; left: boolean }> {
-  if (!speaksForOthers.has(scope.list)) return { changed: 0, left: false };
+  if (!decidesAnonymity.has(scope.list)) return { changed: 0, left: false };
   const causes = differingItems.filter(
     ({ item, known }) =>
-      item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // a tombstone says nothing
+      item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // the flag of a deleted item no longer applies
       (known !== undefined && known.sessionId !== item.sessionId),
   );
   if (causes.length === 0) return { changed: 0, left: false };
@@ -275,7 +275,7 @@ interface StreamFacts {
   readonly differs: boolean;
 }
 
-/** Stores a walk's position. With its first page, a sweep is in progress and therefore no longer due. */
+/** Stores a walk's position. The first page of a sweep also clears the sweep's due time. */
 async function saveWalk(
   tx: Queryable,
   lease: StreamLease,
@@ -286,7 +286,7 @@ async function saveWalk(
     `with stream as (
        update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
          differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
-         -- in progress now; a sweep requested after its start stays due
+         -- a sweep that was requested after this one started stays due
          sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
            then null else sweep_due_at end
        where id = $1)

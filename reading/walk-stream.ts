@@ -45,8 +45,8 @@ interface Arrived {
   /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
   /**
-   * Rows to insert if every item turns out to be new. That is checked again once the previous page is stored; undefined
-   * if the ids already show that an item may be known.
+   * The rows to insert if every item is new, prepared before the previous page is stored. `storePage` then checks again
+   * whether they are all new. Undefined if the ids show that an item may already be stored.
    */
   readonly prepared: NewItems | undefined;
   readonly digest: Buffer | null;
@@ -65,14 +65,14 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   const requests = new PageRequests(reading, from, budget);
   // A poll from the newest item ends where a page reaches a known item, so it cannot request the next page early.
   const eager = from.untilId === null;
-  const read = async (asked: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Read> => {
-    mayParse.then(asked.allowReading, asked.allowReading);
+  const read = async (request: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Read> => {
+    mayParse.then(request.allowReading, request.allowReading);
     const waitsSince = performance.now();
-    const cursor = await asked.earlyCursor;
+    const cursor = await request.earlyCursor;
     const isSlow = performance.now() - waitsSince > slowAnswerMs;
     let early =
       cursor !== undefined && eager && requests.hasRoomFor(ordinal + 1) ? requests.request(cursor) : undefined;
-    const page = await asked.page;
+    const page = await request.page;
     if (early !== undefined && early.cursor !== page.nextCursor) early = requests.discard(early);
     const continues = page.hasMore && (early !== undefined || requests.hasRoomFor(ordinal + 1));
     const ahead = eager && continues ? (early ?? requests.request(page.nextCursor)) : undefined;
@@ -119,7 +119,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   }
 }
 
-/** Measures the age of the page's newest item, but only if the page created items. */
+/** Records the age of the page's newest item if the page created items. */
 function measureAge({ deps, lease }: StreamReading, { summary }: Arrived, created: number): void {
   if (created > 0 && summary.newestAt !== null)
     deps.meters.found(lease.list, deps.ledger.clock.nowMs() - summary.newestAt);
@@ -207,7 +207,7 @@ async function checkProgress(
     ...walk,
     ...progress,
     firstAt: walk.firstAt ?? new Date(page.requestedAt),
-    // Every page of the first sweep is new, but there is no earlier sweep to differ from.
+    // A page of the first sweep does not count as different, because there is no earlier sweep to compare it with.
     differs: walk.differs || (seen !== null && walk.number !== 1),
   };
 }
