@@ -42,8 +42,8 @@ export interface LaneSettings {
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
   /**
-   * An operator must confirm removals after withdrawn consent only above both limits: a share of the people sent to the
-   * sink, and a number of people.
+   * An operator must confirm the removals of people who withdrew consent if they exceed both limits: a share of the
+   * people sent to the sink, and a number of people.
    */
   readonly withdrawals: { readonly share: number; readonly items: number };
 }
@@ -170,7 +170,7 @@ class LaneSender {
     const { order, repeats, batchSize } = this.#settings.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
-    // Even with nothing in flight, because the sink may have to reconcile its memory with the destination.
+    // Called even if nothing is in flight, because the sink may have to reconcile its memory with the destination.
     return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
   }
 
@@ -189,7 +189,7 @@ class LaneSender {
     return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
   }
 
-  /** If a change arrived with an identity that is no longer visible, sends it again without the identity. */
+  /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
   #unlessHidden({ candidate, identity }: InFlightChange, settlement: Settlement): Settlement {
     if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
     if (this.#settings.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
@@ -347,7 +347,7 @@ class LaneSender {
     this.#deps.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
     if (delivered > 0 || dead > 0) this.#deps.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
     if (failing != null && this.#failingForMs === 0) {
-      this.#deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink takes nothing');
+      this.#deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink accepts nothing');
     }
   }
 

@@ -4,9 +4,9 @@ import type { Settled } from './delivery-states.js';
 import type { Outcome } from '../sinks/sink.js';
 import type { Settlement } from './send-batch.js';
 
-/** A record that fails while others pass is parked after this number of attempts (about two days). */
+/** A record that fails while others pass becomes a dead letter after this number of attempts (about two days). */
 const maxAttempts = 20;
-/** A record that is rejected while no other record passes is parked after this number of attempts (about an hour). */
+/** The same for a record that is rejected while no other record passes (about an hour). */
 const maxRejections = 16;
 /** If more records than this fail together and none passes, the sink is taken to be at fault. */
 export const fewRecords = 10;
@@ -51,11 +51,11 @@ export interface BatchVerdict {
  * other records passed (in the same batch, earlier, or on other lanes), or if the lane has failed for
  * `blameRecordsAfterMs` and the sink has few open deliveries. Otherwise the sink is at fault, and no record uses up its
  * attempts. If only a few records are left and they failed while others passed, their failures count against them and
- * not against the sink, so that they block no others.
+ * not against the sink, so that they do not block other records.
  *
- * A rejection is judged in the same way (decision 0078). It parks its record if another record passed in the same
- * batch, or has passed since the first rejection. Otherwise the destination may reject everything: the record is tried
- * again.
+ * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed since
+ * the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject everything, so the
+ * record is tried again.
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(
@@ -84,7 +84,7 @@ export function settleOutcomes(
       }));
   const stuck = waits.length > 0 && (holdsAll || (!passed && (!failureBlamesRecord || pause !== null)));
   const usesAttempts = waits.length > 0 && !stuck;
-  const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // if nothing else passes, nothing is parked
+  const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // an outage creates no dead letters
   const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
   const settled = sent.map((each) => {
     const { candidate, outcome } = each;
@@ -97,14 +97,14 @@ export function settleOutcomes(
     const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
     return withObject(settle(candidate, outcome, rules), candidate, outcome);
   });
-  // The records that kept the lane failing are parked, so nothing is left that fails.
-  const areParked = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
+  // Every record that failed is now a dead letter, so nothing is left that keeps the lane failing.
+  const areDead = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
   const isBack = failingForMs > 0 && isOnlyHeldBack(sent);
   return {
     settled,
     failing: stuck
       ? { detail: failureOf(waits), retryInMs: laneWaitMs }
-      : passed || areParked || isBack
+      : passed || areDead || isBack
         ? null
         : undefined,
     pause,
@@ -113,9 +113,9 @@ export function settleOutcomes(
 }
 
 /**
- * Returns true if the destination refused a kind of record and no other outcome of the batch shows the sink's state.
- * The sink then counts as working although nothing was delivered, so that the reason and the small batches of an
- * earlier failure do not persist.
+ * Returns true if the sink held back records of a refused kind (`unsent` with a detail) and no other outcome of the batch
+ * shows the sink's state. The sink then counts as working although nothing was delivered. Otherwise the problem and the
+ * small batches of an earlier failure would persist.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (
@@ -157,8 +157,8 @@ function failureOf(waits: readonly (Waiting | Rejected)[]): string {
 }
 
 /**
- * The longer of the wait that the destination requested and half the duration of the failure (from 1 s to 5 min, with
- * jitter).
+ * Returns the longer of two waits: the one that the destination requested, and half the time for which the lane has
+ * failed (from 1 s to 5 min, with jitter).
  */
 function laneWait(waits: readonly Settlement[], failingForMs: number, random: number): number {
   const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
@@ -193,7 +193,7 @@ interface SettleRules {
   /** The wait of the whole lane. */
   readonly laneWaitMs: number;
   readonly random: number;
-  /** Attempts after which a record is parked. */
+  /** Attempts after which a record becomes a dead letter. */
   readonly maxAttemptsNow: number;
   /** Either the record or the destination may be at fault. */
   readonly isDoubted: boolean;

@@ -52,7 +52,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const untriedFirst = request.untriedFirst && request.order === 'item';
-      // Sent together, because usually nothing is due and the whole batch is new.
+      // The queries are sent together: usually no delivery is due, so the new changes fill the batch.
       const [open, hasOpen, next] = await Promise.all([
         dueDeliveries(tx, lease, { ...request, which: untriedFirst ? 'untried' : 'all', limit: request.size }),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
@@ -162,8 +162,8 @@ function toBatchInFlight(configuration: number, fresh: FoundChanges, decided: re
 
 /**
  * Returns the people whose own record is in this batch: if their visibility changes, the sink has to correct their
- * items.
- * `mayShow` is false while their record waits for an earlier revision: identities may then be hidden, but not shown.
+ * items. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their identity, but
+ * not show it.
  */
 function peopleAmong(
   added: readonly CandidateRow[],
