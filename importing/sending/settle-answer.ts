@@ -1,76 +1,83 @@
 import type { Complaint, Complaints } from './read-complaints.js';
 
-/**
- * Decides the outcomes of an import's rows. Rows are sent in pieces, as large as the service accepts, until an answer
- * distinguishes them. Pure: from what was sent and answered, it derives what is known and what to send next.
- *
- * A refusal that names rows settles those and sends the rest again. One that names none is a search for its row: half
- * of what is under suspicion goes alone; created, it is the other half (split unsent), refused, it is this one. So a
- * row is found by one request for each halving, and what lies behind it goes on as one piece (decision 0025).
- */
+/** Consecutive rows of an import that have no outcome. The same is known about all of them. */
 export interface Piece {
   readonly rows: number;
-  /** Before, and with what end: a complaint about a duplicate may then mean that it arrived. */
+  /**
+   * How an earlier request with these rows ended that may have created them. If there was one, a complaint about a
+   * duplicate can mean that it created the row.
+   */
   readonly sent: 'never' | 'refused' | 'unknown';
-  /** The request by which its rows may be there; null: none. */
+  /** Number of that earlier request; null: none. */
   readonly origin: number | null;
-  /** At least one of this number of first rows is refused; null: no row is under suspicion. */
+  /** At least one of the first `suspects` rows caused a refusal that named no row; null: no row is suspected. */
   readonly suspects: number | null;
-  /** Number of first rows to send next; null: all. */
+  /** Send only this number of first rows in the next request; null: `suspects` decides. */
   readonly next: number | null;
-  /** Since a row was last refused, some were created. */
+  /** A row was created more recently than one was refused. */
   readonly fruitful: boolean;
-  /** Requests in a row whose outcome is not known. */
+  /** Consecutive requests with these rows that were not answered. */
   readonly unknowns: number;
 }
 
 export type Answer =
   | { readonly kind: 'created' }
-  /** It may have taken effect. */
+  /** The service did not answer, and the request may have taken effect. */
   | { readonly kind: 'unknown' }
-  /** Nobody was there to hear the answer: as `unknown`, but it says nothing of the service. */
+  /**
+   * No process received the answer, because it crashed or aborted the request. The request may have taken effect, but the
+   * missing answer does not show a problem of the service.
+   */
   | { readonly kind: 'unheard' }
-  /** It certainly has not: as if it had not been made. */
+  /** The request certainly had no effect. Its rows are sent again as if it had not been made. */
   | { readonly kind: 'failed' }
   | { readonly kind: 'tooMany' }
   | { readonly kind: 'refused'; readonly complaints: Complaints };
 
 export interface SettledRow {
-  /** Place in the piece, from 0. */
+  /** Position in the piece, from 0. */
   readonly index: number;
   readonly outcome: 'confirmed' | 'existing' | 'rejected' | 'unknown';
   readonly field: string | null;
   readonly message: string | null;
-  /** By which it may be there, and how that ended: what comes to light of it later changes the outcome. */
+  /**
+   * `origin` and `sent` of the piece, if the outcome depends on them. The outcome changes if a later answer proves that
+   * the earlier request had no effect.
+   */
   readonly origin: number | null;
   readonly sent: 'refused' | 'unknown' | null;
 }
 
 export interface Settlement {
-  /** In order, and without the rows that have outcomes of their own. */
+  /** The other rows of the piece, in order. */
   readonly pieces: readonly (Piece & { readonly created: boolean })[];
   readonly rows: readonly SettledRow[];
-  /** A request that is known now to have created nothing: one of its rows was created by a later one. */
+  /** An earlier request that created nothing, because a later one created its rows; null: none is known. */
   readonly withoutEffect: number | null;
-  /** The service has shown that it creates nothing of what it refuses: rows of a refused request were created later. */
+  /** Whether this answer proves that a refused request creates no row: rows of one were created now. */
   readonly refusesWhole: boolean;
-  /** Fewer registrants should go in one request: the service said so, or answers do not come. */
+  /** The reason to send fewer rows in a request: the service refuses the number, or does not answer. Null: none. */
   readonly smaller: 'refused' | 'unanswered' | null;
 }
 
-/** Unanswered requests with a single row, while others are answered, before the row is given up. */
+/** Maximum unanswered requests with the same single row, if the service answers other requests. */
 export const maxUnknowns = 6;
 
-/** Returns the number of a piece's rows for the next request. Pure. */
+/** Returns the number of a piece's first rows to send in the next request: half of the suspected rows, or all. Pure. */
 export function countToSend({ rows, suspects, next }: Piece): number {
   if (next !== null) return Math.min(rows, next);
   return suspects === null ? rows : Math.max(1, Math.ceil(Math.min(rows, suspects) / 2));
 }
 
 /**
- * @param count how many of the piece's first rows were sent
+ * Decides, from the answer to a request, the outcomes of rows and the pieces to send next. Pure.
+ *
+ * If a refusal names rows, those rows get their outcomes, and the rest is sent again. If it names none, a binary search
+ * finds the bad row: the first half of the suspected rows is sent. If that half is created, the other half is suspected;
+ * if it is refused, the search continues in it. The rows behind the bad one stay in one piece (decision 0025).
+ * @param count number of the piece's first rows that were sent
  * @param request the number of that request
- * @param refusesWhole the service is known to create nothing of a request that it refuses
+ * @param refusesWhole the service is known to create no row of a request that it refuses
  */
 export function settleAnswer(
   before: Piece,
@@ -104,44 +111,44 @@ function created(piece: Piece, count: number): Settlement {
   const done = { ...piece, rows: count, suspects: null, next: null, created: true };
   const left = piece.rows - count;
   const suspects = piece.suspects === null ? null : piece.suspects - count;
-  // One of these was refused before, and now all are there: it was their number, or the service's mood.
-  const wasNumber = suspects !== null && suspects <= 0;
-  const learnt = {
+  // All suspected rows are created now, so no row caused the refusal: their number did, or a temporary fault.
+  const noneAtFault = suspects !== null && suspects <= 0;
+  const learned = {
     ...nothing,
     withoutEffect: piece.origin,
     refusesWhole: piece.sent === 'refused',
-    smaller: wasNumber ? ('refused' as const) : null,
+    smaller: noneAtFault ? ('refused' as const) : null,
   };
-  if (left === 0) return { ...learnt, pieces: [done] };
+  if (left === 0) return { ...learned, pieces: [done] };
   const rest: Piece = {
     rows: left,
     sent: 'never',
     origin: null,
-    suspects: wasNumber ? null : suspects,
+    suspects: noneAtFault ? null : suspects,
     next: piece.next === null || piece.next * 2 >= left ? null : piece.next * 2,
     fruitful: true,
     unknowns: 0,
   };
-  return { ...learnt, pieces: [done, open(rest)] };
+  return { ...learned, pieces: [done, open(rest)] };
 }
 
 function unknown(piece: Piece, count: number, request: number, kind: 'unknown' | 'unheard'): Settlement {
   const unknowns = piece.unknowns + (kind === 'unknown' ? 1 : 0);
-  const isTwice = unknowns >= 2 && count > 1;
+  const unansweredTwice = unknowns >= 2 && count > 1;
   const sent: Piece = {
     rows: count,
     sent: 'unknown',
     origin: request,
     suspects: null,
-    next: isTwice ? Math.ceil(count / 2) : piece.next === null ? null : Math.min(piece.next, count),
+    next: unansweredTwice ? Math.ceil(count / 2) : piece.next === null ? null : Math.min(piece.next, count),
     fruitful: false,
-    unknowns: isTwice ? 0 : unknowns,
+    unknowns: unansweredTwice ? 0 : unknowns,
   };
   const rest = { ...piece, rows: piece.rows - count, suspects: null, next: null, unknowns: 0 };
   return {
     ...nothing,
     pieces: [open(sent), ...(rest.rows > 0 ? [open(rest)] : [])],
-    smaller: isTwice ? 'unanswered' : null,
+    smaller: unansweredTwice ? 'unanswered' : null,
   };
 }
 
@@ -151,7 +158,10 @@ function halves(piece: Piece, count: number): (Piece & { created: false })[] {
   return [part(first), part(piece.rows - first)].filter(({ rows }) => rows > 0);
 }
 
-/** Returns what is known about rows after a refused request. @param request null: it has certainly created nothing */
+/**
+ * Returns the request that may have created the rows of a refused request.
+ * @param request the refused request; null: it certainly created nothing
+ */
 function afterRefusal({ sent, origin }: Piece, request: number | null): Pick<Piece, 'sent' | 'origin'> {
   return sent === 'never' && request !== null ? { sent: 'refused', origin: request } : { sent, origin };
 }
@@ -162,13 +172,14 @@ function refused(piece: Piece, count: number, request: number | null, complaints
   if (count === 1) return refusedAlone(piece, mainOf(nameless));
   if (complaints.tooMany) return { ...nothing, pieces: halves(piece, count), smaller: 'refused' };
   const [low, high] = candidates;
-  if (low !== undefined && high !== undefined) return setApart(piece, { count, request, low, high });
+  if (low !== undefined && high !== undefined) return isolateRows(piece, { count, request, low, high });
   const areDuplicates = nameless.length > 0 && nameless.every(({ meaning }) => meaning === 'duplicate');
   if (areDuplicates && nameless.length === count) {
     const all = new Map(nameless.map((complaint, index) => [index, [complaint]] as const));
     return refusedByRow(piece, count, request, all);
   }
-  // What may be there as a whole is asked row by row; one that is not there after all is created, and more follow it.
+  // An unanswered request has probably created all these rows. They are sent one by one, so that each is confirmed. If
+  // one is created instead, it was missing, and the next requests grow again (`created`).
   const isProbablyThere = areDuplicates && piece.sent === 'unknown';
   const sent = {
     ...piece,
@@ -178,11 +189,11 @@ function refused(piece: Piece, count: number, request: number | null, complaints
     next: isProbablyThere ? 1 : null,
     unknowns: 0,
   };
-  return { ...nothing, pieces: together(sent, { ...piece, rows: piece.rows - count }) };
+  return { ...nothing, pieces: joinPieces(sent, { ...piece, rows: piece.rows - count }) };
 }
 
-/** Joins the rest with the sent rows if the same is known about both. */
-function together(sent: Piece, rest: Piece): (Piece & { created: false })[] {
+/** Returns the sent rows and the rest, as one piece if the same is known about both. */
+function joinPieces(sent: Piece, rest: Piece): (Piece & { created: false })[] {
   if (rest.rows === 0) return [open(sent)];
   if (sent.sent === rest.sent && sent.origin === rest.origin) {
     return [open({ ...sent, rows: sent.rows + rest.rows, next: sent.next })];
@@ -201,14 +212,14 @@ function refusedByRow(
   const behind = { ...piece, rows: piece.rows - count, suspects: null, next: null, unknowns: 0 };
   if (left === 0) return { ...nothing, rows, pieces: behind.rows > 0 ? [open(behind)] : [] };
   const sent = { ...piece, ...afterRefusal(piece, request), rows: left, suspects: null, next: null, unknowns: 0 };
-  return { ...nothing, rows, pieces: together(sent, behind) };
+  return { ...nothing, rows, pieces: joinPieces(sent, behind) };
 }
 
 function refusedAlone(piece: Piece, complaint: Complaint): Settlement {
   const rows = [settleRow(piece, 0, complaint)];
   const left = piece.rows - 1;
   if (left === 0) return { ...nothing, rows, pieces: [] };
-  // Right behind another: this is no odd row among good ones, so the next is asked alone, too.
+  // If no row was created since the last refusal, bad rows may follow each other, so the next row is sent alone.
   const next = piece.fruitful || left === 1 ? null : 1;
   return {
     ...nothing,
@@ -218,10 +229,10 @@ function refusedAlone(piece: Piece, complaint: Complaint): Settlement {
 }
 
 /**
- * Sends two rows apart from the others. The refusal names one of them, depending on whether the service counts from 0 or
- * from 1, and the next refusal shows which.
+ * Puts each of two rows into a piece of its own. The refusal means one of them, depending on whether the service counts
+ * from 0 or from 1, and the next refusal shows which.
  */
-function setApart(
+function isolateRows(
   piece: Piece,
   { count, request, low, high }: { count: number; request: number | null; low: number; high: number },
 ): Settlement {
@@ -231,7 +242,7 @@ function setApart(
   return { ...nothing, pieces: [...parts, rest].filter(({ rows }) => rows > 0) };
 }
 
-/** A problem of the value takes precedence over complaints about the code. */
+/** Returns the complaint that decides: one about a value takes precedence over those about the code. */
 function mainOf(complaints: readonly Complaint[]): Complaint {
   return (
     complaints.find(({ meaning }) => meaning === 'value') ??
@@ -240,14 +251,19 @@ function mainOf(complaints: readonly Complaint[]): Complaint {
   );
 }
 
+/**
+ * Returns the outcome of a refused row. A duplicate existed before, or is confirmed if an earlier request may have
+ * created it. After an unanswered request, a complaint about the code in unknown words counts as a duplicate. A refusal
+ * without a reason proves nothing if an earlier request may have created the row.
+ */
 function settleRow(piece: Piece, index: number, { field, message, meaning }: Complaint): SettledRow {
   const { sent, origin } = piece;
-  const told = { index, field, message };
+  const common = { index, field, message };
   const isReasonless = field === null && message === null;
   if (meaning === 'duplicate' || (meaning === 'unclear' && !isReasonless && sent === 'unknown')) {
-    if (sent === 'never') return { ...told, outcome: 'existing', origin: null, sent: null };
-    return { ...told, outcome: 'confirmed', origin, sent };
+    if (sent === 'never') return { ...common, outcome: 'existing', origin: null, sent: null };
+    return { ...common, outcome: 'confirmed', origin, sent };
   }
-  if (isReasonless && sent !== 'never') return { ...told, outcome: 'unknown', origin, sent };
-  return { ...told, outcome: 'rejected', origin: null, sent: null };
+  if (isReasonless && sent !== 'never') return { ...common, outcome: 'unknown', origin, sent };
+  return { ...common, outcome: 'rejected', origin: null, sent: null };
 }
