@@ -44,13 +44,13 @@ type Access = Pick<Collaborators, 'clients' | 'config'>;
 
 /** Time for which a forecast of reading's needs is reused. */
 const forecastMs = 60_000;
-/** Attempts to take a permit whose obstacle another process removes between reading the quota and taking the permit. */
+/** Maximum attempts to take a permit if the store refuses it and the quota, read afterwards, shows no reason. */
 const maxAttempts = 5;
 
 /** After this many consecutive successes without quota headers, the limit that the service reported before is dropped. */
-const silenceMeansNone = 3;
+const maxSilentResponses = 3;
 
-/** Deadline of a witness request, shorter than that of other requests. */
+/** Deadline of the request with which `watch` checks the service. Shorter than that of other requests. */
 const witnessTimeoutMs = 10_000;
 
 export interface GateOptions {
@@ -75,9 +75,9 @@ export interface Permit {
 }
 
 /**
- * Makes all requests to the service. Each request first takes a permit from its API key's quota with one short statement,
- * and writes the quota that the response reports to the ledger if it is news. A process has one gate for all workspaces;
- * processes share the quota's state through the ledger (decision 0013).
+ * Makes all requests to the service. Each request first takes a permit from its API key's quota with one short
+ * statement. If the response reports a quota that differs from the known one, the gate writes it to the ledger. A
+ * process has one gate for all workspaces; processes share the quota's state through the ledger (decision 0013).
  */
 export class ServiceGate {
   readonly outages: Outages;
@@ -128,7 +128,7 @@ export class ServiceGate {
    * Makes one request under a permit.
    * @param quotaOf returns the quota that the result reports; absent if the call's result holds none
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
-   * @throws {ApiError} as the call
+   * @throws {ApiError} if `call` throws one
    */
   async request<T>(
     access: Access,
@@ -145,9 +145,9 @@ export class ServiceGate {
     try {
       const result = await this.#call(key, held, workspace, () => call(client));
       await this.outages.answered(workspace);
-      const said = quotaOf?.(result) ?? null;
-      await this.#answered(key, held, said);
-      if (quotaOf !== undefined) await this.#listen(key, said);
+      const reported = quotaOf?.(result) ?? null;
+      await this.#answered(key, held, reported);
+      if (quotaOf !== undefined) await this.#noteSilence(key, reported);
       return result;
     } finally {
       held.release();
@@ -190,7 +190,10 @@ export class ServiceGate {
     }
   }
 
-  /** Returns the permit if it is still valid: same key, and no refusal by the service since it was taken. */
+  /**
+   * Checks a permit that was taken ahead, and returns it if it is still valid: same key, and no refusal by the service
+   * since it was taken. Otherwise returns it to the quota, and the result is undefined.
+   */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
     if (permit.key === key && key.refused === permit.refused && key.unnoted === 0) return permit.held;
@@ -198,11 +201,11 @@ export class ServiceGate {
     return undefined;
   }
 
-  /** Drops the limit that the service reported if it stops reporting one. */
-  async #listen(key: Key, said: Quota | null): Promise<void> {
-    key.silent = said === null ? key.silent + 1 : 0;
+  /** Counts responses without a quota, and drops the limit that the service reported once it no longer reports one. */
+  async #noteSilence(key: Key, reported: Quota | null): Promise<void> {
+    key.silent = reported === null ? key.silent + 1 : 0;
     const { state } = key;
-    if (key.silent < silenceMeansNone || state === undefined || state.limit === null || !state.told) return;
+    if (key.silent < maxSilentResponses || state === undefined || state.limit === null || !state.told) return;
     learn(key, await forgetToldLimit(this.ledger, key.fingerprint));
   }
 
@@ -240,7 +243,7 @@ export class ServiceGate {
       const needs = await this.#needsOf(access, key, workspace, known);
       const mustRemain = minRemaining(priority, known, reserve, needs);
       const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
-      if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make one probe
+      if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make only one probe
       const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
         limit: known.limit,
         mustRemain: isProbe ? 0 : mustRemain,
@@ -254,19 +257,20 @@ export class ServiceGate {
       const minNow = minRemaining(priority, now, reserve, needs);
       const refusal = await this.#untilProbe(key, refusalOf(priority, now, minNow, Math.max(now.refusals, key.probes)));
       if (refusal?.reason === 'one-at-a-time' && key.alone !== undefined) {
-        await key.alone; // a request of this process: its deadline bounds the wait
+        await key.alone; // waits for a request of this process, at most until its deadline
       } else if (refusal !== null) {
         throw new PermitRefusal(refusal);
       } else {
-        attempts += 1; // the obstacle is gone: try again
+        attempts += 1; // another process has changed the quota meanwhile: try again
       }
     }
     throw new PermitRefusal({ scope: 'request', reason: 'one-at-a-time', waitMs: 250 });
   }
 
   /**
-   * Schedules a probe for the end of the wait if the refusal calls for one. For a used-up quota the probe is stored in the
-   * ledger, because all processes wait for it; for the imports' reserve each process makes its own.
+   * If the refusal calls for a probe, schedules it for the end of the wait. A probe is one request that tests whether
+   * the quota has room again. If the quota is used up, the ledger stores the probe, because all processes wait for it.
+   * If only the reserve for imports is left, each process makes its own probe.
    */
   async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
     if (refusal?.probes !== true) return refusal;
@@ -294,7 +298,7 @@ export class ServiceGate {
 
   async #answered(key: Key, held: Held, quota: Quota | null): Promise<void> {
     if (held.alone || held.probe || updatesQuota(key.state, performance.now() - key.stateAt, quota)) {
-      learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingSaid));
+      learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingReported));
     }
   }
 
@@ -305,12 +309,15 @@ export class ServiceGate {
 
   async #failed(key: Key, held: Held, error: ApiError): Promise<void> {
     if (error.kind === 'quota') {
-      const said = error.quota ?? nothingSaid;
-      const waitMs = waitAfterRefusal({ resetInMs: said.resetInMs, retryAfterMs: error.retryAfterMs }, held.refusals);
+      const reported = error.quota ?? nothingReported;
+      const waitMs = waitAfterRefusal(
+        { resetInMs: reported.resetInMs, retryAfterMs: error.retryAfterMs },
+        held.refusals,
+      );
       key.refused += 1; // before the ledger is written, so that no request starts meanwhile
       key.unnoted += 1;
       try {
-        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, { ...said, waitMs }));
+        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, { ...reported, waitMs }));
       } finally {
         key.unnoted -= 1;
       }
@@ -326,7 +333,7 @@ export class ServiceGate {
 
   /** Returns the requests that reading needs until the reset; zero if no limit is known. */
   async #needsOf(access: Access, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
-    if (state.limit === null) return nothingNeeded;
+    if (state.limit === null) return noNeeds;
     const now = performance.now();
     const { planInMs } = state;
     if (key.needs === undefined || now - key.needs.at > forecastMs || planInMs > 2 * key.needs.spanMs) {
@@ -361,8 +368,8 @@ export class ServiceGate {
   }
 }
 
-const nothingSaid = { limit: null, remaining: null, resetInMs: null };
-const nothingNeeded: Needs = { live: 0, idle: 0, sweep: 0 };
+const nothingReported = { limit: null, remaining: null, resetInMs: null };
+const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
 
 /** Returns the share of the quota that is reserved for imports in this workspace. */
 export function reserveOf(config: Config, workspace: string): number {
