@@ -30,7 +30,7 @@ export interface NamedRecord {
   readonly keys: RecordKeys;
 }
 
-/** `Lead`, `Contact`, `Lead-2`… in the order of the file, so that an entry added at the end renames no other. */
+/** Names entries `Lead`, `Contact`, `Lead-2`… in the order of the file. A new entry at the end renames no other. */
 export function namedRecords(sink: string, records: readonly RecordKeys[]): NamedRecord[] {
   const seen = new Map<string, number>();
   return records.map((keys, index) => {
@@ -53,7 +53,7 @@ export async function planSubject(
     for (const record of records) {
       if (record.keys.from !== change.list) continue;
       const { object } = record.keys;
-      if (!isPersonType(object)) planned.push(await linkedOrRemoved(subject, record, onForget));
+      if (!isPersonType(object)) planned.push(await linkedStep(subject, record, onForget));
       else if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
       else if (removal === 'deleted') planned.push(memberStatusStep(subject, record, 'kept'));
       else planned.push(await personStep(subject, record, object));
@@ -93,13 +93,13 @@ function forgetStep(
   if (onForget === 'manual') {
     throw new MappingError(
       'forget-by-hand',
-      `someone is to be forgotten: remove this person from ${known.type} ${known.id} by hand ("onForget: manual")`,
+      `a person must be forgotten: remove their data from ${known.type} ${known.id} by hand ("onForget: manual")`,
     );
   }
   return { kind: 'forget', record: name, how: onForget, known, keyField: keys.externalId?.field ?? null };
 }
 
-/** Returns a step for the record, or the reason why nothing is done with it. */
+/** Returns a step that sets the membership's status for removed people; `reason` if there is none to set. */
 function memberStatusStep({ object }: Subject, { name, keys }: NamedRecord, reason: string): Step | string {
   const known = remoteRecordOf(object, name);
   const status = keys.campaign?.status;
@@ -178,10 +178,10 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
 }
 
 /**
- * Plans the removal of a record that belongs to a person. It is deleted with its item or its person, because this sink
- * wrote all of it.
+ * Plans a record that belongs to a person: writes it, or deletes it if its item is deleted, its condition no longer holds,
+ * or its person must not be known. It may be deleted because this sink wrote all of it.
  */
-async function linkedOrRemoved(
+async function linkedStep(
   subject: Subject,
   { keys, name, place }: NamedRecord,
   onForget: NonNullable<SinkEnvironment['onForget']>,
@@ -192,7 +192,7 @@ async function linkedOrRemoved(
     if (known === null || onForget !== 'manual') return unlink('never-sent');
     throw new MappingError(
       'forget-by-hand',
-      `someone is to be forgotten: delete ${known.linked} ${known.id} by hand ("onForget: manual")`,
+      `a person must be forgotten: delete ${known.linked} ${known.id} by hand ("onForget: manual")`,
     );
   }
   if (subject.removal === 'deleted') return unlink('never-sent');
@@ -229,7 +229,8 @@ async function campaignStep(
   member: RemoteMember | null,
 ): Promise<CampaignStep> {
   const key = await keyValue(keys.externalId, view, `${place}.externalId`);
-  if (key === null) throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId gives nothing`);
+  if (key === null)
+    throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId returns no value`);
   const fields: Record<string, FieldValue> = {};
   for (const [field, value] of Object.entries(keys.properties)) {
     const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
@@ -237,7 +238,7 @@ async function campaignStep(
   }
   const name =
     keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${place}.name`, fieldValue);
-  // A campaign needs a name, so its key is used instead.
+  // Salesforce requires a name, so an empty one is replaced by the key.
   fields.Name = truncate(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
   const attended =
     keys.attended === undefined
@@ -260,14 +261,14 @@ async function keyValue({ field, value }: KeyField, view: MappingView, place: st
   return trimmed === '' ? null : { field, value: trimmed };
 }
 
-/** The instant of what the item tells of, else the beginning of the event, else when the change was found. */
+/** Returns when the item's sign-in or creation happened, or else the start of the event, or else when it was found. */
 function happenedAtMs({ change, pigeonhole }: Subject): number {
   const instants = [change.data?.signInTime, change.data?.signedInAt, change.data?.createdAt, pigeonhole?.startDate];
   const found = instants.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN));
   return found.find((each) => !Number.isNaN(each)) ?? Date.parse(change.timestamp);
 }
 
-/** Lists whose items are people themselves, or are done by nobody. */
+/** Lists whose items are people, or are not created by attendees. */
 const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
   'attendees',
   'registrants',
@@ -276,7 +277,7 @@ const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
   'subscriptions',
 ]);
 
-/** Whether it is what someone did who may not be shown: such an item names nobody, and comes without their record. */
+/** Whether the item was created by an attendee whose identity is not visible: it has no attendee id and no record. */
 export function isAnonymous({ change, attendee }: Subject): boolean {
   if (attendee !== null || notDoneByPeople.has(change.list)) return false;
   const { attendeeId, attendee: person } = change.data ?? {};

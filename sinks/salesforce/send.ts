@@ -26,9 +26,9 @@ import { writeMembers } from './write-members.js';
 import { writePeople } from './write-people.js';
 
 /**
- * Carries out a batch: first what is to be taken back, then people by their entry of `records`, then memberships.
- * Everything is found before it is written, and made by keys of which there can be one, so that sending it again does
- * no harm.
+ * Carries out a batch in stages: removals, people by their entry of `records`, memberships, and records that belong to
+ * people. Safe to repeat: each record is searched before it is written, and created under a key that Salesforce keeps
+ * unique.
  */
 export async function deliverBatch(
   org: Org,
@@ -52,7 +52,7 @@ export async function deliverBatch(
     people.filter((job) => isOpen(job) && job.done.length > 0),
     (due) => writeMembers(org, due, campaigns, budget),
   );
-  // Last, since they are linked to people.
+  // Linked records are last, because each contains the id of its person.
   const isWaitingFor = (email: string | null): boolean => email !== null && waiting.has(email);
   for (const sameRecord of byRecord(jobs.filter(isLinkedJob))) {
     await stage(sameRecord, (due) => writeLinked(org, due, isWaitingFor, budget));
@@ -76,14 +76,16 @@ async function stage<J extends Job>(jobs: readonly J[], carryOut: (due: readonly
   }
 }
 
+const stoppedEarly = 'sending stopped before all steps were done';
+
 function ended({ done }: Job): Result {
-  return done.length === 0 ? { kind: 'unsent' } : { kind: 'retry', detail: 'stopped before all of it was done' };
+  return done.length === 0 ? { kind: 'unsent' } : { kind: 'retry', detail: stoppedEarly };
 }
 
 interface Circumstances {
   readonly budget: CallBudget;
   readonly newPeople: Exclusive;
-  /** E-mails of people for whom another entry of `records` could do nothing yet: they may be about to be created. */
+  /** E-mails of people whose record of an earlier entry of `records` is not written yet. A retry may create it. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -102,7 +104,7 @@ async function deliverPeople(
   for (const job of lost) job.remote = null;
   const unknown = jobs.filter((job) => isOpen(job) && job.remote === null);
   if (unknown.length === 0) return;
-  // One at a time: two lanes that look for the same new person at once would both find nobody, and create two.
+  // One lane at a time: two lanes that search for the same new person together would find nobody and create two records.
   await newPeople.run(budget.signal, async () => {
     const found = await findPeople(org, unknown, budget);
     for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
@@ -118,19 +120,19 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();
   for (const type of ['Lead', 'Contact'] as const) {
-    const asked = jobs.filter(
+    const toRead = jobs.filter(
       ({ remote, step }) => remote!.type === type && (step.isOneWord || step.writes.some(needsPresent)),
     );
-    if (asked.length === 0) continue;
-    const rows = await findByIds(org, { type, jobs: asked, ids: asked.map(({ remote }) => remote!.id) }, budget);
-    for (const job of asked) {
+    if (toRead.length === 0) continue;
+    const rows = await findByIds(org, { type, jobs: toRead, ids: toRead.map(({ remote }) => remote!.id) }, budget);
+    for (const job of toRead) {
       const row = rows.get(job.remote!.id);
       if (row === undefined || row.isConverted) lost.push(job);
       else found.set(job, { kind: 'record', row });
     }
   }
-  const standing = jobs.filter((job) => !lost.includes(job));
-  lost.push(...(await writePeople(org, groupPeople(standing, found), budget)));
+  const remaining = jobs.filter((job) => !lost.includes(job));
+  lost.push(...(await writePeople(org, groupPeople(remaining, found), budget)));
   return await followConverted(org, lost, budget);
 }
 
@@ -149,11 +151,11 @@ async function followConverted(org: Org, lost: readonly PersonJob[], budget: Cal
     const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');
     if (contact === undefined) continue;
     found.set(job, { kind: 'record', row: contact });
-    // The membership went with the lead to its contact.
+    // Salesforce moved the lead's membership to the contact.
     job.remote = { ...job.remote!, type: 'Contact', id: contact.id };
   }
-  const still = await writePeople(org, groupPeople([...found.keys()], found), budget);
-  return lost.filter((job) => !found.has(job) || still.includes(job));
+  const lostAgain = await writePeople(org, groupPeople([...found.keys()], found), budget);
+  return lost.filter((job) => !found.has(job) || lostAgain.includes(job));
 }
 
 function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string>): void {
@@ -184,10 +186,9 @@ const order: readonly Result['kind'][] = ['pause', 'retry', 'unknown', 'unsent',
 function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outcome {
   const results = jobs.map((job): Result => job.result ?? settled(job));
   const [worst] = results.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-  const wasBegun = jobs.some(({ done }) => done.length > 0);
-  if (worst!.kind === 'unsent' && !wasBegun) return worst!;
-  const result: Result =
-    worst!.kind === 'unsent' ? { kind: 'retry', detail: 'stopped before all of it was done' } : worst!;
+  const wasStarted = jobs.some(({ done }) => done.length > 0);
+  if (worst!.kind === 'unsent' && !wasStarted) return worst!;
+  const result: Result = worst!.kind === 'unsent' ? { kind: 'retry', detail: stoppedEarly } : worst!;
   const object: Record<string, unknown> = { ...others };
   for (const { step, remote } of jobs) if (remote !== null) object[step.record] = remote;
   return { ...result, object: Object.keys(object).length > 0 ? (object as Fields) : null };
@@ -197,11 +198,11 @@ function settled({ done }: Job): Result {
   return done.length === 0 ? { kind: 'unsent' } : { kind: 'delivered', detail: done.join('; ') };
 }
 
-/** Lets one after the other do something, in the order in which they came. */
+/** Runs tasks one at a time, in the order of the calls. */
 export class Exclusive {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @throws {CallsEnded} when its turn comes after it was stopped; and whatever `work` throws */
+  /** @throws {CallsEnded} if the signal is aborted before `work` starts; rethrows errors of `work` */
   async run<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
     const turn = this.#last.then(async () => {
       if (signal.aborted) throw new CallsEnded();
