@@ -20,7 +20,7 @@ export interface GradingRun {
 /** Waits before grades are read again after a job: Canvas may read from a replica that is slightly behind. */
 const LOOK_AGAIN_AFTER_MS = [1_000, 2_000];
 const JOB_RUNNING_WAIT_MS = 15_000;
-/** Concurrent readers. Few, because Canvas charges requests in advance. */
+/** Concurrent readers. Few, because Canvas charges a request in progress a high cost until its real cost is known. */
 const READERS = 2;
 
 interface Pending {
@@ -47,17 +47,18 @@ export async function sendAssignment(tasks: readonly GradeTask[], run: GradingRu
       return settleAll(tasks, { kind: 'retry', afterMs: JOB_RUNNING_WAIT_MS, detail });
     }
   }
-  const at = await assignmentFor(tasks, run);
-  if ('kind' in at) return settleAll(tasks, at);
-  const pending = await readAndDecide(tasks, started, at, run);
-  const carried = withoutUsers(
+  const assignment = await assignmentFor(tasks, run);
+  if ('kind' in assignment) return settleAll(tasks, assignment);
+  const pending = await readAndDecide(tasks, started, assignment, run);
+  // Students whose submission was read need no comparison with the earlier job any longer.
+  const earlierJob = withoutUsers(
     started,
     pending.read.map(({ userId }) => userId),
   );
-  if (started !== undefined) memory[key] = carried;
+  if (started !== undefined) memory[key] = earlierJob;
   const groups = pending.toWrite.length === 0 ? [] : [pending.toWrite];
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-    const rest = await runJob(group, carried, at, run);
+    const rest = await runJob(group, earlierJob, assignment, run);
     if (rest === 'stop') return;
     if (rest.length === 1) groups.unshift(rest);
     if (rest.length > 1)
@@ -103,12 +104,12 @@ async function assignmentFor(
 async function readAndDecide(
   tasks: readonly GradeTask[],
   started: StartedJob | undefined,
-  at: Assignment,
+  assignment: Assignment,
   run: GradingRun,
 ): Promise<{ readonly read: readonly Submission[]; readonly toWrite: Pending[] }> {
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
-    at.path,
+    assignment.path,
     run,
   );
   const toWrite: Pending[] = [];
@@ -120,9 +121,9 @@ async function readAndDecide(
     }
     const gradedAtBefore = started?.users[String(before.userId)];
     const mayBeOurs = gradedAtBefore !== undefined && gradedAtBefore !== before.gradedAt;
-    switch (decideGrade(task.step, before, mayBeOurs, at)) {
+    switch (decideGrade(task.step, before, mayBeOurs, assignment)) {
       case 'same':
-        task.deliver(madeOf(task, before), said('the grade is already in Canvas', before));
+        task.deliver(madeOf(task, before), withVisibility('the grade is already in Canvas', before));
         break;
       case 'leave': {
         const detail =
@@ -143,8 +144,8 @@ async function readAndDecide(
  */
 async function runJob(
   group: readonly Pending[],
-  carried: StartedJob | null,
-  at: Assignment,
+  earlierJob: StartedJob | null,
+  assignment: Assignment,
   run: GradingRun,
 ): Promise<Pending[] | 'stop'> {
   const { client, budget, lane, clock, memory } = run;
@@ -152,11 +153,11 @@ async function runJob(
   const key = jobKey(tasks[0]!.step);
   if (budget.signal.aborted) return 'stop';
   const gradedBefore = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
-  const users = { ...carried?.users, ...Object.fromEntries(gradedBefore) };
+  const users = { ...earlierJob?.users, ...Object.fromEntries(gradedBefore) };
   await lane.remember({ [key]: { progress: null, users } satisfies StartedJob });
-  delete memory[key]; // the intent just committed stays, unless it is settled below
+  delete memory[key]; // keeps the intent that was just stored, unless its outcome is known below
   const reply = await client.post(
-    `${at.path}/submissions/update_grades`,
+    `${assignment.path}/submissions/update_grades`,
     {
       grade_data: Object.fromEntries(
         group.map(({ task, before }) => [before.userId, { posted_grade: task.step.grade }]),
@@ -169,7 +170,7 @@ async function runJob(
     return 'stop';
   }
   if (reply.kind !== 'ok') {
-    memory[key] = carried;
+    memory[key] = earlierJob;
     if (reply.kind === 'refused' && group.length > 1) return [...group];
     settleAll(tasks, reply.kind === 'failed' ? reply.result : refused(reply));
     return reply.kind === 'failed' ? 'stop' : [];
@@ -186,12 +187,12 @@ async function runJob(
     settleAll(tasks, { kind: 'unknown', detail });
     return 'stop';
   }
-  memory[key] = carried;
-  let left = await settleSet(group, at, run);
+  memory[key] = earlierJob;
+  let left = await settleSet(group, assignment, run);
   for (const waitMs of state.kind === 'completed' ? LOOK_AGAIN_AFTER_MS : []) {
     if (left.length === 0) break;
     await wait(waitMs, budget.signal, clock);
-    left = await settleSet(left, at, run);
+    left = await settleSet(left, assignment, run);
   }
   if (state.kind === 'failed') {
     for (const { task, before } of left.filter(({ before: { userId } }) => state.names.has(String(userId)))) {
@@ -210,23 +211,24 @@ async function runJob(
 }
 
 /** Settles the grades that are in Canvas now; returns the others. */
-async function settleSet(group: readonly Pending[], at: Assignment, run: GradingRun): Promise<Pending[]> {
+async function settleSet(group: readonly Pending[], assignment: Assignment, run: GradingRun): Promise<Pending[]> {
   const after = await readAll(
     group.map(({ task, before }) => ({ task, user: String(before.userId) })),
-    at.path,
+    assignment.path,
     run,
     (result) => ({ kind: 'unknown', detail: `the grade was sent and could not be verified: ${detailOf(result)}` }),
   );
   for (const { task, before: now } of after) {
     const { before } = group.find((each) => each.task === task)!;
-    if (isSet(task.step.grade, before, now, at)) task.deliver(madeOf(task, now), said('the grade is set', now));
+    if (isSet(task.step.grade, before, now, assignment))
+      task.deliver(madeOf(task, now), withVisibility('the grade is set', now));
   }
   return group.filter(({ task }) => !task.isSettled);
 }
 
 /**
- * Finds out what became of the grades of one assignment after an attempt with an unknown end. Grades that Canvas did not
- * set stay `unsent`.
+ * Finds out which grades of one assignment an earlier attempt with an unknown outcome has set. Grades that Canvas did
+ * not set stay `unsent`.
  */
 export async function recoverAssignment(tasks: readonly GradeTask[], run: GradingRun): Promise<void> {
   const { client, budget, lane, memory } = run;
@@ -241,10 +243,10 @@ export async function recoverAssignment(tasks: readonly GradeTask[], run: Gradin
       return settleAll(tasks, { kind: 'unknown', detail });
     }
   }
-  const at = await findAssignment(client, tasks[0]!.step, budget);
-  if (at.kind === 'failed') return settleAll(tasks, inDoubt(at.result));
-  if (at.kind !== 'found') return; // no grade can be there, and `send` reports the problem
-  const { assignment } = at;
+  const result = await findAssignment(client, tasks[0]!.step, budget);
+  if (result.kind === 'failed') return settleAll(tasks, inDoubt(result.result));
+  if (result.kind !== 'found') return; // no grade can be there, and `send` reports the problem
+  const { assignment } = result;
   const found = await readAll(
     tasks.map((task) => ({ task, user: task.step.user })),
     assignment.path,
@@ -255,13 +257,16 @@ export async function recoverAssignment(tasks: readonly GradeTask[], run: Gradin
   for (const { task, before: now } of found) {
     const gradedAt = started.users[String(now.userId)];
     if (gradedAt === undefined || !isSet(task.step.grade, { gradedAt }, now, assignment)) continue;
-    task.deliver(madeOf(task, now), said('the grade is set', now));
+    task.deliver(madeOf(task, now), withVisibility('the grade is set', now));
     settled.push(now.userId);
   }
   memory[key] = withoutUsers(started, settled);
 }
 
-/** Keeps a grade in doubt if its submission cannot be read; `send` reports a student that Canvas does not have. */
+/**
+ * Keeps a grade in doubt if its submission cannot be read. If Canvas refuses to show it, for example because it has no
+ * such student, the grade is `unsent`, and `send` reports the refusal.
+ */
 function inDoubt(result: Result): Result {
   if (result.kind === 'pause') return result;
   return result.kind === 'rejected' ? { kind: 'unsent' } : { kind: 'unknown', detail: detailOf(result) };
@@ -312,8 +317,8 @@ function rejected(
   return { kind: 'rejected', cause, detail };
 }
 
-/** Adds why the student may not see the grade yet. */
-function said(sentence: string, { isHidden }: Submission): string {
+/** Adds to a detail that the student may not see the grade yet. */
+function withVisibility(sentence: string, { isHidden }: Submission): string {
   return isHidden === true ? `${sentence}; the student sees it once a teacher posts it` : sentence;
 }
 
