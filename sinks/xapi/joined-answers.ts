@@ -5,9 +5,9 @@ import {
   cleared,
   possiblyValid,
   readState,
-  sendStatements,
+  planStatements,
   type StatementState,
-  voidStatements,
+  planVoiding,
   type PlanContext,
   type XapiOperation,
 } from './plan.js';
@@ -78,7 +78,7 @@ export async function planJoined(
       const reason = said.kind === 'nothing' ? said.reason : 'deleted';
       const voided = voidable.filter((id) => !kept.has(id));
       const gone = { ...cleared(readState(subject.object) ?? known ?? none), issue: known?.issue ?? 0, members: [] };
-      return voidStatements(subject, { voided, gone, reason }, context);
+      return planVoiding(subject, { voided, gone, reason }, context);
     });
   }
   const { statement, members } = joined;
@@ -90,7 +90,7 @@ export async function planJoined(
     return subjects.map((subject) => {
       const isKnown = readState(subject.object)?.statement === known.statement;
       if (isKnown && subject.change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
-      return sendStatements(subject, { issued: [again], voided: [], after: known, unsure: known }, context);
+      return planStatements(subject, { issued: [again], voided: [], after: known, unsure: known }, context);
     });
   }
   const isRepeat = known?.issuing === true && known.mark === mark;
@@ -111,7 +111,7 @@ export async function planJoined(
       siblings: others,
       shared: { after, unsure },
     };
-    return sendStatements(subject, operation, context);
+    return planStatements(subject, operation, context);
   });
 }
 

@@ -15,8 +15,8 @@ import { markOf } from './conflict.js';
 import type { Statement } from './statement.js';
 
 /**
- * The statements of one change. They go in one request, which an LRS stores completely or not at all: the old and the
- * new statement are never valid at the same time, and there is no moment without one.
+ * The statements of one change. They are sent in one request, which an LRS stores completely or not at all. At any time,
+ * exactly one of the old and the new statement is therefore valid.
  */
 export interface XapiOperation extends Operation {
   /** `<list>:<key>`, for messages. */
@@ -34,7 +34,7 @@ export interface XapiOperation extends Operation {
   };
 }
 
-/** The inputs of a plan other than the change. */
+/** The inputs of a plan, except the change. */
 export interface PlanContext {
   readonly config: XapiConfig;
   readonly activities: Activities;
@@ -57,23 +57,23 @@ export interface PlanContext {
 export async function planChange(subject: Subject, context: PlanContext): Promise<Planned<XapiOperation>> {
   const { change } = subject;
   const { config, activities, environment } = context;
-  const said = await toStatement(subject, config, activities, environment.name);
+  const wanted = await toStatement(subject, config, activities, environment.name);
   const state = readState(subject.object);
-  if (said.kind === 'nothing') {
-    if (state === null) return { kind: 'nothing', reason: said.reason };
+  if (wanted.kind === 'nothing') {
+    if (state === null) return { kind: 'nothing', reason: wanted.reason };
     const voided = possiblyValid(state);
-    return voidStatements(subject, { voided, gone: cleared(state), reason: said.reason }, context);
+    return planVoiding(subject, { voided, gone: cleared(state), reason: wanted.reason }, context);
   }
   const evidence = change.list === engagementList ? { evidence: evidenceOf(change.data ?? {}) } : {};
-  if (state !== null && hasSameMeaning(state, said.withId(0), evidence.evidence ?? [], secretOf(config))) {
+  if (state !== null && hasSameMeaning(state, wanted.withId(0), evidence.evidence ?? [], secretOf(config))) {
     if (change.replay === undefined) return { kind: 'nothing', reason: 'unchanged' };
-    const again = { ...said.withId(0), id: state.statement! };
-    // the statement is valid, whatever the answer is
-    return sendStatements(subject, { issued: [again], voided: [], after: state, unsure: state }, context);
+    const again = { ...wanted.withId(0), id: state.statement! };
+    // The statement is valid already, so its state does not depend on the answer.
+    return planStatements(subject, { issued: [again], voided: [], after: state, unsure: state }, context);
   }
-  const mark = markOf(said.withId(0), secretOf(config));
+  const mark = markOf(wanted.withId(0), secretOf(config));
   const issue = issueOf(state, change.revision, mark);
-  const statement = said.withId(issue);
+  const statement = wanted.withId(issue);
   const voided = (state === null ? [] : possiblyValid(state)).filter((id) => id !== statement.id);
   const after: StatementState = {
     statement: statement.id,
@@ -85,11 +85,11 @@ export async function planChange(subject: Subject, context: PlanContext): Promis
     ...evidence,
   };
   const unsure = { ...after, statement: null, unsure: [...voided, statement.id], issuing: true };
-  return sendStatements(subject, { issued: [statement], voided, after, unsure }, context);
+  return planStatements(subject, { issued: [statement], voided, after, unsure }, context);
 }
 
 /** Plans the removal of an item's statements. `gone`: its state once they are voided. */
-export function voidStatements(
+export function planVoiding(
   subject: Subject,
   {
     voided,
@@ -104,13 +104,13 @@ export function voidStatements(
     const detail = `the attendee of this item has to be forgotten: void these statements in the LRS by hand (${voided.join(', ')})`;
     return { kind: 'unplannable', cause: 'xapi:forget-by-hand', detail };
   }
-  return sendStatements(subject, { issued: [], voided, after: gone, unsure: { ...gone, unsure: voided } }, context);
+  return planStatements(subject, { issued: [], voided, after: gone, unsure: { ...gone, unsure: voided } }, context);
 }
 
 /**
- * Returns the number that keeps statement ids of one revision apart. A voided id is never valid again, so another
- * statement of the same revision needs another id. If it is unknown whether the same statement was issued, its number
- * is returned, so that it is sent again.
+ * Returns the issue number, which distinguishes the statement ids of one revision. A voided id is never valid again, so
+ * another statement of the same revision needs another number. If the same statement may already be stored, returns its
+ * number, so that it is sent again under the same id.
  */
 function issueOf(state: StatementState | null, revision: number, mark: string): number {
   if (state === null || state.revision !== revision) return 0;
@@ -143,7 +143,7 @@ interface Statements {
   readonly shared?: { readonly after: StatementState; readonly unsure: StatementState };
 }
 
-export function sendStatements(
+export function planStatements(
   { change }: Subject,
   { issued, voided, after, unsure, siblings = [], shared }: Statements,
   { config: { actor, activities } }: PlanContext,
@@ -184,9 +184,9 @@ export type StatementState = {
   readonly issue: number;
   readonly unsure: readonly string[];
   readonly issuing: boolean;
-  /** The evidence of a credit: when one of these no longer counts, the credit is issued again. */
+  /** The interactions for which a credit was issued. If one of them no longer counts, the credit is issued again. */
   readonly evidence?: readonly string[];
-  /** Keys of the answers that the statement joins; `issue` counts their statements then. */
+  /** Keys of the answers that the statement joins. `issue` then counts the statements of all of them. */
   readonly members?: readonly string[];
 };
 

@@ -15,8 +15,8 @@ const REFUSED_ALONE = 5;
 
 /**
  * Sends operations batch by batch. An LRS stores a batch completely or not at all, so a refused batch is halved until
- * the refused statement is found: at most 15 requests for one in a hundred. A failure that is in no statement ends the
- * `send`, since the next batch would fail too.
+ * the refused statement is found: at most 15 requests for one in a hundred. A failure that no statement causes ends the
+ * `send`, because the next batch would fail too.
  */
 export async function sendOperations(
   operations: readonly XapiOperation[],
@@ -34,7 +34,7 @@ class Sending {
   readonly outcomes: Outcome[];
   readonly #lrs: Lrs;
   readonly #options: SendOptions;
-  /** A failure occurred with which every further request would fail. */
+  /** A failure occurred because of which every further request would fail too. */
   #hasEnded = false;
   #hasStored = false;
   #refusedAlone = 0;
@@ -57,13 +57,13 @@ class Sending {
     switch (verdict.kind) {
       case 'stored':
         this.#hasStored = true;
-        for (const { operation, place } of batch) this.#settle(place, delivered(operation, verdict.detail));
+        for (const { operation, index } of batch) this.#settle(index, delivered(operation, verdict.detail));
         return true;
       case 'failed':
         this.#end(batch, verdict);
         return false;
       case 'refused':
-        // A batch was too large: that its first half passes says nothing about the second.
+        // After 413, both halves may be small enough, so the second half is sent even if the first was stored.
         if (batch.length > 1) return await this.#halve(batch, verdict.status !== 413);
         await this.#settleRefused(batch[0]!, verdict);
         if (verdict.status !== 409) this.#refusedAlone += 1;
@@ -82,17 +82,20 @@ class Sending {
     return first && second;
   }
 
-  async #settleRefused({ operation, place }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
-    if (status === 409) return await this.#settleConflict({ operation, place }, detail);
+  async #settleRefused({ operation, index }: Parcel, { status, detail }: Extract<Verdict, { kind: 'refused' }>) {
+    if (status === 409) return await this.#settleConflict({ operation, index }, detail);
     const sentence =
       status === 413
         ? `the statement of ${operation.item} is too large`
         : `the LRS refuses the statement of ${operation.item}`;
-    this.#settle(place, rejected(`http:${status}`, sentence, detail));
+    this.#settle(index, rejected(`http:${status}`, sentence, detail));
   }
 
-  /** The LRS holds one of the ids. It may be the same statement: not every LRS compares before it refuses. */
-  async #settleConflict({ operation, place }: Pick<Parcel, 'operation' | 'place'>, detail: string): Promise<void> {
+  /**
+   * Settles an operation after the LRS reported that it already holds one of the ids. It may hold the same statement,
+   * because not every LRS compares statements before it refuses one. Statements that it does not hold are sent again.
+   */
+  async #settleConflict({ operation, index }: Pick<Parcel, 'operation' | 'index'>, detail: string): Promise<void> {
     const missing = [];
     for (const statement of operation.statements) {
       const found = await findUnderId(this.#lrs, statement, this.#options.signal);
@@ -103,15 +106,15 @@ class Sending {
           missing.push(statement);
           break;
         case 'different':
-          return this.#settle(place, blamed('conflict', `another statement has the id ${statement.id}`, detail));
+          return this.#settle(index, blamed('conflict', `another statement has the id ${statement.id}`, detail));
         case 'voided':
           return this.#settle(
-            place,
+            index,
             blamed('voided', `${statement.id} was voided in the LRS by another client`, detail),
           );
         case 'unreadable':
           return this.#settle(
-            place,
+            index,
             blamed(
               'conflict-unread',
               `the LRS holds a statement with the id ${statement.id} that the credentials may not read`,
@@ -120,15 +123,15 @@ class Sending {
           );
         case 'unknown': {
           const verdict = classifyAnswer(found.answer, []);
-          if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
-          return this.#settle(place, { kind: 'retry', detail: `the LRS does not return ${statement.id}` });
+          if (verdict.kind === 'failed') return this.#end([{ operation, index }], { ...verdict, mayBeStored: true });
+          return this.#settle(index, { kind: 'retry', detail: `the LRS does not return ${statement.id}` });
         }
       }
     }
     if (missing.length === 0)
-      return this.#settle(place, delivered(operation, `${detail}, but the LRS holds the same statement`));
+      return this.#settle(index, delivered(operation, `${detail}, but the LRS holds the same statement`));
     if (missing.length === operation.statements.length) {
-      return this.#settle(place, {
+      return this.#settle(index, {
         kind: 'retry',
         detail: `the LRS refuses an id that it does not return (${detail})`,
       });
@@ -138,36 +141,36 @@ class Sending {
       await this.#lrs.postStatements(body, this.#options.signal),
       missing.map(({ id }) => id),
     );
-    if (verdict.kind === 'stored') return this.#settle(place, delivered(operation, verdict.detail));
-    if (verdict.kind === 'failed') return this.#end([{ operation, place }], { ...verdict, mayBeStored: true });
+    if (verdict.kind === 'stored') return this.#settle(index, delivered(operation, verdict.detail));
+    if (verdict.kind === 'failed') return this.#end([{ operation, index }], { ...verdict, mayBeStored: true });
     if (verdict.status === 409) {
-      const waits = `the LRS does not return a statement that it holds yet (${verdict.detail})`;
-      return this.#settle(place, { kind: 'retry', detail: waits, ...inDoubt(operation) });
+      const detailText = `the LRS does not return a statement that it already holds (${verdict.detail})`;
+      return this.#settle(index, { kind: 'retry', detail: detailText, ...inDoubt(operation) });
     }
-    return this.#settle(place, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
+    return this.#settle(index, rejected(`http:${verdict.status}`, `the LRS refuses ${operation.item}`, verdict.detail));
   }
 
   #mayContinue(batch: readonly Parcel[]): boolean {
-    // Every lane has to wait, also if another lane received the request to pause.
+    // A pause that the LRS requested in any lane applies to all lanes.
     const afterMs = this.#lrs.quietForMs;
     if (afterMs > 0) {
-      for (const { place } of batch)
-        this.#settle(place, { kind: 'retry', afterMs, detail: 'the LRS requested a pause' });
+      for (const { index } of batch)
+        this.#settle(index, { kind: 'retry', afterMs, detail: 'the LRS requested a pause' });
       return false;
     }
     return !this.#hasEnded && this.#options.mayStart();
   }
 
-  #end(batch: readonly Pick<Parcel, 'operation' | 'place'>[], verdict: Failed): void {
+  #end(batch: readonly Pick<Parcel, 'operation' | 'index'>[], verdict: Failed): void {
     this.#hasEnded = true;
     if (verdict.waitMs !== undefined) this.#lrs.keepQuiet(verdict.waitMs);
-    for (const { operation, place } of batch) {
-      this.#settle(place, verdict.mayBeStored ? { ...verdict.result, ...inDoubt(operation) } : verdict.result);
+    for (const { operation, index } of batch) {
+      this.#settle(index, verdict.mayBeStored ? { ...verdict.result, ...inDoubt(operation) } : verdict.result);
     }
   }
 
-  #settle(place: number, outcome: Outcome): void {
-    this.outcomes[place] = outcome;
+  #settle(index: number, outcome: Outcome): void {
+    this.outcomes[index] = outcome;
   }
 }
 
@@ -205,15 +208,15 @@ const MAX_BYTES = 512 * 1024;
 interface Parcel {
   readonly operation: XapiOperation;
   /** Index among the operations of this `send`. */
-  readonly place: number;
+  readonly index: number;
   /** Statements, separated by commas. */
   readonly json: string;
   readonly bytes: number;
 }
 
-function parcelOf(operation: XapiOperation, place: number): Parcel {
+function parcelOf(operation: XapiOperation, index: number): Parcel {
   const json = operation.statements.map((statement) => JSON.stringify(statement)).join(',');
-  return { operation, place, json, bytes: Buffer.byteLength(json) };
+  return { operation, index, json, bytes: Buffer.byteLength(json) };
 }
 
 /**
@@ -249,7 +252,7 @@ function toBatches(parcels: readonly Parcel[]): Parcel[][] {
   return batch.length === 0 ? batches : [...batches, batch];
 }
 
-/** Returns the parcels without those whose statements another one has. */
+/** Returns one parcel for each set of identical statements. */
 function distinct(batch: readonly Parcel[]): Parcel[] {
   return [...new Map(batch.map((parcel) => [parcel.json, parcel])).values()];
 }
