@@ -27,9 +27,9 @@ export function isSafePartition(partition: string): boolean {
 /**
  * Returns how long a small batch is deferred, so that more changes share its objects; undefined if it is written now.
  * Windows of `maxAgeMs` are aligned with the clock, so that all changes of a window are due together. A change from
- * before the current window is due. So is one from the future, since the clocks differ and the wait could be long.
+ * before the current window is due. So is a change from the future: the clocks differ, so the wait could be long.
  */
-export function putOffMs(
+export function deferralMs(
   operations: readonly S3Operation[],
   { maxAgeMs, maxLines, nowMs }: { readonly maxAgeMs: number; readonly maxLines: number; readonly nowMs: number },
 ): number | undefined {

@@ -8,7 +8,7 @@ import { bucketUrl, S3Client } from './client.js';
 import { s3ConfigSchema, type S3Config } from './config.js';
 import { eraseObjects } from './erase.js';
 import { claimPrefix, type Store } from './store.js';
-import { putOffMs, type S3Operation, toS3Operation } from './plan.js';
+import { deferralMs, type S3Operation, toS3Operation } from './plan.js';
 import { recoverBatch, writeBatch } from './send.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -56,7 +56,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment, tun
     async send(operations, lane, signal): Promise<SendResult> {
       if (signal.aborted || operations.length === 0) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
       const { maxAge: maxAgeMs, maxLines } = config;
-      const afterMs = putOffMs(operations, { maxAgeMs, maxLines, nowMs: now() });
+      const afterMs = deferralMs(operations, { maxAgeMs, maxLines, nowMs: now() });
       if (afterMs !== undefined) return { outcomes: operations.map(() => ({ kind: 'unsent', afterMs })) };
       return await underOwnSignal(signal, async (own) => {
         const refusal = await claim(lane, own);

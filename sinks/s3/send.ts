@@ -17,9 +17,9 @@ import type { S3Operation } from './plan.js';
 import { deleteObject, findObject, putManifest, putObject, type Store } from './store.js';
 
 /**
- * Writes a batch: one object per list and day, then the manifests. Names and digests are remembered before the first
- * request, so that the objects of a dead attempt can be found by name. A name is reused for other lines only if no object
- * was found under it.
+ * Writes a batch: one object per list and day, then the manifests. Before the first request, names and digests are
+ * stored in the lane's memory, so that `recover` can find the objects of a crashed attempt by name. A name is reused
+ * for other lines only if no object was found under it.
  */
 export async function writeBatch(
   store: Store,
@@ -27,7 +27,7 @@ export async function writeBatch(
   lane: Lane,
   signal: AbortSignal,
 ): Promise<SendResult> {
-  const outcomes: Outcome[] = operations.map(() => unsafe);
+  const outcomes: Outcome[] = operations.map(() => unsafePath);
   const whole = batchesOf(operations);
   for (const { positions } of whole) for (const position of positions) outcomes[position] = { kind: 'unsent' };
   if (signal.aborted || whole.length === 0) return { outcomes };
@@ -41,7 +41,7 @@ export async function writeBatch(
   let failure: Failure | undefined;
   for (const [at, batch] of batches.entries()) {
     if (signal.aborted) break;
-    // In order, so that the written objects are the first ones.
+    // One after the other: if one fails, exactly the objects before it were written.
     const stored = await putObject(store, lane, { ...intents[at]!, text: batch.text }, signal);
     if (stored.kind === 'stored') {
       written.push(at);
@@ -49,31 +49,32 @@ export async function writeBatch(
     }
     failure = stored;
     const isUnknown = stored.kind === 'unknown';
+    // If nothing was written, one outcome reports the failure, and the other operations stay `unsent`.
     for (const [order, position] of batch.positions.entries())
       if (isUnknown || order === 0) outcomes[position] = stored;
     break;
   }
-  const lost = failure?.kind === 'unknown' ? [intents[written.length]!] : [];
+  const unknownIntents = failure?.kind === 'unknown' ? [intents[written.length]!] : [];
   const doubtful = doubtfulOf(lane.memory).filter(
     (each) => !written.some((at) => intents[at]!.partition === each.partition),
   );
-  const numbers = new Map(written.map((at) => [intents[at]!.partition, grown(lane, intents[at]!)]));
+  const numbers = new Map(written.map((at) => [intents[at]!.partition, numbersAfter(lane, intents[at]!)]));
   const open = await writeManifests(store, lane, numbers, signal);
   if (open !== undefined) {
     // The objects exist, but no manifest names them: `recover` finds them and writes the manifests.
     const { detail } = open;
     for (const at of written)
       for (const position of batches[at]!.positions) outcomes[position] = { kind: 'unknown', detail };
-    return { outcomes, memory: withIntents([...written.map((at) => intents[at]!), ...lost], doubtful) };
+    return { outcomes, memory: withIntents([...written.map((at) => intents[at]!), ...unknownIntents], doubtful) };
   }
   for (const at of written) for (const position of batches[at]!.positions) outcomes[position] = { kind: 'delivered' };
-  return { outcomes, memory: { ...valuesOf(numbers), ...withIntents(lost, doubtful) } };
+  return { outcomes, memory: { ...valuesOf(numbers), ...withIntents(unknownIntents, doubtful) } };
 }
 
 /**
- * Settles what a dead attempt may have written. An object with exactly the lines of these operations counts as delivered.
- * One with other lines (an attendee was erased or hidden since) is deleted, and its lines are sent again under the next
- * number. A second run has the same result.
+ * Settles the objects that a crashed attempt may have written. If an object has exactly the lines of these operations,
+ * they are delivered. If it has other lines (an attendee was erased or hidden since), it is deleted, and the lines are sent
+ * again under the next number. A second run has the same result.
  */
 export async function recoverBatch(
   store: Store,
@@ -98,7 +99,7 @@ export async function recoverBatch(
     const batch = batches.get(partition);
     if (batch?.digest === digest) {
       delivered.push(batch);
-      numbers.set(partition, grown(lane, intent));
+      numbers.set(partition, numbersAfter(lane, intent));
       continue;
     }
     const gone = await deleteObject(store, key, signal);
@@ -106,7 +107,7 @@ export async function recoverBatch(
     const { gaps } = numbersOf(lane.memory, partition);
     numbers.set(partition, { next: number + 1, gaps: [...gaps, number] });
   }
-  // A late request of an earlier attempt is possible as well, until its name is used.
+  // Requests of attempts before the crashed one may still arrive as well, until another object uses their name.
   const earlier = doubtfulOf(lane.memory).filter(
     (one) => !numbers.has(one.partition) && !absent.some((each) => isSame(one, each)),
   );
@@ -127,13 +128,13 @@ function isSame(one: Intent, other: Intent): boolean {
   return one.partition === other.partition && one.number === other.number && one.digest === other.digest;
 }
 
-const unsafe: Outcome = {
+const unsafePath: Outcome = {
   kind: 'rejected',
-  cause: 'unsafe-path',
+  cause: 'unsafePath-path',
   detail: 'the list or timestamp of this change cannot be part of an object name',
 };
 
-function grown(lane: Lane, { partition, number }: Intent): Numbers {
+function numbersAfter(lane: Lane, { partition, number }: Intent): Numbers {
   return { next: number + 1, gaps: numbersOf(lane.memory, partition).gaps };
 }
 
