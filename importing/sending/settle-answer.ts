@@ -4,8 +4,8 @@ import type { Complaint, Complaints } from './read-complaints.js';
 export interface Piece {
   readonly rows: number;
   /**
-   * How an earlier request with these rows ended that may have created them. If there was one, a complaint about a
-   * duplicate can mean that it created the row.
+   * The end of an earlier request that may have created these rows. After such a request, a complaint about a duplicate
+   * can mean that it created the row.
    */
   readonly sent: 'never' | 'refused' | 'unknown';
   /** Number of that earlier request; null: none. */
@@ -52,7 +52,7 @@ export interface Settlement {
   /** The other rows of the piece, in order. */
   readonly pieces: readonly (Piece & { readonly created: boolean })[];
   readonly rows: readonly SettledRow[];
-  /** An earlier request that created nothing, because a later one created its rows; null: none is known. */
+  /** An earlier request that created nothing: this answer proves it, because it created the same rows. Null: none. */
   readonly withoutEffect: number | null;
   /** Whether this answer proves that a refused request creates no row: rows of one were created now. */
   readonly refusesWhole: boolean;

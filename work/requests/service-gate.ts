@@ -192,7 +192,7 @@ export class ServiceGate {
 
   /**
    * Checks a permit that was taken ahead, and returns it if it is still valid: same key, and no refusal by the service
-   * since it was taken. Otherwise returns it to the quota, and the result is undefined.
+   * since it was taken. Otherwise adds it to the quota again, and returns undefined.
    */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
