@@ -27,8 +27,7 @@ import { writePeople } from './write-people.js';
 
 /**
  * Carries out a batch in stages: removals, people by their entry of `records`, memberships, and records that belong to
- * people. Safe to repeat: each record is searched before it is written, and created under a key that Salesforce keeps
- * unique.
+ * people. Safe to repeat: records are searched before they are written, and those with an external id are upserts.
  */
 export async function deliverBatch(
   org: Org,
