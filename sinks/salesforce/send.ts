@@ -27,7 +27,7 @@ import { writePeople } from './write-people.js';
 
 /**
  * Carries out a batch in stages: removals, people by their entry of `records`, memberships, and records that belong to
- * people. Safe to repeat: records are searched before they are written, and those with an external id are upserts.
+ * people. Safe to repeat: records are searched before they are written, and created by an upsert on an external id.
  */
 export async function deliverBatch(
   org: Org,
