@@ -14,6 +14,8 @@ export interface WalkBudget {
   /** Pages that the walk may read in this cycle. */
   readonly maxPages: number;
   readonly priority: Priority;
+  /** The stream is live, and this walk is the one that finds its new items: their age is the detection delay. */
+  readonly detects: boolean;
   /** Computes the stream's next due times when the walk ends; null when this cycle reads the same stream again. */
   readonly planNextReads: ((ended: WalkEnd) => NextReads) | null;
 }

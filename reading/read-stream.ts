@@ -94,6 +94,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     const ending = await walkStream(reading, lease.poll ?? pollOf(lease), {
       maxPages: Number.POSITIVE_INFINITY,
       priority: cadence.priority,
+      detects: live,
       planNextReads: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
     });
     if (ending === 'distrusted') return ending;
@@ -107,8 +108,10 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     nextReads(reading, { restMs: restAfter(reading, walk, { ...ended, begin }), swept: true });
   // A sweep has low priority, except if no poll can read the stream.
   const priority = polls ? 'sweep' : cadence.priority;
+  // Polls find the new items, and the sweep the late ones, except if no poll can read the stream.
+  const detects = live && !polls && !restarts;
   try {
-    const ending = await walkStream(reading, walk, { maxPages: pages, priority, planNextReads: next });
+    const ending = await walkStream(reading, walk, { maxPages: pages, priority, detects, planNextReads: next });
     if (ending === 'finished') {
       await examineMissing(reading);
       await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });

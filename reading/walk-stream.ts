@@ -20,6 +20,7 @@ import {
 } from './walk-progress.js';
 import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
+import { measureAge, showsNewItem } from './measure-age.js';
 import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
 /** If a response took longer than this, the service is the bottleneck: the next request goes out before this page is parsed. */
@@ -99,12 +100,13 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         // The next iteration awaits it. Until then, Node.js must not report a rejection as unhandled.
         next.catch(() => undefined);
       }
+      const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, arrived.summary));
       const result = await storePage(reading, arrived, after, {
         planNextReads: ends ? budget.planNextReads : undefined,
         onWriting: writing.open,
       });
       writing.open();
-      if (walk.kind === 'poll' && changesOf(result) > 0) measureAge(reading, arrived, result.created);
+      if (isDetection && result.created > 0) measureAge(reading, arrived.summary);
       await reportPage(reading, arrived.page, arrived.seen, result);
       // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore compare keys
       // when it ends, even if its pages are unchanged.
@@ -117,12 +119,6 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   } finally {
     await requests.close();
   }
-}
-
-/** Records the age of the page's newest item if the page created items. */
-function measureAge({ deps, lease }: StreamReading, { summary }: Arrived, created: number): void {
-  if (created > 0 && summary.newestAt !== null)
-    deps.meters.found(lease.list, deps.ledger.clock.nowMs() - summary.newestAt);
 }
 
 function changesOf({ created, updated, deleted }: PageResult): number {

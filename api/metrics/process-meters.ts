@@ -30,7 +30,7 @@ export class ProcessMeters {
   });
   readonly #foundSeconds = new Histogram({
     name: 'pigeonpost_detection_delay_seconds',
-    help: 'Age of the newest item, by the clock of the service, when a poll that brought new ones was stored.',
+    help: 'Age of the newest item of a live list, by the clock of the service, when a page with new items was stored.',
     labelNames: ['list'],
     buckets: [1, 2, 5, 10, 15, 30, 60, 300, 3600],
     registers: [this.#registry],

@@ -40,15 +40,10 @@ class EventDay {
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
-  static async open(
-    kind: (typeof kinds)[number],
-    sinks: Readonly<Record<string, string>> = {},
-    knobs: object = {},
-  ): Promise<EventDay> {
+  static async open(kind: (typeof kinds)[number], sinks: Readonly<Record<string, string>> = {}): Promise<EventDay> {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', {
       quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true },
-      ...knobs,
     });
     const poll = { type: 'poll_mcq' };
     const later = { startDate: '2099-01-01T07:00:00+00:00' };
@@ -219,7 +214,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
   }, 240_000);
 
   it('fire for new items that are found late, and for nothing else', async () => {
-    const day = await EventDay.open(kind, {}, { maxPerPage: 10 }); // what fits on one page is swept, which is not measured
+    const day = await EventDay.open(kind);
     const late = { foundAfterMs: 3 * minuteMs };
     await day.pass(20, () => false, late);
     expect(await day.expectAlert('PigeonpostDetectionSlow', 31, late)).toEqual(['PigeonpostDetectionSlow']);
