@@ -240,7 +240,9 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     if (works) await worker.follow();
     if (isBack) await reconcileNow();
   };
-  closers.push(repeat(guardClusterEveryMs, guardCluster, 'checking the Temporal cluster failed', log));
+  closers.push(
+    repeat(guardClusterEveryMs, guardCluster, 'comparing the Temporal cluster with the one in the store failed', log),
+  );
 
   if (works)
     closers.push(repeat(lookForReadsEveryMs, () => firstPage.look(), 'looking for the first read failed', log));
