@@ -313,13 +313,13 @@ describe('the API before it serves', () => {
     expect((await ask(api, '/readyz')).status).toBe(503);
   });
 
-  it('says that pigeonpost is starting, and serves afterwards', async () => {
+  it('says that the process is starting, and serves afterwards', async () => {
     const api = await listening();
     const answer = await ask(api, '/api/status');
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.text)).toMatchObject({
       status: 503,
-      detail: 'pigeonpost is starting: try again in a few seconds',
+      detail: 'the process is starting: try again in a few seconds',
     });
     const served = await serving();
     expect((await ask(served.api, '/api/status', { headers: asLocal })).status).toBe(200);

@@ -53,7 +53,7 @@ export async function startApi(
     // A process that is still starting is alive. If it were ended for that, it could never start.
     if (new URL(request.url).pathname === '/healthz') return new Response('ok');
     const requestId = randomUUID();
-    const starting = new Refused(503, 'pigeonpost is starting: try again in a few seconds', {
+    const starting = new Refused(503, 'the process is starting: try again in a few seconds', {
       headers: { 'retry-after': '2', 'x-request-id': requestId },
     });
     return problemResponse(starting, requestId);

@@ -30,13 +30,13 @@ describe('a command that contacts a running pigeonpost', () => {
     ).rejects.toMatchObject({ exitCode, message: 'the sentence' });
   });
 
-  it('reports that pigeonpost is starting, with the exit code for an unreachable server', async () => {
+  it('reports that the process is starting, with the exit code for an unreachable server', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0 });
     await expect(
       apiClient(() => Promise.resolve({ url: api.url, token: undefined })).status({ counts: false }),
     ).rejects.toMatchObject({
       exitCode: ExitCode.Unreachable,
-      message: 'pigeonpost is starting: try again in a few seconds',
+      message: 'the process is starting: try again in a few seconds',
     });
     await api.close();
   });
