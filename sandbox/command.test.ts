@@ -59,6 +59,7 @@ describe('the sandbox command', () => {
     const stdout = jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
     await runSandboxCommand(['--help']);
     stdout.mockRestore();
+    expect(printed.join('')).toMatch(/^Usage: pigeonpost sandbox \[options\]$/m);
     for (const { flag } of sandboxOptions) expect(printed.join('')).toContain(flag);
   });
 

@@ -84,7 +84,7 @@ const READERS: Record<string, (text: string, before: unknown) => unknown> = {
 
 /** Builds the commander command: --help and every flag of `sandboxOptions`, with validation. */
 function createParser(): Command {
-  const command = new Command('sandbox')
+  const command = new Command('pigeonpost sandbox')
     .description('Run a stand-in for the Event Engagement Service on loopback, with live traffic and faults on demand')
     .allowExcessArguments(false);
   for (const { flag, description, default: fallback } of sandboxOptions) {
