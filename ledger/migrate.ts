@@ -10,15 +10,15 @@ const ownFolder = join(__dirname, 'migrations');
 
 export interface MigrateOptions {
   readonly folder?: string;
-  /** A line for a person: which migration of a store that is in use runs, and, while one takes long, how far it is. */
+  /** Receives a line for a person when a migration of an existing store starts, and again while it takes long. */
   readonly onProgress?: ((line: string) => void) | undefined;
-  /** Interval between two such lines. */
+  /** Interval between two lines about the same migration. */
   readonly everyMs?: number;
-  /** Limits of a transactional migration's waits for locks. */
+  /** Limits for the waits of a transactional migration for locks. */
   readonly waits?: LockWaits | undefined;
 }
 
-/** The number of the newest migration that this version has. */
+/** Returns the number of the newest migration in this version. */
 export async function newestMigration(folder = ownFolder): Promise<number> {
   return Number((await migrationFiles(folder)).at(-1)?.slice(0, 4) ?? 0);
 }
@@ -28,11 +28,12 @@ async function migrationFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Brings the schema to the newest version this code knows; a second run does nothing. No statement has a time limit here:
- * a large table takes as long as it takes. Only the wait for a lock is limited, and repeated (retry-lock.ts). Each migration runs in a transaction that records its number first, under a
- * lock on that table, so two processes cannot both apply one; one that builds indexes outside a transaction records its
- * number last, and can be run again from any point.
- * @throws {LedgerError} kind `version` when the store was written by a newer version of pigeonpost; kind `busy` when another
+ * Brings the schema to the newest version that this code supports. A second run does nothing. Statements have no time
+ * limit, because a large table takes long. Only the wait for a lock is limited, and is repeated (retry-lock.ts). A
+ * migration runs in a transaction that first records its number, under a lock on the table `migrations`, so two
+ * processes cannot both apply it. A migration that builds indexes outside a transaction records its number last. It can
+ * be run again from any point.
+ * @throws {LedgerError} kind `version` if a newer version of pigeonpost has migrated the store; kind `busy` if another
  * session keeps a table locked
  */
 export async function migrate(
@@ -46,7 +47,7 @@ export async function migrate(
       await makeTable(session);
       const applied = await session.query<{ number: number }>('select number from migrations order by number');
       await refuseNewer(applied.at(-1)?.number ?? 0, folder);
-      // Not by the newest number: parts of a version that are made side by side arrive in any order.
+      // Compares all numbers, not only the newest: migrations that were developed in parallel are merged in any order.
       const missing = files.filter((name) => !applied.some(({ number }) => number === numberOf(name)));
       for (const [at, name] of missing.entries()) {
         const what = `migrating the store: ${name} (${at + 1} of ${missing.length})`;
@@ -56,7 +57,7 @@ export async function migrate(
         );
       }
     } finally {
-      // The lock ends with its connection as well: a failure here is the connection's.
+      // If this fails, the connection has failed, and the lock ends with it.
       await session.query('select pg_advisory_unlock(hashtext($1))', [lockName]).catch(() => undefined);
     }
   });
@@ -65,8 +66,8 @@ export async function migrate(
 const lockName = 'pigeonpost schema';
 
 /**
- * Waits until no other process changes the schema. It asks again and again rather than wait within a statement: that
- * would hold a snapshot, and an index that is built outside a transaction waits for every older snapshot to end.
+ * Waits until no other process changes the schema. It requests the lock repeatedly. Waiting within a statement would
+ * hold a snapshot, and an index that is built outside a transaction waits for every older snapshot to end.
  */
 async function untilAlone(
   session: Session,
@@ -88,7 +89,8 @@ async function untilAlone(
 
 async function makeTable(session: Session): Promise<void> {
   await session.transaction(async (tx) => {
-    // The previous version knows this lock only. "if not exists" lets two first starts collide in PostgreSQL's catalogue.
+    // The previous version uses only this lock. Without it, two first starts collide in PostgreSQL's catalog despite
+    // "if not exists".
     await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
     await tx.query(
       'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
@@ -125,7 +127,7 @@ function numberOf(name: string): number {
   return Number(name.slice(0, 4));
 }
 
-/** The head of a migration that builds indexes while other processes write to the table, with its reason. */
+/** Line in the head of a migration that builds indexes while other processes write to the table, with the reason. */
 const declared = /^-- Outside a transaction: \S/m;
 
 const allowed = [
@@ -133,16 +135,16 @@ const allowed = [
   /^drop index concurrently if exists \w+$/,
 ];
 
-/** Whether a migration runs statement by statement, each committed alone, and records its number at the end. */
+/** Whether a migration commits each statement separately and records its number at the end. */
 function isOutsideTransaction(sql: string): boolean {
   return declared.test(sql);
 }
 
 /**
- * Builds and drops indexes one by one, without keeping writers out. A build that was cut off leaves an index that is
- * maintained and never used: it is dropped and built again. One that is complete is left as it is, so a second run is
- * safe from any point. The name decides: an index that changes gets a new name.
- * @throws {Error} for a file that holds anything else, which a crash could leave half done
+ * Builds and drops indexes one after another, without blocking writers. An interrupted build leaves an invalid index,
+ * which PostgreSQL maintains but never uses: it is dropped and built again. A complete index stays as it is, so a
+ * second run is safe from any point. Indexes are compared by name only, so an index that changes needs a new name.
+ * @throws {Error} if the file contains any other statement, which a crash could leave incomplete
  */
 async function buildIndexes(session: Session, name: string, sql: string): Promise<void> {
   for (const statement of statementsOf(name, sql)) {
@@ -182,14 +184,14 @@ function statementsOf(
 }
 
 interface Reporting {
-  /** Asked how far the server is, beside the connection that is busy. */
+  /** Another connection than the busy one, to query the server's progress. */
   readonly db: Database;
   readonly what: string;
   readonly onProgress: (line: string) => void;
   readonly everyMs: number;
 }
 
-/** Runs `work` and says, as long as it takes, for how many seconds it has, and what the server does with an index. */
+/** Runs `work`. Until it ends, reports the elapsed seconds and the progress of an index build at each interval. */
 async function reportProgress({ db, what, onProgress, everyMs }: Reporting, work: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   let reporting: Promise<void> = Promise.resolve();
@@ -205,7 +207,7 @@ async function reportProgress({ db, what, onProgress, everyMs }: Reporting, work
   }
 }
 
-/** Embedded the one connection is at work, and there is nobody to ask. */
+/** Returns the progress of an index build; '' for an embedded store, whose only connection is busy. */
 async function indexProgress(db: Database): Promise<string> {
   if (db.kind === 'embedded') return '';
   try {
@@ -217,6 +219,6 @@ async function indexProgress(db: Database): Promise<string> {
     const share = row.total > 0 ? `, ${Math.floor((100 * row.done) / row.total)} %` : '';
     return ` (${row.phase}${share})`;
   } catch {
-    return ''; // a line less
+    return ''; // the line is reported without the progress
   }
 }
