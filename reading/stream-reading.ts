@@ -48,7 +48,7 @@ export interface StreamReading {
   /** Replaced when the stream's order is distrusted. */
   lease: StreamLease;
   /** The factors by which intervals are lengthened so that the quota lasts until its reset. */
-  readonly stretch: Stretch;
+  stretch: Stretch;
   /** The stream's session is running, or a change was found recently. */
   isLive: boolean;
   /** Cursor of the request in progress, to which an error refers. */

@@ -279,6 +279,32 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
   });
 });
 
+describe.each(kinds)('a quota that grows, on %s', (kind) => {
+  it('no longer delays a stream as soon as a response to that stream reports it', async () => {
+    const stage = await stages.open(kind);
+    await stage.patch('pigeonholes', 101, { startDate: '2020-01-01', endDate: '2099-01-01' });
+    await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: true } });
+    await stage.put('attendees', attendee(1));
+    const attendees = { archive: '{ type: file, folder: ./archive, lists: [attendees] }' };
+    await (await stage.scene({ sinks: attendees })).settle();
+    const scene = await stage.scene({ sinks: attendees }); // its forecast knows the streams
+    const nextReadInS = async (): Promise<number> => {
+      const [row] = await stage.db.query<{ s: number }>(
+        `select extract(epoch from due_at - now())::float8 as s from streams where list = 'attendees'`,
+      );
+      return row!.s;
+    };
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(await nextReadInS()).toBeGreaterThan(15); // 720 polls do not fit into the quota
+
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 3600, headers: true } });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(await nextReadInS()).toBeLessThan(15);
+  });
+});
+
 describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
   it('is used by one request at a time', async () => {
     const stage = await busyStage(kind, 400);
