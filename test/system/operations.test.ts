@@ -522,7 +522,7 @@ describe('a backup of a running pigeonpost', () => {
     const late = attendee(990_001);
     const insert = [{ op: 'insert', list: 'attendees', pigeonhole, id: late.id, item: late, exact: true }];
     await fetch(`${baseUrl}/_control/mutations`, { method: 'POST', body: JSON.stringify(insert) });
-    await until('who came after the backup is delivered', () => delivered().includes('attendees 990001 1'), 30_000);
+    await until('who came after the backup is delivered', () => delivered().includes('attendees 990001 1'));
     await untilSettled();
     const before = delivered();
 
@@ -531,7 +531,7 @@ describe('a backup of a running pigeonpost', () => {
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);
     const archive = async (): Promise<SinkStatus> => (await status()).sinks[0]!;
-    await until('the late one is read again', async () => (await archive()).backlog > 0, 30_000);
+    await until('the late one is read again', async () => (await archive()).backlog > 0);
     expect(await archive()).toMatchObject({
       name: 'archive',
       state: 'paused',
