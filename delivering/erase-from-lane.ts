@@ -2,7 +2,7 @@ import { type Receipt, type Erasure, receiptsOf } from '../people/erasures.js';
 import { erasedOfLane, type ErasingLane, erasingLanes, settleErasingLane } from '../people/erasing-lanes.js';
 import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
 import type { EraseResult, Lane } from '../sinks/sink.js';
-import { whileHeld } from '../sinks/while-held.js';
+import { whileHeld } from '../base/while-held.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { LaneHold } from './lane-hold.js';
 import { isApproved } from '../ledger/sinks.js';

@@ -1,6 +1,6 @@
 import { outcomeUnknown } from './dead-letters.js';
 import type { Lane, Operation, Outcome, Planned, SendResult, Sink, Subject } from '../sinks/sink.js';
-import { type ConfirmHeld, whileHeld } from '../sinks/while-held.js';
+import { type ConfirmHeld, whileHeld } from '../base/while-held.js';
 
 /** A lane under its holder's lease. */
 export interface LeasedLane {

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { whileHeld } from '../base/while-held.js';
 import { ApiError } from './api-error.js';
 import pino from 'pino';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
@@ -104,6 +105,47 @@ describe('a request', () => {
     const { client: refused } = await start((_, response) => answerJson(response, 429, { code: 8000, message: 'no' }));
     expect(await failureOf(refused.page(list, { parseAfter: signalled<void>().promise }))).toMatchObject({
       code: 8000,
+    });
+  });
+
+  describe('that waited for a connection under a lease', () => {
+    /** Creates registrants while the only connection is busy, and makes `later` confirm the lease from then on. */
+    async function queued(later: () => Promise<void> | undefined) {
+      const asked = signalled<() => void>();
+      const { client, service } = await start(
+        ({ method }, response) => {
+          if (method === 'POST') answerJson(response, 200, {});
+          else asked.resolve(() => answerJson(response, 200, collection([])));
+        },
+        { connections: 1 },
+      );
+      const page = client.page(list);
+      const answer = await asked.promise;
+      let confirm = (): Promise<void> | undefined => undefined;
+      const created = whileHeld(
+        () => confirm(),
+        () => client.createRegistrants(101, [{ attendeeCode: 'A' }]),
+      );
+      const outcome = created.then(
+        () => 'created',
+        (error: unknown) => error,
+      );
+      confirm = later;
+      answer();
+      await page;
+      return { outcome: await outcome, posts: service.requests.filter(({ method }) => method === 'POST').length };
+    }
+
+    it('is not sent if the lease was lost, and fails with the reason', async () => {
+      const lost = new Error('another process holds it');
+      expect(await queued(() => Promise.reject(lost))).toEqual({ outcome: lost, posts: 0 });
+    });
+
+    it('is sent once if the lease is confirmed again', async () => {
+      let confirmations = 0;
+      const again = (): Promise<void> | undefined => (confirmations++ === 0 ? nextTurn() : undefined);
+      expect(await queued(again)).toEqual({ outcome: 'created', posts: 1 });
+      expect(confirmations).toBe(3);
     });
   });
 

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isNotConfirmed, onlyWhileHeld } from '../base/only-while-held.js';
 import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import { readBaseUrl, ClientOptionsError, type ClientOptions } from './client-options.js';
@@ -27,8 +28,8 @@ interface ServiceRequest extends Call {
 /** The HTTP connection to the service: the only place that uses the network and that holds the key. */
 export interface Exchange {
   /**
-   * Sends one request, without retries.
-   * @throws {ApiError} for everything except a success
+   * Sends one request, without retries. Under `whileHeld`, the lease is confirmed right before the request is written.
+   * @throws {ApiError} for everything except a success; the error of `confirm` if the lease was not confirmed
    */
   send(request: ServiceRequest): Promise<ServiceAnswer>;
   /** Waits for requests in progress, each of which has a deadline, then closes the connections. */
@@ -50,7 +51,7 @@ export function openExchange(options: ClientOptions): Exchange {
   if (!(requestTimeoutMs > 0 && requestTimeoutMs < 2 ** 31)) {
     throw new ClientOptionsError('requestTimeoutMs', 'is not a number of milliseconds above 0 and below 2^31');
   }
-  const dispatcher = openConnections(baseUrl, options, requestTimeoutMs);
+  const dispatcher = openConnections(baseUrl, options, requestTimeoutMs).compose(onlyWhileHeld);
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
@@ -80,6 +81,7 @@ export function openExchange(options: ClientOptions): Exchange {
       }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
     } catch (error) {
+      if (isNotConfirmed(error)) throw error;
       throw transportFailure({ method, path }, error, deadline.ending(), requestTimeoutMs);
     } finally {
       deadline.clear();

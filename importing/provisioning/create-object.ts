@@ -3,6 +3,7 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { confirmAfterMs } from '../../base/lease-watch.js';
+import { whileHeld } from '../../base/while-held.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
 import { type Looks, type Shown, priority } from './matching.js';
@@ -13,7 +14,7 @@ import { type Looks, type Shown, priority } from './matching.js';
  * - `unknown` it may or may not exist: look it up before it is sent again
  * - `refused` the service refused it as invalid and did not create it
  * - `hindered` nothing was created, and no object of the event could be now
- * - `overtaken` another process is creating it: nothing was sent
+ * - `overtaken` another process is creating it, or may be: nothing was sent
  */
 export type Creation =
   | { readonly kind: 'created'; readonly id: number; readonly shown: Shown; readonly requestId: string | null }
@@ -58,10 +59,9 @@ export async function createObject(
         by,
       });
       if (attempt === undefined) return undefined;
-      // After a pause, another process may have considered the intent lost, looked it up and sent it.
-      if (intended.elapsedMs() < confirmAfterMs) return await send(client);
-      await dropIntent(deps.ledger, name, attempt);
-      return undefined;
+      const confirm = (): Promise<void> | undefined =>
+        intended.elapsedMs() < confirmAfterMs ? undefined : Promise.reject(new IntentTooOld());
+      return await whileHeld(confirm, () => send(client));
     });
     if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
     const { shown, requestId } = answer;
@@ -70,6 +70,10 @@ export async function createObject(
     // another process considered the intent lost meanwhile; its look-up will find the object
     return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
   } catch (error) {
+    if (error instanceof IntentTooOld && attempt !== undefined) {
+      await dropIntent(deps.ledger, name, attempt);
+      return { kind: 'overtaken' };
+    }
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
     if (attempt === undefined || error instanceof PermitRefusal) {
       return { kind: 'hindered', hindrance: judgeAsking(error, deps.ledger.clock.nowMs()) };
@@ -82,6 +86,18 @@ export async function createObject(
     return hindrance.kind === 'stop' && hindrance.why === 'refused'
       ? { kind: 'refused', error }
       : { kind: 'hindered', hindrance };
+  }
+}
+
+/**
+ * The request was not sent, because it waited for a connection or the machine was suspended: another process may have
+ * considered the intent lost, looked it up and sent it.
+ */
+class IntentTooOld extends Error {
+  override readonly name = 'IntentTooOld';
+
+  constructor() {
+    super('the intent to create an object is too old to send it');
   }
 }
 

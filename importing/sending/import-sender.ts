@@ -10,6 +10,7 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { isToBeJudged, pauseForKey } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
 import { LeaseWatch } from '../../base/lease-watch.js';
+import { whileHeld } from '../../base/while-held.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 
 /** The reason why sending stopped. */
@@ -67,14 +68,12 @@ export class ImportSender {
       ({ requestId } = await deps.gate.request(
         deps,
         { workspace: lease.workspace, priority: 'import' },
-        async (client) => {
-          await this.#watch.confirm(); // getting the permit may have taken a long time, or the machine may have been suspended
-          return await client.createRegistrants(
-            lease.pigeonholeId,
-            { elements: chunk.elements },
-            { signal: this.signal },
-          );
-        },
+        // The permit or a connection may have taken a long time, or the machine may have been suspended.
+        async (client) =>
+          await whileHeld(
+            () => this.#watch.confirm(),
+            () => client.createRegistrants(lease.pigeonholeId, { elements: chunk.elements }, { signal: this.signal }),
+          ),
         ({ quota }) => quota,
       ));
     } catch (error) {

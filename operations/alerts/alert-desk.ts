@@ -18,7 +18,7 @@ import {
 } from './alert-store.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
-import { whileHeld } from '../../sinks/while-held.js';
+import { whileHeld } from '../../base/while-held.js';
 import { alertText, testText } from './alert-text.js';
 import { type RecoveryDelays, defaultRecoveryDelays } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';

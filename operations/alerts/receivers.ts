@@ -16,7 +16,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { isLoopback } from '../../config/loopback.js';
 import { strictTls } from '../../sinks/network/guarded-connector.js';
-import { confirmHeld } from '../../sinks/while-held.js';
+import { confirmHeld } from '../../base/while-held.js';
 
 /** An alert as it leaves. */
 export interface OutgoingAlert extends AlertText {

@@ -4,7 +4,7 @@ import type { EraseResult, ErasedItems, Lane } from '../sink.js';
 import { committedLength, DayFile, isSafePath } from './day-file.js';
 import { FILE_MODE, type FileAccess, type Folder, NO_FOLLOW, syncFolder, errorCode } from './file-access.js';
 import { rewriteLine } from '../rewrite-line.js';
-import { confirmHeld } from '../while-held.js';
+import { confirmHeld } from '../../base/while-held.js';
 
 const pieceBytes = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Outcome } from '../sink.js';
-import { confirmHeld } from '../while-held.js';
+import { confirmHeld } from '../../base/while-held.js';
 import { classifyFailure, DestinationChanged } from './classify.js';
 import { type PostgresOperation, type Write, storableJson } from './plan.js';
 import { readOwner, requireSameOwner, type SchemaOwner } from './schema.js';

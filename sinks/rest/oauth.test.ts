@@ -12,7 +12,7 @@ import { inspect } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { whileHeld } from '../while-held.js';
+import { whileHeld } from '../../base/while-held.js';
 import { type Grant, isSigningKey, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
 
 interface Asked {

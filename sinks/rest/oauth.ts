@@ -4,7 +4,7 @@ import { fieldsOf, type Fields, type Result } from '../sink.js';
 import { noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText, retryAfterMs } from '../network/read-answer.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
-import { whileHeld } from '../while-held.js';
+import { whileHeld } from '../../base/while-held.js';
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 
 /** The proof of identity for a token endpoint. */

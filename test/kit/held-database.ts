@@ -28,6 +28,20 @@ export function heldDatabase(inner: Database, isMoment: Moment): HeldDatabase {
   return { db, isHeld: () => held, letGo };
 }
 
+/** Wraps a store that counts the answers to the statements, outside of transactions, for which `isMoment` is true. */
+export function countedDatabase(inner: Database, isMoment: Moment): { readonly db: Database; count(): number } {
+  let count = 0;
+  const db: Database = {
+    ...delayedDatabase(inner, async () => undefined),
+    async query(sql, params = []) {
+      const rows = await inner.query(sql, params);
+      if (isMoment(sql, params)) count += 1;
+      return rows as never;
+    },
+  };
+  return { db, count: () => count };
+}
+
 /** Wraps a store so that it waits before each statement, inside and outside of transactions. */
 export function delayedDatabase(
   inner: Database,

@@ -7,7 +7,8 @@ import { openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import type { Sink } from '../../sinks/sink.js';
 import { people, posts as bulkPosts, registered, rowsOf, stage as stageImport, turn } from '../imports/importing.js';
-import { delayedDatabase, heldDatabase } from '../kit/held-database.js';
+import { countedDatabase, delayedDatabase, heldDatabase } from '../kit/held-database.js';
+import { type BusyClient, openBusyClient } from '../kit/busy-client.js';
 import { attendee } from '../kit/items.js';
 import { JumpingClocks } from '../kit/jumping-clocks.js';
 import { passTime } from '../kit/pass-time.js';
@@ -57,6 +58,17 @@ function pausable(scene: Scene, name: string, clocks: JumpingClocks) {
   const stopped = stoppable(open.sink);
   const deps: Collaborators = { ...scene.deps, clocks, sinks: new Map([[name, { ...open, sink: stopped.sink }]]) };
   return { deps, ...stopped };
+}
+
+const busyClients: BusyClient[] = [];
+afterEach(async () => {
+  for (const busy of busyClients.splice(0)) await busy.close();
+});
+
+async function openBusy({ sandbox }: Stage): Promise<BusyClient> {
+  const busy = await openBusyClient(sandbox.baseUrl);
+  busyClients.push(busy);
+  return busy;
 }
 
 /** Expects that everything was sent once, and that the successor then sent a newer revision. */
@@ -138,6 +150,50 @@ describe.each(kinds)('after a pause of the machine, on %s', (kind) => {
     expect(before).toBeGreaterThan(0);
     expect(await bulkPosts(stage)).toBe(0);
     expect(await registered(stage)).toHaveLength(30);
+  });
+
+  it.each(pauses)('%s, an import sends no request that waited for a connection', async (_, jump) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await scene.discover();
+    const id = await stageImport(scene, rowsOf(...people(30)));
+    const busy = await openBusy(stage);
+    const confirmed = countedDatabase(stage.db, (sql) => sql.startsWith('select 1 from imports where number'));
+    const clocks = new JumpingClocks();
+    const ledger = await openLedger(confirmed.db, testKey);
+    const late = { ...scene.deps, clocks, ledger, clients: new Map([['acme', busy.client]]) };
+    const sending = importRegistrants(late, id, never).catch((error: unknown) => error);
+    await until('the request waits for the connection', () => busy.isWaiting() && confirmed.count() === 1);
+    jump(clocks);
+    while ((await turn(scene, id)).state !== 'finished')
+      await scene.ledger.db.query('update import_chunks set due_at = now()');
+    const before = await bulkPosts(stage);
+    const permits = async () => (await stage.db.query<{ used: number }>('select used_imports as used from quotas'))[0]!;
+    const { used } = await permits();
+    busy.letGo();
+
+    expect(await sending).toMatchObject({ name: 'LedgerError', kind: 'stale' });
+    expect(before).toBeGreaterThan(0);
+    expect(await bulkPosts(stage)).toBe(0);
+    expect(await registered(stage)).toHaveLength(30);
+    expect(await permits()).toEqual({ used: used - 1 });
+  });
+
+  it.each(pauses)('%s, an intent whose request waited for a connection does not create an event', async (_, jump) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    const busy = await openBusy(stage);
+    const clocks = new JumpingClocks();
+    const late = { ...scene, deps: { ...scene.deps, clocks, clients: new Map([['acme', busy.client]]) } };
+    const applying = applyOnce(late, onlyPigeonhole);
+    await until('the request waits for the connection', () => busy.isWaiting());
+    jump(clocks);
+    busy.letGo();
+
+    expect(states(await applying)).toEqual(['pigeonhole: unknown']);
+    expect(await posts(stage)).toEqual([]);
+    await applyAll(stage, scene, onlyPigeonhole);
+    expect(await posts(stage)).toEqual(['/v2/pigeonholes']);
   });
 
   it.each(pauses)('%s, an intent that was considered lost does not create an event', async (_, jump) => {

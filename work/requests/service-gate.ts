@@ -15,6 +15,7 @@ import {
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { isUnanswered, markAnswering, markUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
+import { isNotConfirmed } from '../../base/only-while-held.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
@@ -128,7 +129,8 @@ export class ServiceGate {
    * Makes one request under a permit.
    * @param quotaOf returns the quota that the result reports; absent if the call's result holds none
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
-   * @throws {ApiError} if `call` throws one
+   * @throws {ApiError} and other errors of `call`. If its lease was not confirmed, no request was made, and the permit is
+   * returned to the quota.
    */
   async request<T>(
     access: Access,
@@ -221,6 +223,8 @@ export class ServiceGate {
       if (error instanceof ApiError) {
         await this.#noteOutage(workspace, error, startedAt);
         await this.#failed(key, held, error);
+      } else if (isNotConfirmed(error)) {
+        await notePassed(this.ledger, key.fingerprint, held, false);
       }
       throw error;
     }
