@@ -46,7 +46,7 @@ const streamSchema = z
     pages: z.int().nullable(),
     changedAt: instant().nullable(),
     quietReads: z.int().describe('Consecutive reads without a change.'),
-    setAside: z.int().describe('Rows without an ID in the last complete sweep.'),
+    setAside: z.int().describe('Rows in the last complete sweep that have no ID or are nested too deeply.'),
     foreignRows: z
       .int()
       .describe('Rows of other sessions in the last complete sweep, which shows that the service ignores the filter.'),

@@ -44,7 +44,7 @@ export interface PigeonholeStatus {
   readonly failure: string | null;
   /** The rehearsal that is on; null: none. */
   readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
-  /** Rows without any identity that the last sweeps showed: counted, and delivered nowhere. */
+  /** Rows in the last sweeps without an identity or nested too deeply. They are counted and never delivered. */
   readonly setAside: number;
   /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
   readonly foreignRows: number;

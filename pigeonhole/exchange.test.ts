@@ -223,17 +223,33 @@ describe('a request', () => {
     expect(sent).toBeLessThan(30);
   });
 
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  const pageOf = (rows: string, more = 'null'): string =>
+    `{"data":[${rows}],"meta":{"perPage":300,"nextCursor":null,"hasMore":false},"more":${more}}`;
+
   it.each([
-    ['small', '', 100],
-    ['large', 'x'.repeat(1_000_000), 1_000_000],
-  ])('with a %s answer that is nested too deep breaks the contract', async (_, text, levels) => {
-    const body = `{"data":[{"id":1,"text":"${text}","more":${'['.repeat(levels)}${']'.repeat(levels)}}],"meta":{"perPage":300,"nextCursor":null,"hasMore":false}}`;
+    ['around its rows', pageOf('{"id":1}', deep(100))],
+    ['in an entity', `{"data":{"id":1,"more":${deep(100)}}}`],
+    ['in a row with a million levels', pageOf(`{"id":1,"more":${deep(1_000_000)}}`)],
+  ])('with an answer that is nested too deep %s breaks the contract', async (_, body) => {
     const { client } = await start((__, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );
-    const error = await failureOf(client.page(list));
+    const error = await failureOf(body.includes('meta') ? client.page(list) : client.getPigeonhole(101));
     expect(error).toMatchObject({ kind: 'protocol' });
     expect(error.message).toContain('nested far deeper than any documented one');
+  });
+
+  it.each([
+    ['short', 61, ''],
+    ['short', 100_000, ''],
+    ['long', 5000, 'x'.repeat(1_000_000)],
+  ])('with a row in a %s answer that has %i levels returns the row and its neighbours', async (_, levels, text) => {
+    const rows = `{"id":1,"text":"${text}","more":${deep(levels)}},{"id":2}`;
+    const { client } = await start((__, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(pageOf(rows)),
+    );
+    expect((await client.page(list)).items.map((item) => (item as { id: number }).id)).toEqual([1, 2]);
   });
 
   it('that is redirected does not send the key to the new address', async () => {

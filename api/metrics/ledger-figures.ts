@@ -208,7 +208,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_rows_set_aside',
-      'Rows without an ID in the last sweeps.',
+      'Rows in the last sweeps that have no ID or are nested too deeply.',
       summed(({ setAside }) => setAside),
     ),
     gauge(

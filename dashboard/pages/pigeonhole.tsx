@@ -100,7 +100,7 @@ function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
         <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
           {grouped(changes)}
         </Fact>
-        <Fact label="Set aside" note="rows without an ID">
+        <Fact label="Set aside" note="rows without an ID, or nested too deeply">
           {grouped(setAside)}
         </Fact>
         <Fact

@@ -139,3 +139,18 @@ describe.each(kinds)('hostile texts from the service, on %s', (kind) => {
     expect(archived(scene, 'engagement').at(-1)?.data).toMatchObject({ answered: 1 });
   });
 });
+
+describe.each(kinds)('a row that is nested too deep, on %s', (kind) => {
+  it('is set aside and counted, and its neighbours are delivered', async () => {
+    const stage = await stages.open(kind);
+    const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    await stage.put('attendees', attendee(1, { more: nested(90) }), attendee(2, { more: nested(200) }), attendee(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'attendees').map(({ key }) => key)).toEqual(['1', '3']);
+    expect(archived(scene, 'attendees', 1)[0]?.data).toMatchObject({ more: nested(90) });
+    expect(await stage.db.query(`select set_aside as n, failures from streams where list = 'attendees'`)).toEqual([
+      { n: 1, failures: 0 },
+    ]);
+  });
+});
