@@ -28,7 +28,7 @@ export interface StreamFacts {
   readonly quietReads: number;
   /** Number of pages in the last complete sweep; null: no sweep is complete. */
   readonly pages: number | null;
-  /** The walks have shown no order, so that no poll can find new items. */
+  /** True if the walks have shown no order: then no poll can find new items. */
   readonly isUnordered: boolean;
   readonly sweptAt: number | null;
   /** Instant at which the pigeonhole was first seen as ended; null: it has not ended. */
@@ -53,11 +53,11 @@ export interface Cadence {
   readonly slicePages: number;
   /** Priority of the stream's polls in the quota. */
   readonly priority: 'live' | 'idle';
-  /** The stream is read again only if the pigeonhole's status is no longer `ended`. */
+  /** True after the last final sweep: the stream is not read again until the pigeonhole's status is no longer `ended`. */
   readonly dormant: boolean;
 }
 
-/** Lists in which moderation of a live session edits old pages: they are swept within seconds. */
+/** Lists in which moderators of a live session change items on any page, so each poll also sweeps a part of the list. */
 const moderatedLists: ReadonlySet<ListName> = new Set(['questions', 'qna-questions']);
 
 const minuteMs = 60_000;
@@ -68,30 +68,31 @@ export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
 /** For this time after a change, the stream counts as active whatever the schedule says. */
 export const activeForMs = 2 * minuteMs;
-/** Maximum interval of a list that the session's type never fills. */
+/** Maximum interval of a list that sessions of this type leave empty, such as `votes` in a word cloud. */
 const longestUnfilledMs = 6 * hourMs;
 /** Sweeps after the end, for late approvals, removals and sign-ins. After the last one the stream is dormant. */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
 /** A live list of questions up to this many pages is read completely by each poll, so that moderation shows in the next. */
 const wholePages = 5;
-/** Pages that each read includes of a sweep that is due. */
+/** Number of pages that each read sweeps while a complete sweep is due. */
 const dueSlicePages = 10;
-/** Pages that each read includes of a live list in no order: a new item can be on any of them. */
+/** Maximum number of pages that each read sweeps of a live list in no order, because a new item can be on any page. */
 const unorderedPages = 10;
 
 /**
  * Decides how often a stream is read, and why. This is the only place that decides. Pure.
  *
- * While a stream is live, it keeps the configured interval. It is live in a pigeonhole that is live (or of an unknown
- * status, because reading too often is the smaller mistake): inside its window and the margins around it (an unknown
- * window counts as open), and after a change. In a rehearsal it is live whatever the status. Outside its window, a stream
- * keeps an interval that the configuration states; the default interval doubles while nothing changes, but ends no later
- * than the window starts. If the quota is short, `stretch` lengthens the interval.
+ * A live stream is read at the configured interval. In a live pigeonhole, a stream is live during its window and the
+ * margins around it, and for `activeForMs` after a change. An unknown status counts as live and an unknown window as
+ * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live.
+ * Outside its window, a stream keeps an interval that the configuration states. The default interval doubles with each
+ * read that finds nothing, but the stream is read at the latest when its window starts. If the quota is short, `stretch`
+ * lengthens the interval.
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
   if (list === 'pigeonholes' || list === 'subscriptions') {
-    // A change of a pigeonhole's status edits an old page.
+    // When a pigeonhole's status changes, its item changes on an old page, which only a sweep reads.
     const slicePages = list === 'pigeonholes' ? halfOf(facts.pages) : 0;
     const pollMs = liveInterval(list, every);
     return cadence(facts, now, { pollMs, sweepMs: every.sweep, slicePages, reason: 'workspace', priority: 'idle' });
@@ -99,10 +100,10 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   const isRehearsed = facts.rehearsalUntil !== null && now < facts.rehearsalUntil;
   if (facts.status === 'ended' && !isRehearsed) return afterTheEnd(facts, every, now);
   if (isUnfilled(facts) && !isActive(facts, now)) {
-    const rarely = backedOff(every.sweep, facts.quietReads, Math.max(longestUnfilledMs, every.sweep));
+    const unfilledMs = backedOff(every.sweep, facts.quietReads, Math.max(longestUnfilledMs, every.sweep));
     return cadence(facts, now, {
-      pollMs: rarely,
-      sweepMs: rarely,
+      pollMs: unfilledMs,
+      sweepMs: unfilledMs,
       slicePages: 0,
       reason: 'unfilled',
       priority: 'idle',
@@ -133,7 +134,10 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
   return { ...read, pollInMs: Math.min(read.pollInMs, untilOpen(facts, now)) };
 }
 
-/** Returns the number of sweep pages in one read: in addition to the poll, or instead of it for a live list in no order. Pure. */
+/**
+ * Returns the number of pages that one read sweeps in addition to its poll. A live list in no order has no poll, so its
+ * reads sweep more pages. Pure.
+ */
 export function slicePagesOf(
   { slicePages, reason }: Pick<Cadence, 'slicePages' | 'reason'>,
   { isUnordered, pages }: Pick<StreamFacts, 'isUnordered' | 'pages'>,
@@ -142,7 +146,7 @@ export function slicePagesOf(
   return Math.max(slicePages, Math.min(unorderedPages, Math.max(1, pages ?? 1)));
 }
 
-/** Whether a stream is live: its items and edits are expected within seconds. */
+/** Whether a stream is live: people expect its items and edits within seconds. */
 export function isLive({ reason }: Pick<Cadence, 'reason'>): boolean {
   return isLiveReason(reason);
 }
@@ -198,7 +202,7 @@ function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence
   const { quietReads, sweptAt, endedAt } = facts;
   const marks = finalSweepsMs.map((afterMs) => (endedAt ?? now) + afterMs);
   const open = marks.filter((mark) => sweptAt === null || sweptAt < mark);
-  const due = open.findLast((mark) => mark <= now) ?? open[0]; // one sweep is enough for several missed ones
+  const due = open.findLast((mark) => mark <= now) ?? open[0]; // one sweep makes up for several missed ones
   if (due === undefined) return dormant;
   const pollMs = backedOff(every.ended, quietReads, every.longestEnded ?? Math.max(longestEndedMs, every.ended));
   const want = { pollMs, sweepMs: Number.POSITIVE_INFINITY, slicePages: 0, reason: 'ended', priority: 'idle' } as const;
@@ -212,7 +216,7 @@ function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence
   };
 }
 
-/** Lengthens the wanted intervals as the quota requires. A sweep that is due still completes, in slices. */
+/** Lengthens the wanted intervals as the quota requires. Once a sweep is due, each read includes a slice of it. */
 function cadence(
   { stretch, sweptAt, pages }: StreamFacts,
   now: number,
@@ -235,7 +239,7 @@ function cadence(
 
 /**
  * Lengthens an interval, but not beyond the quota's reset, because the next window has its own factors. Without this
- * bound, the factor for the last second of a window postponed a poll for hours.
+ * bound, a factor computed in the last second of a window postponed a poll for hours.
  */
 function stretched(intervalMs: number, stretch: number, untilMs: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
@@ -256,7 +260,7 @@ function backedOff(intervalMs: number, quietReads: number, longestMs: number): n
   return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
-/** Longer intervals start at the end of each read, because aligning them saves nothing. */
+/** Maximum interval that is aligned to ticks. A longer one starts at the end of each read: aligning it saves nothing. */
 const longestTickMs = 60_000;
 
 /**

@@ -5,7 +5,7 @@ import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';
 
 /** Lists whose items decide about the anonymity of questions. */
-const speaksForOthers: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+const anonymityLists: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
 interface GoneRow {
   key: string;
@@ -17,15 +17,16 @@ interface GoneRow {
 }
 
 /**
- * Turns items into tombstones. Key and revision stay, so that a reappearing item continues its revisions. The payload moves
- * to the previous change, for sinks that have not received it yet. Requires the lock on the pigeonhole's row.
+ * Turns items into tombstones. A tombstone keeps key and revision, so that the revisions continue if the item reappears.
+ * The payload moves to the item's previous change, because some sinks may not have received that change yet. Requires the
+ * lock on the pigeonhole's row.
  * @param at instant of the request that proved the deletion; a page requested earlier does not restore the items
  * @returns the number of deleted items
  */
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   let deleted = 0;
   for (let from = 0; from < keys.length; from += keysAtOnce) {
-    // In slices, because a confirmed hold may be most of a list.
+    // In slices, because a confirmed hold may contain most of a list.
     deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
   }
   return deleted;
@@ -91,9 +92,10 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
-  // Its statement about anonymity no longer applies: affected items are judged again when they are next read.
-  const spokenFor = scope.list === 'sessions' ? null : range;
-  if (speaksForOthers.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, spokenFor);
+  // A deleted session or Q&A question no longer decides which questions are anonymous. Without the digests of their pages,
+  // the affected questions are compared and judged again when they are next read.
+  const affected = scope.list === 'sessions' ? null : range;
+  if (anonymityLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;
 }
 

@@ -18,8 +18,9 @@ import { shortest } from '../work/reading-plan.js';
 export const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
 
 /**
- * Returns the requests that a stream needs between two instants, by its cadence and if nothing changes in it. The span is
- * split where the schedule changes the cadence. Polls of a stream of one page also sweep it. Pure.
+ * Returns the number of requests that a stream needs between two instants if nothing changes in it. Splits the span at
+ * the instants at which the schedule changes the cadence. The sweeps of a stream of one page need no requests of their
+ * own, because each poll sweeps it. Pure.
  */
 export function demandBetween(facts: StreamFacts, every: Intervals, fromMs: number, toMs: number): Needs {
   const inside = turningPoints(facts).filter((at) => at > fromMs && at < toMs);
@@ -57,22 +58,22 @@ function demandOfPiece(facts: StreamFacts, every: Intervals, startMs: number, en
   const cadence = cadenceOf({ ...facts, sweptAt: startMs }, every, startMs);
   if (cadence.pollInMs === null || cadence.sweepInMs === null) return noNeeds;
   const polls = (endMs - startMs) / cadence.pollInMs;
-  // Its pages are requested with the priority of live polls.
+  // No poll can find new items: each read sweeps some pages, and requests them with the priority of a poll.
   if (facts.isUnordered && isLive(cadence))
     return { ...noNeeds, [cadence.priority]: polls * slicePagesOf(cadence, facts) };
   const sweep = sweptPages(facts.pages ?? 1, cadence.slicePages, polls, (endMs - startMs) / cadence.sweepInMs);
   return cadence.priority === 'live' ? { live: polls, idle: 0, sweep } : { live: 0, idle: polls, sweep };
 }
 
-/** Returns the sweep pages in addition to the polls: the slices that polls include, or complete sweeps. */
+/** Returns the number of pages swept in addition to the polls: in slices, or in complete sweeps if polls sweep none. */
 function sweptPages(pages: number, slicePages: number, polls: number, sweeps: number): number {
   if (pages <= 1) return 0;
   return slicePages > 0 ? polls * Math.min(slicePages, pages) : sweeps * pages;
 }
 
 /**
- * Returns the number of requests that reading these workspaces needs within each span from now. Computed from the
- * cadence of all their streams, as configured and assuming that nothing changes in them.
+ * Returns the number of requests that reading these workspaces needs within each span from now. Uses the configured
+ * cadence of all their streams, and assumes that nothing changes in them.
  */
 export async function forecastNeeds(
   { ledger, config }: { readonly ledger: Ledger; readonly config: Config },
@@ -85,11 +86,11 @@ export async function forecastNeeds(
   const intervalsOf = (syncs: readonly string[]): Intervals =>
     shortest(syncs.map((name) => config.syncs[name]!.everyMs));
   const used = workspaces.filter((workspace) => syncsOf(workspace).length > 0);
-  const [selected, ...lists] = await Promise.all([
+  const [selected, ...ownLists] = await Promise.all([
     selectedPigeonholes(ledger, used.flatMap(syncsOf)),
     ...used.map(async (workspace) => [await refOf(ledger, workspace, 0), intervalsOf(syncsOf(workspace))] as const),
   ]);
-  const intervals = new Map([...selected.map((row) => [row.ref, intervalsOf(row.syncs)] as const), ...lists]);
+  const intervals = new Map([...selected.map((row) => [row.ref, intervalsOf(row.syncs)] as const), ...ownLists]);
   const refs = [...intervals.keys()];
   const [schedules, streams] = await Promise.all([readSchedules(ledger, refs), streamRecords(ledger, refs)]);
   return spansMs.map((spanMs) =>

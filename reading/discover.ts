@@ -29,9 +29,9 @@ export interface DiscoveredPigeonhole {
 }
 
 /**
- * Runs one cycle of a workspace: reads its own lists and selects the pigeonholes that match a sync for the first time.
- * Discovery only adds. A selected pigeonhole is read whatever its status becomes, and requested by its id if the service's
- * list no longer shows it. The list is read without the service's filters, which would hide selected pigeonholes.
+ * Runs one cycle of a workspace: reads its own lists and selects pigeonholes that match a sync and are not selected yet.
+ * Never deselects one: a selected pigeonhole is read whatever its status becomes, and requested by its id if the service's
+ * list no longer shows it. Reads the list without the service's filters, which would hide selected pigeonholes.
  */
 export async function discoverWorkspace(
   deps: Collaborators,
@@ -65,8 +65,8 @@ function sinksOf(deps: Collaborators, workspace: string): string[] {
 }
 
 /**
- * Whether a sync's configuration still selects a pigeonhole that it selected before, whatever its status. A pigeonhole that
- * the service's list does not show stays selected unless its id is excluded. Pure.
+ * Whether a sync's configuration still selects a pigeonhole that it selected before. Ignores the status, which changes
+ * during an event. A pigeonhole that the service's list does not show stays selected unless its id is excluded. Pure.
  */
 export function stillChosen(choice: PigeonholeChoice, id: number, shown: DiscoveredPigeonhole | undefined): boolean {
   if ('ids' in choice) return choice.ids.includes(id);
@@ -105,10 +105,10 @@ export function toPigeonhole(payload: string): DiscoveredPigeonhole {
 /** Intervals for requesting a pigeonhole by its id if the service's list does not show it. */
 const every = {
   ms: 60_000,
-  msWhenOver: 60 * 60_000, // the only news can be that it was reopened
+  msWhenOver: 60 * 60_000, // after the end, the status changes only if the pigeonhole is reopened
 };
 
-/** Maximum time in one cycle for these requests: new pigeonholes are read only after them. */
+/** Maximum time in one cycle for these requests, because reading of newly selected pigeonholes starts after them. */
 const longestHiddenMs = 30_000;
 
 /**

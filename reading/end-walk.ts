@@ -4,19 +4,19 @@ import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 
-/** The effect of a walk's end on its stream. */
+/** The caller's decisions: the order and the next reads of the stream, and its limits for deletions. */
 export interface WalkEnd {
   readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
-  /** Null: this cycle continues to read the stream, and schedules it later. */
+  /** Null: this cycle continues to read the stream, and schedules its next read later. */
   readonly next: NextReads | null;
-  /** Earlier pages of this cycle had changes. */
+  /** True if earlier pages of this cycle had changes. */
   readonly foundNews: boolean;
   readonly limits: StreamDeletionLimits;
 }
 
-/** A walk's end with what its last page says. */
+/** The caller's decisions and the facts of the walk's last page. */
 interface LastPage extends WalkEnd {
-  /** The page had changes. */
+  /** True if the page had changes. */
   readonly hasNews: boolean;
   readonly perPage: number;
   readonly requestedAt: Date;
@@ -24,7 +24,7 @@ interface LastPage extends WalkEnd {
 
 /**
  * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the stream
- * is due again. The end of a sweep also detects missing items.
+ * is due again. After a sweep, also detects missing items.
  * @returns the number of deleted items
  */
 export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {
@@ -50,7 +50,7 @@ export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage)
   );
   await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
   const deleted = walk.kind === 'sweep' ? await endSweep(write, walk, end) : 0;
-  // The first sweep finds existing items: it does not show activity.
+  // The first sweep finds items that existed before it, which is no sign of activity.
   const foundNews = lease.sweeps > 0 && (end.foundNews || end.hasNews || deleted > 0);
   if (end.next !== null) {
     const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
@@ -95,7 +95,7 @@ async function endSweep(
   }
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
   const differs = walk.differs || stream!.differs || (walk.number > 1 && lease.pageCount !== walk.pages);
-  // Nothing can be newly absent: the pages are those of the previous sweep, or this is the stream's first sweep and the
+  // No item can have disappeared: the pages are those of the previous sweep, or this is the stream's first sweep and the
   // ledger held none of its items before.
   if (!differs && open.length === 0) return 0;
   if (walk.foreign > 0) {
@@ -106,7 +106,10 @@ async function endSweep(
   return await settleMissing(write, walk, { limits, unmovedSince, perPage, endedAt: requestedAt });
 }
 
-/** Returns since when walks have shown these keys in this sequence, whatever the cursors and page boundaries. */
+/**
+ * Returns the instant since which every sweep has shown the same keys in the same sequence. Cursors and page boundaries
+ * may differ.
+ */
 async function noteSequence(
   { ledger, tx, lease }: StreamWrite,
   walk: OpenWalk,

@@ -17,9 +17,9 @@ const maxSets = 10;
 const maxItems = 500;
 
 /**
- * Uses filtered requests to look up the items that a sweep did not show, if the list has one that is narrow enough.
- * A response with the whole filtered set shows whether an item was deleted. In a list without ids, also looks up rows
- * if the sweep showed more copies of them than the ledger holds, because the extra copies may be real.
+ * Looks up the items that a sweep did not show, if the list has a filter that is narrow enough. An item was deleted if a
+ * response with the whole filtered set lacks it. In a list without ids, also looks up each row of which the sweep showed
+ * more copies than the ledger holds: either the service holds more copies now, or the sweep showed one of them twice.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { deps, place, lease, readLimits } = reading;
@@ -37,7 +37,7 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   }
   for (const [done, group] of [...groups.values()].slice(0, maxSets).entries()) {
     if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
-    // A slow service must not keep the other streams waiting. One set per cycle, so that each is requested in the end.
+    // If the service is slow, looks up only one set per cycle, so that the other streams need not wait long.
     if (done > 0 && performance.now() > readLimits.latest) return;
     // One after the other, so that live reads are not delayed.
     await lookUpGroup(reading, group);
@@ -48,7 +48,7 @@ interface Group {
   readonly set: FilteredSet;
   /** Keys of missing items that the set contains if they exist. */
   readonly missing: string[];
-  /** Those that were absent from a walk although it showed both of their neighbours. */
+  /** The keys that a walk lacked although it showed both of their neighbours. */
   readonly lackedInPlace: Set<string>;
 }
 
@@ -76,8 +76,8 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
   const requestedAt = new Date(page.requestedAt);
   // A row outside the set shows that the service ignores the filter. A row whose key cannot be read may be the missing
   // item.
-  const isSet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
-  const complete = !page.hasMore && isSet && seen.unidentified === 0;
+  const isOnlySet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
+  const complete = !page.hasMore && isOnlySet && seen.unidentified === 0;
   if (complete) {
     const result = await recordPage(deps.ledger, lease, {
       walk: null,
@@ -105,7 +105,8 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
 }
 
 /**
- * Error kinds that concern the filter and not the list: the question that was voted on may itself have been deleted.
+ * Error kinds by which the service refuses the filter, although it may still offer the list. For example, the question
+ * whose votes are requested may have been deleted.
  */
 const aboutTheFilter: ReadonlySet<ApiErrorKind> = new Set([
   'notFound',
@@ -143,7 +144,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** A request whose response contains an item if the item exists. It filters by a property that never changes. */
 interface FilteredSet {
-  /** Equal for items that one response covers. */
+  /** One response covers all items whose sets have the same name. */
   readonly name: string;
   readonly ref: ListRef;
   /** Whether a row belongs to the set. Each row is checked, because the service ignores filters it does not support. */
@@ -151,9 +152,9 @@ interface FilteredSet {
 }
 
 /**
- * Returns the smallest filtered set that contains an item; undefined if no filter is narrow enough, or its value is not
- * known (the attendee of an anonymous vote). A session alone is not narrow enough to filter by, because items move
- * between sessions. Pure.
+ * Returns the smallest filtered set that contains an item. Returns undefined if the list has no filter that is narrow
+ * enough, or if the filter's value is not known, like the attendee of an anonymous vote. A filter by session is not used
+ * without another filter, because items move between sessions. Pure.
  */
 export function filteredSet(
   pigeonholeId: number,

@@ -5,7 +5,7 @@ import { deleteItems } from './delete-items.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
 
-/** Deletions within this time are added up. */
+/** Period in which the deletions of a list are added up and compared with its limits. */
 const countedForMs = 60 * 60_000;
 
 /** Items that a response or a walk did not show. */
@@ -30,7 +30,7 @@ export async function deleteOrHold(
   const before = await recentDeletions(tx, scope);
   const held = await heldKeys(tx, scope);
   const items = before + held + keys.length;
-  // Counts the list only if the number of items exceeds the limit.
+  // The size of the list matters only if the deletions exceed the limit for items.
   if (items > limits.holdAbove.items) {
     const [row] = await tx.query<{ n: number }>(
       'select count(*)::int as n from items where ref = $1 and list = $2 and payload is not null',

@@ -2,10 +2,11 @@ import type { PageSummary } from '../ledger/walk.js';
 import type { StreamReading } from './stream-reading.js';
 
 /**
- * Whether the newest item of a sweep's page is new since the previous sweep, and not only found late, like an item that
- * was removed and restored. If the list has ids, a new item has a higher id than every item before, whatever the clocks
- * show. Otherwise, it must have been created after the previous sweep. Nothing is new to the first sweep. Call it
- * before the page is stored, because that raises the stream's highest id. Pure.
+ * Whether the newest item of a sweep's page was created after the previous sweep. Other items can appear late, for
+ * example when a moderator restores a removed one, and their age is not the delay of their detection. In a list with
+ * ids, a new item has a higher id than all stored items; this needs no clock. In other lists, its creation instant is
+ * after the previous sweep. In the first sweep, no item counts as new. Call this function before the page is stored,
+ * because storing raises the stream's highest id. Pure.
  */
 export function showsNewItem(
   { lease: { sweptAt }, highestId }: Pick<StreamReading, 'lease' | 'highestId'>,

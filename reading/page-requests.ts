@@ -14,7 +14,7 @@ export interface WalkBudget {
   /** Pages that the walk may read in this cycle. */
   readonly maxPages: number;
   readonly priority: Priority;
-  /** The stream is live, and this walk is the one that finds its new items: their age is the detection delay. */
+  /** True if the stream is live and this walk finds its new items: their age is then measured as the detection delay. */
   readonly detects: boolean;
   /** Computes the stream's next due times when the walk ends; null when this cycle reads the same stream again. */
   readonly planNextReads: ((ended: WalkEnd) => NextReads) | null;
@@ -33,7 +33,7 @@ export interface PageRequest {
   readonly page: Promise<Page>;
   /** Resolves when the request has been sent or has failed. */
   readonly sent: Promise<void>;
-  /** The next cursor as the end of the unparsed response suggests it; undefined if there is none or the request failed. */
+  /** The next cursor as guessed from the end of the unparsed response; undefined if it shows none or the request failed. */
   readonly earlyCursor: Promise<string | undefined>;
   /** Allows the response to be parsed. Until then the thread stays free for more urgent work. */
   readonly allowReading: () => void;
@@ -43,11 +43,11 @@ export interface PageRequest {
 export class PageRequests {
   readonly #stop = new AbortController(); // aborts the request in progress when storing fails
   readonly #signal: AbortSignal;
-  /** Releases responses that wait to be parsed: an unparsed response would keep its request open. */
+  /** Functions that let responses be parsed that still wait for it: an unparsed response keeps its request open. */
   readonly #unread = new Set<() => void>();
   readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;
-  /** Permit for the request after the one in progress. */
+  /** Permit for the next request, taken ahead. */
   #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
@@ -65,27 +65,30 @@ export class PageRequests {
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
     const isLate = read > 0 && performance.now() > readLimits.latest;
-    const enough =
+    const isTimeUp =
       isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || deps.stopping.aborted));
-    return pages < this.budget.maxPages && !enough && !readLimits.halted() && !readLimits.signal.aborted;
+    return pages < this.budget.maxPages && !isTimeUp && !readLimits.halted() && !readLimits.signal.aborted;
   }
 
   request(cursor: string | null): PageRequest {
     const sent = createGate();
-    const come = createGate<string | undefined>();
-    const reading = createGate();
-    this.#unread.add(reading.open);
-    const page = this.#send(cursor, { onSent: sent.open, onReceived: come.open, parseAfter: reading.opened });
+    const received = createGate<string | undefined>();
+    const parsing = createGate();
+    this.#unread.add(parsing.open);
+    const page = this.#send(cursor, { onSent: sent.open, onReceived: received.open, parseAfter: parsing.opened });
     const onEnd = (): void => {
-      this.#unread.delete(reading.open);
+      this.#unread.delete(parsing.open);
       sent.open();
-      come.open(undefined);
+      received.open(undefined);
     };
     page.then(onEnd, onEnd); // awaited later; until then a rejection must not count as unhandled
-    return { cursor, page, sent: sent.opened, earlyCursor: come.opened, allowReading: reading.open };
+    return { cursor, page, sent: sent.opened, earlyCursor: received.opened, allowReading: parsing.open };
   }
 
-  /** Drops a request made with a cursor that the previous page turned out not to name. That cursor may still occur later. */
+  /**
+   * Drops a request whose cursor was guessed wrong: the previous page, once parsed, named another one. A later page may
+   * still name the guessed cursor.
+   */
   discard({ cursor, allowReading: read }: PageRequest): undefined {
     if (cursor !== null) this.#usedCursors.delete(cursor);
     read();
@@ -137,6 +140,7 @@ export function circleError({ place, lease }: Pick<StreamReading, 'place' | 'lea
   );
 }
 
+/** Returns a promise and the function that resolves it. */
 export function createGate<T = void>(): { readonly opened: Promise<T>; readonly open: (value: T) => void } {
   let open: (value: T) => void = () => undefined;
   const opened = new Promise<T>((resolve) => {

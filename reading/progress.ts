@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** Older minutes are deleted, except the last one, from which the first difference is computed. */
+/** Older minutes are deleted except the newest of them: the first minute that is kept is counted from its total. */
 const keptHours = 25;
 
 /** Number of changes within one minute: found in a pigeonhole, or delivered to a sink. */
@@ -15,8 +15,8 @@ export interface MinuteOfProgress {
 }
 
 /**
- * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute; any
- * number of processes may. Changes while no process runs are counted in the minute of the next call.
+ * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute;
+ * several processes may call it. Changes since the last call count for the minute of this call.
  */
 export async function noteProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
@@ -42,7 +42,11 @@ export async function trimProgress(ledger: Ledger): Promise<void> {
   );
 }
 
-/** Returns the last minutes with changes, oldest first, including the current one. @param workspace null: all workspaces */
+/**
+ * Returns the number of changes in each of the last `minutes` minutes, oldest first, including the current minute.
+ * Minutes without changes are left out.
+ * @param workspace null: all workspaces
+ */
 export async function recentProgress(
   ledger: Ledger,
   { minutes, workspace }: { readonly minutes: number; readonly workspace: string | null },

@@ -23,15 +23,15 @@ import { walkStart } from './walk-progress.js';
 
 /** Interval after which a dormant stream is read again, in case its pigeonhole was reopened unnoticed. */
 const dormantMs = 30 * 24 * 3_600_000;
-/** Maximum time until a sweep that failed beside its poll is tried again. */
+/** Maximum time until a sweep is tried again if it failed although the poll of the same cycle succeeded. */
 const sweepAgainMs = 3_600_000;
 
 /**
- * Runs one cycle of a stream. A poll finds new items, if the list's order allows one: from the checkpoint onwards, or from
- * the newest item down to a known one. The sweep finds edited, late and deleted items: a few pages in addition to each
- * poll, or as many pages as the cycle allows when a complete sweep is due. Safe to run twice, also concurrently: a page
- * commits together with the walk's position, and only under the newest lease. If the service refuses a request, the next
- * due time of the stream or the workspace is stored; the function throws only if the store fails.
+ * Runs one cycle of a stream. If the list is known to be in order, a poll finds new items: it reads from the checkpoint
+ * onwards (ascending), or from the newest item down to a known one (descending). The sweep finds edited, late and deleted
+ * items: it reads a few pages after each poll, or as many pages as the cycle allows when a complete sweep is due. Safe to
+ * run twice, also concurrently: a page commits together with the walk's position, and only under the newest lease. If a
+ * request fails, stores when the stream or the workspace is read again. Throws only if the store fails.
  */
 export async function readStream(
   deps: Collaborators,
@@ -77,7 +77,8 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
-    // The next sweep knows the pages that the abandoned sweep stored, and would see no difference in them.
+    // The next sweep is compared with the stored pages, and the abandoned sweep has already replaced some of them. It
+    // would miss what has changed in these since the last complete sweep.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
@@ -99,7 +100,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
-    // An item that the poll stored may be deleted before the sweep reaches its page, which then shows no difference.
+    // The poll has stored items. If one of them is deleted before the sweep reaches its page, that page shows no difference.
     if (foundNews(cycle)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
@@ -108,7 +109,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     nextReads(reading, { restMs: restAfter(reading, walk, { ...ended, begin }), swept: true });
   // A sweep has low priority, except if no poll can read the stream.
   const priority = polls ? 'sweep' : cadence.priority;
-  // Polls find the new items, and the sweep the late ones, except if no poll can read the stream.
+  // A sweep finds the new items only if no poll can read the stream.
   const detects = live && !polls && !restarts;
   try {
     const ending = await walkStream(reading, walk, { maxPages: pages, priority, detects, planNextReads: next });
@@ -121,7 +122,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     }
   } catch (error) {
     if (!polls) throw error;
-    // Only the sweep waits: the next poll is neither delayed by it nor moved forward.
+    // Only the sweep has to wait: the failure does not delay the next poll.
     const waiting = nextReads(reading, { restMs: 0, swept: true });
     const { dueInMs } = foundNews(cycle) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
@@ -132,7 +133,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
   return 'done';
 }
 
-/** Returns the current cadence. @param swept computes it as if the sweep in progress had completed */
+/** Returns the cadence as if a change had been found now (`afterNews`) and the sweep in progress had completed (`swept`). */
 function cadenceNow({ deps, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
@@ -146,7 +147,7 @@ function cadenceNow({ deps, place, lease, stretch }: StreamReading, afterNews: b
   return cadenceOf(factsOf(stream, place.schedule, stretch), place.plan.everyMs, deps.ledger.clock.nowMs());
 }
 
-/** Returns the pages of the rolling sweep in addition to a poll. */
+/** Returns the number of pages that this cycle sweeps in addition to its poll. */
 function sliceOf(lease: StreamLease, cadence: Cadence): number {
   if (isReadWhole(lease, cadence)) return cadence.slicePages + 1; // one more page, in case the list has grown
   return slicePagesOf(cadence, { isUnordered: lease.order === 'unordered', pages: lease.pageCount });
@@ -199,10 +200,11 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 }
 
 /**
- * Returns the rest after a walk, so that a list that must be walked completely takes at most a fifth of the time. It is
- * computed from this cycle's time per page: time spent waiting (a quota, a stopped process) must not count. A list whose
- * walk has shown an order needs no rest, because its next read is a poll. Without these two exceptions, the first poll
- * after a cold load on a small quota was postponed for half an hour. A rolling sweep needs no rest either.
+ * Returns how long a stream rests after a walk. If every read has to walk the whole list, walks then take at most a fifth
+ * of the time. The time of the walk is estimated from this cycle's time per page, because waits for the quota or for a
+ * stopped process do not count. A rolling sweep needs no rest, and neither does a list whose walk has shown an order,
+ * because its next read is a poll. With a rest that counted waits and included lists in order, the first poll after a
+ * backfill on a small quota was postponed for half an hour.
  */
 function restAfter(
   { place, cycle, lease }: StreamReading,
@@ -215,7 +217,7 @@ function restAfter(
   return Math.min(4 * pageMs * pages, place.plan.everyMs.sweep);
 }
 
-/** Returns the next due times. @param restMs minimum time until then; @param swept whether a sweep has completed */
+/** Returns the next due times. @param restMs minimum time until the next read; @param swept whether a sweep has completed */
 function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
   const next = (cadence: Cadence): NextRead => {
     const pollMs = cadence.pollInMs ?? dormantMs;

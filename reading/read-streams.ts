@@ -24,6 +24,7 @@ export interface StreamState {
   readonly changedAt: Date | null;
   /** Consecutive reads that found nothing. */
   readonly quietReads: number;
+  /** Rows without an identity, in the last complete sweep. */
   readonly setAside: number;
   /** Rows of other sessions than the requested one, in the last complete sweep. */
   readonly foreignRows: number;
@@ -39,7 +40,10 @@ export interface StreamPosition {
   readonly sessionId: number;
 }
 
-/** Returns the streams of a pigeonhole by list and session. @param after the last stream of the previous call, or null */
+/**
+ * Returns the streams of a pigeonhole in the order of list and session.
+ * @param after the last stream of the previous call; null: starts with the first stream
+ */
 export async function streamStates(
   ledger: Ledger,
   ref: number,

@@ -20,23 +20,24 @@ import type { PageWrite } from '../ledger/write-changes.js';
 /** Maximum number of changes, and of attendees, in one transaction. */
 const changesAtOnce = 200;
 const peopleAtOnce = 200;
-/** Changes of any list that one statement searches for those of the counted lists. */
+/** Maximum number of changes that one statement searches for changes of the counted lists. */
 const sequencesAtOnce = 5000;
-/** After this many changes of other lists, the position moves past them. */
+/** After this number of changes of other lists, the position moves past them, so that later searches skip them. */
 const farBehind = 1000;
-/** A new poll or question changes every attendee's row. Minimum interval between two passes for this reason. */
+/** Minimum interval between two passes that new polls or questions cause: each of these changes every attendee's row. */
 const offeredEveryMs = 10 * 60_000;
 
 export interface Recount {
-  /** More attendees have to be counted. */
+  /** True if more attendees have to be counted. */
   readonly more: boolean;
+  /** Names of the sinks to wake. */
   readonly woken: readonly string[];
 }
 
 /**
- * Recounts the engagement of the attendees that the next changes concern, or else of the next attendees in a pass over
- * everyone, and stores the differences with changes in one transaction. Safe to run twice, also concurrently: the
- * pigeonhole's row is locked, and the counts come from the items stored at that moment.
+ * Recounts the engagement of the attendees whose items have changed since the last call. If no item has changed, recounts
+ * the next attendees in a pass over everyone. Stores the differences with changes in one transaction. Safe to run twice,
+ * also concurrently: the pigeonhole's row is locked, and the counts come from the items stored at that moment.
  *
  * A pass over everyone is due when an item has become anonymous, because its attendee is no longer known; when the counting
  * rule has changed; and at most every 10 min when there are new polls or questions.
@@ -51,17 +52,17 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
       ref,
       engagementRule,
     ]);
-    const scope = { ...place, list: engagementList, streamId: 0 }; // belongs to no stream: nobody reads it
+    const scope = { ...place, list: engagementList, streamId: 0 }; // the service does not offer it, so it has no stream
     const end = place.nextSequence - 1;
     const news = await nextChanges(tx, ref, end);
     const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
-    const isAll = until === end;
+    const isCaughtUp = until === end;
     const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
-    await moveOn(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
+    await storePosition(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
     const touched = [...new Set(news.rows.flatMap(({ attendee_id: id }) => (id === null ? [] : [id])))];
-    const people = news.rows.length > 0 || !isAll ? touched : await nextOfPass(tx, ref);
+    const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts({ ledger, tx, scope }, people);
-    return { more: await isLeft(tx, ref, isAll), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
+    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
   });
 }
 
@@ -87,7 +88,7 @@ interface ChangeRow {
   shown_before: boolean;
 }
 
-/** Returns the next changes of counted lists. `lateral` gives one index look-up per row, also without statistics. */
+/** Returns the next changes of counted lists. `lateral` looks each row up in an index even if tables lack statistics. */
 async function nextChanges(
   tx: Queryable,
   ref: number,
@@ -131,7 +132,8 @@ async function notePrompts(tx: Queryable, ref: number, after: number, until: num
   return added.length > 0;
 }
 
-async function moveOn(
+/** Stores the position in the changes, and when the next pass over everyone is due. */
+async function storePosition(
   tx: Queryable,
   ref: number,
   position: number,
@@ -192,8 +194,8 @@ async function storeCounts(page: PageWrite, people: readonly number[]): Promise<
   return await storeDerived(page, { items, stored, rules: readingRules([]) });
 }
 
-async function isLeft(tx: Queryable, ref: number, isAll: boolean): Promise<boolean> {
-  if (!isAll) return true;
+async function hasMore(tx: Queryable, ref: number, isCaughtUp: boolean): Promise<boolean> {
+  if (!isCaughtUp) return true;
   const [row] = await tx.query<{ left: boolean }>(
     `select after_attendee is not null or coalesce(pass_due_at <= now(), false) as left
      from engagement_counts where ref = $1`,

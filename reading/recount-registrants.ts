@@ -17,16 +17,16 @@ import { wakeSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/write-changes.js';
 import { standing } from '../ledger/registrant-standing.js';
 
-/** After this many changes of other lists, the position moves past them. */
+/** After this number of changes of other lists, the position moves past them, so that later searches skip them. */
 const farBehind = 1000;
 
 /**
- * Updates the list of registrants from the next changes of attendees, or else from the next rows that an import has
- * settled, and stores the differences with changes in one transaction. Safe to run twice, also concurrently: the
- * pigeonhole's row is locked, and the items are computed from the rows stored at that moment.
+ * Updates the list of registrants from the next changes of attendees. If there are none, updates it from the next rows
+ * that an import has settled. Stores the differences with changes in one transaction. Safe to run twice, also
+ * concurrently: the pigeonhole's row is locked, and the items are computed from the rows stored at that moment.
  *
- * Waits until the list of attendees was read completely once. Otherwise registrants who attended would be reported as
- * absent and with unknown consent.
+ * Does nothing until the list of attendees has been read completely once. Otherwise, registrants who attended would be
+ * reported as absent and with unknown consent.
  * @param sinkIds sinks that want the list
  */
 export async function recountRegistrants(
@@ -40,7 +40,7 @@ export async function recountRegistrants(
     const place = await lockPlace(tx, ref);
     if (place === undefined) return { more: false, woken: [] };
     await followRules(tx, ref, rules);
-    const scope = { ...place, list: registrantsList, streamId: 0 }; // belongs to no stream: nobody reads it
+    const scope = { ...place, list: registrantsList, streamId: 0 }; // the service does not offer it, so it has no stream
     // Attendees first, so that a settled import row is reported together with its sign-in.
     const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
@@ -62,14 +62,14 @@ async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<bool
   return row?.work ?? false;
 }
 
-/** Starts a pass over all registrants if the rules have changed. */
+/** If the rules have changed, stores them and starts a pass over all registrants. */
 async function followRules(tx: Queryable, ref: number, rules: string): Promise<void> {
   const changed = await tx.query<{ ref: number }>(
     `insert into registrant_lists (ref, rules) values ($1, $2)
      on conflict (ref) do update set rules = excluded.rules where registrant_lists.rules <> excluded.rules returning ref`,
     [ref, listRules(rules)],
   );
-  if (changed.length > 0) await beginPasses(tx, ref);
+  if (changed.length > 0) await restartPasses(tx, ref);
 }
 
 interface RegistrantRow {
@@ -82,20 +82,20 @@ async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules
   if (codes.length === 0) return false;
   const { ledger, tx, scope } = page;
   const { ref } = scope;
-  const there = await tx.query<RegistrantRow>(
+  const known = await tx.query<RegistrantRow>(
     `select r.code_hash, r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
        join imports i on i.number = r.import
-     where ${isThere}
+     where ${isKnownRegistrant}
        and not exists (select 1 from forgotten_codes f where f.ref = r.ref and f.code_hash = r.code_hash)`,
     [ref, codes],
   );
   const attendees = await linkedAttendees(
     tx,
     ref,
-    there.map((row) => row.code_hash),
+    known.map((row) => row.code_hash),
   );
-  const items = there.map(({ code_hash: codeHash, profile }) =>
+  const items = known.map(({ code_hash: codeHash, profile }) =>
     toRegistrantItem(
       { hash: ledger.hash, ref, rules },
       { codeHash, profile },
@@ -115,8 +115,8 @@ const rowsAtOnce = 500;
 
 /**
  * SQL expression over `i` (imports) and `s` for the last settled row of a pass's round: the row before the first chunk
- * that still has to be sent, or else the last row of any chunk. All rows, once a later round has started or the import
- * has ended.
+ * that still has to be sent, or else the last row of any chunk. The import's last row, once a later round has started or
+ * the import has ended.
  */
 const settledUntil = `case when s.ended or s.round < i.round then i.last_row else coalesce(
   (select min(c.first_row) - 1 from import_chunks c where c.import = i.number and c.round = s.round and c.state <> 'created'),
@@ -132,10 +132,11 @@ const unseenRows = `imports i
     and (u.until > s.after_row or s.round < i.round or s.ended)`;
 
 /**
- * Whether a code is known to be its registrant's, as an SQL condition over `r` (registrants) and `i` (imports). What was
- * not plainly created an import knows at its end: a code that was there may be in conflict, then another person's.
+ * SQL condition over `r` (registrants) and `i` (imports): the code is known to belong to this registrant. That is certain
+ * once the service has accepted the row (`created`). A code that was found in the service (`confirmed`, `existing`) may
+ * turn out to belong to another person, a conflict, until the import ends.
  */
-const isThere = `coalesce(${standing} = 'created'
+const isKnownRegistrant = `coalesce(${standing} = 'created'
   or (r.outcome in ('confirmed', 'existing') and i.state in ('done', 'cancelled')), false)`;
 
 /** Whether some import of pigeonhole `$1` has rows to check, as an SQL condition. */
@@ -147,15 +148,16 @@ interface PassRow {
   after_row: number;
   stage: 'rows' | 'late';
   until: number;
-  /** No row is added after `until`: a later round has started, or the import has ended. */
+  /** True if `until` is final: a later round has started, or the import has ended. */
   closed: boolean;
   last_round: number;
 }
 
 /**
- * Returns the next settled rows of a pigeonhole's imports. Each created row is returned once. For other rows only the end
- * of the import decides: they are checked again then.
- * @returns the hashes of their codes, maybe none; undefined when no row has to be checked
+ * Returns the next settled rows of a pigeonhole's imports, and moves the pass past them. Returns each row once, and rows
+ * whose codes were found in the service (`confirmed`, `existing`) again after the import has ended: see
+ * `isKnownRegistrant`.
+ * @returns the hashes of their codes, possibly none; undefined if no row has to be checked
  */
 async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Buffer[] | undefined> {
   const [pass] = await tx.query<PassRow>(
@@ -164,14 +166,15 @@ async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Bu
     [ref],
   );
   if (pass === undefined) return undefined;
-  // A window, and no "next 500": that would be sorted out of all that is left where statistics lack.
+  // Selects a range of row numbers instead of using `limit`: without statistics, PostgreSQL would sort all remaining rows
+  // to find the next ones.
   const lastRow = Math.min(pass.until, pass.after_row + rowsAtOnce);
   const rows = await tx.query<{ code_hash: Buffer }>(
     `select code_hash from registrants where import = $1 and row_number > $2 and row_number <= $3
        and case when $4 then outcome in ('confirmed', 'existing') else round = $5 end`,
     [pass.number, pass.after_row, lastRow, pass.stage === 'late', pass.round],
   );
-  const next = placeBehind(pass, lastRow);
+  const next = positionAfter(pass, lastRow);
   await tx.query(
     `insert into registrant_passes (import, round, after_row, stage) values ($1, $2, $3, $4)
      on conflict (import) do update set round = excluded.round, after_row = excluded.after_row, stage = excluded.stage`,
@@ -180,8 +183,8 @@ async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Bu
   return rows.map(({ code_hash: codeHash }) => codeHash);
 }
 
-/** The position after these rows. Pure. @param lastRow the last row that was checked */
-function placeBehind(
+/** Returns the position of a pass after these rows. Pure. @param lastRow the last row that was checked */
+function positionAfter(
   { stage, round, until, closed, last_round: lastRound }: PassRow,
   lastRow: number,
 ): { stage: 'rows' | 'late' | 'done'; round: number; afterRow: number } {
@@ -190,7 +193,7 @@ function placeBehind(
   return round < lastRound ? { stage, round: round + 1, afterRow: 0 } : { stage: 'late', round, afterRow: 0 };
 }
 
-/** Makes pigeonpost check all rows of a pigeonhole's imports again. */
-async function beginPasses(tx: Queryable, ref: number): Promise<void> {
+/** Makes the next calls check all rows of a pigeonhole's imports again. */
+async function restartPasses(tx: Queryable, ref: number): Promise<void> {
   await tx.query('delete from registrant_passes p using imports i where i.number = p.import and i.ref = $1', [ref]);
 }

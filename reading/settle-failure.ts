@@ -7,7 +7,7 @@ import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { streamLogFields, type StreamReading } from './stream-reading.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** Retry interval while the service answers "not found", until that counts as deleted; then the longer one applies. */
+/** Retry intervals after "not found": until the pigeonhole or session counts as deleted in the service, and afterwards. */
 const retryInMs = 5 * 60_000;
 const retryGoneInMs = 24 * 60 * 60_000;
 
@@ -49,7 +49,7 @@ export async function settleFailure(
 
 async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {
   const { deps, lease } = reading;
-  // For example a repeated cursor: continuing from it would fail every time.
+  // A walk that continued from a repeated cursor, for example, would fail every time.
   if (error.kind === 'protocol') await abandonWalks(deps.ledger, lease);
   if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
     await failStream(deps.ledger, lease, { detail: error.message, retryInMs: waitMs });
@@ -64,7 +64,7 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
     );
 }
 
-/** Postpones a stream for which the quota has no permit. This is no failure: an open walk keeps its position. */
+/** Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position. */
 export async function postponeStream(
   ledger: Ledger,
   lease: Pick<StreamLease, 'streamId' | 'epoch'>,

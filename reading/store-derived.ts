@@ -3,20 +3,20 @@ import { deleteItems } from './delete-items.js';
 import { compareItems } from '../ledger/compare-items.js';
 import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
 
-/** A stored row of the items that are computed again. */
+/** The stored row of an item that is computed again. */
 export interface StoredRow {
   key: string;
   seen_at: Date;
   /** By the database's clock. */
   now: Date;
-  /** A tombstone. */
+  /** True for a tombstone. */
   gone: boolean;
 }
 
 /**
  * Stores computed items of a derived list that differ from the stored ones, with changes. Requires the lock on the
  * pigeonhole's row.
- * @param stored all stored rows of the computed items: rows without a computed item are deleted
+ * @param stored all stored rows that the computation covers; a row without a computed item is deleted
  * @param rules the reading rules under which the items were computed
  * @returns whether anything changed
  */
@@ -29,13 +29,13 @@ export async function storeDerived(
   }: { readonly items: readonly SeenItem[]; readonly stored: readonly StoredRow[]; readonly rules: string },
 ): Promise<boolean> {
   const { ledger, tx, scope } = page;
-  // Later than the last write of each row, even if the clock was set back since.
-  const madeAt = new Date(
+  // Later than the last write of each row, even if the clock was set back since then.
+  const computedAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
   );
-  const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: madeAt, rules });
+  const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: computedAt, rules });
   const { created, updated } = await writeChanges(page, differingItems, null);
   const kept = new Set(items.map(({ key }) => key));
-  const left = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
-  return created + updated + (await deleteItems(tx, scope, left, madeAt)) > 0;
+  const obsolete = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
+  return created + updated + (await deleteItems(tx, scope, obsolete, computedAt)) > 0;
 }

@@ -160,5 +160,5 @@ function startOfDay(day: unknown, zone: string, daysLater: number): number | nul
   if (Number.isNaN(inUtc)) return null;
   const wanted = inUtc + daysLater * dayMs;
   const guess = wanted - zoneOffsetMs(wanted, zone);
-  return wanted - zoneOffsetMs(guess, zone); // the offset at that instant, in case a clock change lies in between
+  return wanted - zoneOffsetMs(guess, zone); // again, in case the zone changes its clocks between `wanted` and `guess`
 }

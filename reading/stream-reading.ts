@@ -18,21 +18,23 @@ export interface StreamPlace {
   readonly workspaceWait: { readonly reason: WaitReason; readonly count: number } | null;
 }
 
+/** Counts of one cycle of one stream, increased as its pages are stored. */
 export interface StreamCycle {
   pages: number;
   created: number;
   updated: number;
   deleted: number;
+  /** True if items wait for a new decision about their visibility. */
   reviewsLeft: boolean;
-  /** The workspace has to wait: none of its streams may send requests. */
+  /** True if the workspace has to wait: none of its streams may send requests. */
   workspaceWaits: boolean;
 }
 
 export interface CycleLimits {
-  /** On the clock of `performance.now()`. After it, no page is requested once `minPages` have been read. */
+  /** Instant by `performance.now()`. After it, a stream that has read `minPages` requests no more pages in this cycle. */
   readonly until: number;
   readonly minPages: number;
-  /** On the same clock. After it, a stream reads at most one page in this cycle, whatever `minPages` is. */
+  /** Instant by the same clock. After it, a stream reads at most one page in this cycle, whatever `minPages` is. */
   readonly latest: number;
   readonly signal: AbortSignal;
   /** Whether another stream's request showed that the workspace has to wait. */
@@ -49,25 +51,25 @@ export interface StreamReading {
   lease: StreamLease;
   /** The factors by which intervals are lengthened so that the quota lasts until its reset. */
   stretch: Stretch;
-  /** The stream's session is running, or a change was found recently. */
+  /** True if people expect the stream's items within seconds (`isLive` in cadence.ts). */
   isLive: boolean;
-  /** Cursor of the request in progress, to which an error refers. */
+  /** Cursor of the current request: an error is about this request. */
   cursor: string | null;
-  /** Delay until the next poll, once this cycle's poll has finished; it applies even if the sweep fails. */
+  /** Time until the next poll if this cycle's poll succeeded and its sweep failed; null otherwise. */
   nextPollInMs: number | null;
-  /** The highest id that the stream has stored. */
+  /** The highest id among the stream's stored items; null if there is none. */
   highestId: number | null;
 }
 
 /** Returns the sinks for which a page of this list can have changes. */
 export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {
   // Sessions and Q&A questions decide who is anonymous in all lists.
-  const speaksForOthers = list === 'sessions' || list === 'qna-questions';
-  const lists = speaksForOthers ? [...place.plan.sinks.keys()] : [list as ListName];
+  const decidesAnonymity = list === 'sessions' || list === 'qna-questions';
+  const lists = decidesAnonymity ? [...place.plan.sinks.keys()] : [list as ListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
-  const speaksForDeeds = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
-  for (const name of speaksForDeeds) if (deps.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
+  const allNames = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
+  for (const name of allNames) if (deps.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
   return [...names].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
@@ -75,7 +77,7 @@ export function foundNews({ created, updated, deleted }: StreamCycle): boolean {
   return created + updated + deleted > 0;
 }
 
-/** Lists of questions. A question that a moderator removes from the stage is in both. */
+/** Lists of questions. While their session is live, a question that a moderator removes must disappear within seconds. */
 const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
 
 export function deletionLimitsOf({

@@ -6,10 +6,10 @@ import type { Consent, SeenItem } from '../ledger/seen-item.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import type { ListName } from '../pigeonhole/lists.js';
 
-/** A page's items in the ledger's form. Wire types end here. */
+/** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
   readonly items: ReadItem[];
-  /** Number of rows without an identity or nested too deeply. They are set aside and counted. */
+  /** Number of rows that have no identity or are nested too deep. They are counted and not stored. */
   readonly unidentified: number;
   /** Number of rows of other sessions, if the service ignores the filter. The stream of their own session stores them. */
   readonly foreign: number;
@@ -50,7 +50,7 @@ export function hasIds(list: ListName): boolean {
 
 export interface ToItemsOptions {
   readonly list: ListName;
-  /** The session that a per-session stream asks for; 0: the list is not read by session. */
+  /** The session that a per-session stream requests; 0: the list is not read by session. */
   readonly sessionId: number;
   /** Names of top-level fields that never enter the ledger. */
   readonly drop: readonly string[];
@@ -92,7 +92,8 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
     const value = readId(row);
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
-  // A vote is identified by attendee, instant and question. Its texts are copies and may change.
+  // A vote is identified by its attendee, instant, session and question. Its texts are copies of other items' texts, so
+  // they may change.
   const stable = [row['attendeeId'], row['createdAt'], object(row['session'])?.['id'], object(row['question'])?.['id']];
   if (stable[1] === undefined || stable[3] === undefined) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
@@ -106,10 +107,10 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const rule = personRuleOf(list);
   const flagged = rule === 'flagged';
   const attendee = object(row['attendee']);
-  // By the specification a judged list has no flag. If one appears, it counts.
+  // According to the specification, the rows of a judged list have no flag `anonymous`. If a row has it, the flag decides.
   const saysAnonymous = rule === 'judged' && (row['anonymous'] === true || attendee?.['anonymous'] === true);
   const judged = rule === 'judged' && !saysAnonymous;
-  // Fails closed: without the flag's plain "false" the row is anonymous.
+  // In a flagged list, a row is anonymous unless the flag is exactly `false`: a missing flag must not reveal anyone.
   const anonymous = flagged ? attendee?.['anonymous'] !== false : saysAnonymous;
   const kept =
     drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
@@ -130,7 +131,7 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
 
 /**
  * Returns the consent state. `not-known`: the pigeonhole does not ask for consent (no column). `not-asked`: it does, but
- * this attendee has not answered (N/A for pre-created profiles and SSO).
+ * this attendee has not answered. The service shows N/A for profiles that were created in advance, and for single sign-on.
  */
 function consentOf(value: unknown): Consent {
   const consent = object(value);

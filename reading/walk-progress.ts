@@ -11,8 +11,8 @@ export interface Placed {
 }
 
 /**
- * Summarizes a page: counts, range and order of its items. The order is that of the ids, which never change. A list
- * without ids is compared by creation instants, which several items may share. Pure.
+ * Summarizes a page: counts, range and order of its items. Compares the ids, which never change. In a list without ids,
+ * compares the creation instants, which several items may share. Pure.
  */
 export function summarizePage(
   items: readonly Placed[],
@@ -62,7 +62,7 @@ function mergeDirections(a: Direction | null, b: Direction | null): Direction | 
   return a === b ? a : 'mixed';
 }
 
-/** An item with a lower id can still appear for this long after an item, if its commit in the service was late. */
+/** For this time after an item was created, items with lower ids can still appear, because the service commits late. */
 const settledAfterMs = 60_000;
 
 /** The parts of a page that decide where the walk continues. */
@@ -91,22 +91,22 @@ export const walkStart: WalkProgress = {
 
 /**
  * Returns a walk's position after a page. The checkpoint is the cursor of the first page that the next poll has to read
- * again: the last page (it may grow), or an earlier page if later ones contain items younger than a minute. It includes a
- * key from that page, so that a poll can verify that the page is still the same. Pure.
+ * again: the last page, which may grow, or the first page with an item younger than a minute. The checkpoint includes a
+ * key from that page, by which a poll verifies that the page is still the same. Pure.
  */
 export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress {
   const { summary } = page;
-  const here = page.cursor === walk.checkpoint;
-  const young = summary.newestAt !== null && summary.newestAt > page.requestedAt - settledAfterMs;
-  const movesOn = here && page.hasMore && !young;
+  const isCheckpointPage = page.cursor === walk.checkpoint;
+  const hasYoungItem = summary.newestAt !== null && summary.newestAt > page.requestedAt - settledAfterMs;
+  const checkpointMoves = isCheckpointPage && page.hasMore && !hasYoungItem;
   return {
     cursor: page.nextCursor,
-    checkpoint: movesOn ? page.nextCursor : walk.checkpoint,
-    checkpointKey: movesOn ? null : here ? summary.lastKey : walk.checkpointKey,
+    checkpoint: checkpointMoves ? page.nextCursor : walk.checkpoint,
+    checkpointKey: checkpointMoves ? null : isCheckpointPage ? summary.lastKey : walk.checkpointKey,
     direction: mergeDirections(mergeDirections(walk.direction, acrossPages(walk, summary)), summary.direction),
     pageFirst: summary.firstValue ?? walk.pageFirst,
     pageLast: summary.lastValue ?? walk.pageLast,
-    topId: young ? walk.topId : highest(walk.topId, summary.high),
+    topId: hasYoungItem ? walk.topId : highest(walk.topId, summary.high),
     pages: walk.pages + 1,
     items: walk.items + summary.count,
     setAside: walk.setAside + summary.setAside,
@@ -115,8 +115,9 @@ export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress 
 }
 
 /**
- * Returns the direction from one page to the next, by their first items. If cursors are positions and rows move during the
- * walk, a page may start with the last items of the previous one, although the list is in order.
+ * Returns the direction from one page to the next. Compares first items with first items and last with last. Comparing
+ * the last item of one page with the first of the next would be wrong: if cursors are positions and rows move during the
+ * walk, a page may start with the last items of the previous page although the list is in order.
  */
 function acrossPages(walk: WalkProgress, { firstValue, lastValue }: PageSummary): WalkProgress['direction'] {
   if (walk.pageFirst === null || walk.pageLast === null || firstValue === null || lastValue === null) return null;
@@ -130,9 +131,10 @@ function highest(a: number | null, b: number | null): number | null {
 }
 
 /**
- * Whether a page shows the values of the page before once more. A poll that reads such a page may be in a circle: its
- * pages are not stored, so only a sweep can tell. Pages without ids may repeat while their rows have one instant or none,
- * because all their rows may be identical, so these end a poll only once it is longer than `maxEqualPages`. Pure.
+ * Whether a page shows the same first and last values as the previous page, so that a poll may be following its cursors
+ * in a circle. Only a sweep can find out, because a poll does not store its pages. In a list without ids, rows may be
+ * identical. Pages on which all rows have the same instant, or no instant, may therefore look the same: they count as
+ * repeated only after `maxEqualPages` pages. Pure.
  */
 export function repeatsPage(
   walk: WalkProgress,
@@ -155,7 +157,7 @@ export function checkpointHolds(
   page: { readonly perPage: number; readonly keys: readonly string[] },
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;
-  // Without a key that page was empty: this identifies only the first page of a list.
+  // The page of a checkpoint without a key was empty. Only the first page of a list is still the same page when empty.
   if (stored.checkpointKey === null) return stored.checkpoint === null;
   return page.keys.includes(stored.checkpointKey);
 }
