@@ -31,7 +31,7 @@ export interface Collaborators {
   readonly tracer: Tracer;
   /** Called after each page that the service returned. */
   readonly onPage: () => void;
-  /** Called after each cycle with its unique name, and with the error if the whole cycle failed (the store, the process). */
+  /** Called after each cycle with its unique name, and with an error message if the cycle threw; null otherwise. */
   readonly onCycle: (cycle: string, failure: string | null) => void;
 }
 
@@ -51,7 +51,7 @@ export interface OpenSink {
   readonly onConsentWithdrawn: 'keep' | 'forget';
   /** Fingerprint of the sink's whole configuration, secrets included; null when it has none. */
   readonly fingerprint: string | null;
-  /** The sink sends nothing until an operator approves it. */
+  /** True for a sink with `mode: observe`: it counts the changes that it would send, but sends none. */
   readonly observing: boolean;
   /** Keyed fingerprint of the destination. */
   readonly destination: string;

@@ -1,6 +1,6 @@
 /**
- * Payloads between workflows and activities. They hold only ids and counts, because everyone with access to Temporal
- * can read workflow histories.
+ * Names a pigeonhole in payloads of workflows and activities. Payloads hold only ids and counts, because everyone with
+ * access to Temporal can read them in workflow histories.
  */
 export interface PigeonholeName {
   readonly workspace: string;
@@ -43,5 +43,5 @@ export interface ErasureResult extends CycleResult {
   readonly open: number;
 }
 
-/** An operator's request to running work. */
+/** A request in a signal to a workflow. The worker ignores it with a warning, because operators make requests to the API. */
 export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';

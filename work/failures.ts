@@ -26,7 +26,8 @@ export function isToBeJudged(error: unknown): error is ApiError | PermitRefusal 
 /**
  * Decides what a failed request means and how long to wait. This is the only place that decides. A wait is a result and
  * not a failure, so that a workflow's timer waits and no activity attempt is used.
- * @param before consecutive failures of this stream, and consecutive waits of this workspace for the same reason
+ * @param before consecutive failures of this stream, consecutive waits of this workspace for the same reason, and whether
+ * the request used a stored cursor from which the walk may start again (`atCursor`)
  * @param now epoch ms; random 0 to 1, for full jitter
  */
 export function judgeFailure(
@@ -72,8 +73,8 @@ export function judgeFailure(
   }
 }
 
-/** Single transient errors are common and mostly pass: only the fourth in a row is logged. */
-const hiccups = 3;
+/** Number of consecutive transient errors that are not logged, because single ones are common and mostly pass. */
+const maxUnlogged = 3;
 
 /**
  * Whether a stream's failure is worth a log line: once per series of failures, and not while the whole service is down,
@@ -81,15 +82,15 @@ const hiccups = 3;
  * @param streamFailures consecutive failures before this one
  */
 export function isWorthALine(kind: ApiErrorKind, streamFailures: number, isDown: boolean): boolean {
-  return kind === 'transient' ? streamFailures === hiccups && !isDown : streamFailures === 0;
+  return kind === 'transient' ? streamFailures === maxUnlogged && !isDown : streamFailures === 0;
 }
 
 /** Whether the end of a series of failures is worth a log line. Pure. @param wasDown the whole service was down recently */
 export function isEndWorthALine(streamFailures: number, wasDown: boolean): boolean {
-  return streamFailures > hiccups && !wasDown;
+  return streamFailures > maxUnlogged && !wasDown;
 }
 
-/** Returns a random wait of at most 1 s, doubled with each consecutive failure up to 5 min; at least 250 ms. */
+/** Returns a random wait of at least 250 ms. Its maximum is 1 s, and doubles with each consecutive failure up to 5 min. */
 export function fullJitter(failures: number, random: number): number {
   const maxMs = Math.min(1000 * 2 ** Math.min(failures, 20), 5 * minuteMs);
   return Math.ceil(Math.max(250, maxMs * random));

@@ -26,7 +26,7 @@ export type OnRequest = (request: CountedRequest) => void;
 interface ClientSetting {
   readonly log?: Log | undefined;
   readonly onRequest?: OnRequest | undefined;
-  /** Clock for the instants in a response, epoch ms: the ledger's if they are stored. Default: the system's. */
+  /** Clock for the times of requests, epoch ms. Use the ledger's clock if they are stored. Default: the system's clock. */
   readonly now?: () => number;
 }
 

@@ -13,7 +13,7 @@ export async function openSinks(config: Config, ledger: Ledger): Promise<Map<str
   return await registerOpenSinks(config, ledger, createSinks(config, sharedThroughLedger(ledger)));
 }
 
-/** Returns what the sinks of all processes on this ledger share. */
+/** Returns the resources that sinks share with those of other processes on the same ledger. */
 export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'credentials' | 'now'> {
   return { credentials: keptCredentials(ledger), now: ledger.clock.nowMs };
 }
@@ -21,7 +21,7 @@ export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'creden
 /** Resources that the sinks of a process share for sending. */
 export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials' | 'now'>;
 
-/** Creates the sinks of a configuration without registering them, which shows that their settings are usable. */
+/** Creates the sinks of a configuration without registering them, to find out whether their settings can be used. */
 export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {
   return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, shared)]));
 }
@@ -72,7 +72,7 @@ export function acceptedBy(sinkConfig: SinkConfig): Set<ConsentState> {
   return new Set(sinkConfig.consent?.accept ?? typeOf(sinkConfig).acceptsByDefault);
 }
 
-/** Returns a keyed fingerprint of the destination; keyed because a URL may contain a token. */
+/** Returns a fingerprint of the destination. It is keyed, because the destination's URL may contain a token. */
 function destinationOf(config: Config, ledger: Ledger, name: string): string {
   const sinkConfig = config.sinks[name]!;
   const text = typeOf(sinkConfig).destination(sinkConfig.settings, { baseFolder: config.folder });
@@ -104,7 +104,10 @@ export function networkSettings({ network }: Config): NetworkSettings {
   };
 }
 
-/** Returns a fingerprint of the sink's whole configuration, secrets included. A change may have fixed a refused credential. */
+/**
+ * Returns a fingerprint of the sink's whole configuration, secrets included. When it changes, the sink is resumed if it
+ * was paused because of a refused credential: the change may have corrected the credential.
+ */
 function fingerprintOf(config: Config, ledger: Ledger, name: string): string {
   const onlyThisSink = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
   const document = normalizedConfig(onlyThisSink, (secret) => ledger.hash.fingerprint(secret));

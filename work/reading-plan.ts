@@ -20,7 +20,7 @@ export type SentListName = ListName | DerivedListName;
 export const derivedLists: readonly DerivedListName[] = [registrantsList, engagementList];
 
 /** The service's lists from which each derived list is computed. They are read wherever a sink wants the derived list. */
-const madeFrom: Readonly<Record<DerivedListName, readonly ListName[]>> = {
+const sourceLists: Readonly<Record<DerivedListName, readonly ListName[]>> = {
   registrants: ['attendees'],
   engagement: ['sessions', 'attendees', ...countedLists],
 };
@@ -62,7 +62,7 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
   const wanted = new Set<ListName>(all.filter((list) => sinks.has(list)));
   if (scope === 'workspace') wanted.add('pigeonholes');
   else {
-    for (const list of derived) if (sinks.has(list)) for (const each of madeFrom[list]) wanted.add(each);
+    for (const list of derived) if (sinks.has(list)) for (const each of sourceLists[list]) wanted.add(each);
     if (wanted.has('questions')) wanted.add('qna-questions');
     if ([...wanted].some((list) => judgedLists.has(list) || perSessionLists.has(list))) wanted.add('sessions');
     if ([...wanted].some((list) => byAttendees.has(list))) wanted.add('attendees');
@@ -143,7 +143,7 @@ export const longestQuietMs = 5 * minuteMs;
 /** Maximum interval after a pigeonhole's end, unless the configuration states `every.ended`. */
 export const longestEndedMs = dayMs;
 
-/** Returns the list's own configured interval, or the default for its kind. */
+/** Returns the interval that the configuration states for a list, or else the list's default. */
 export function liveInterval(list: ListName, every: Intervals): number {
   const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
   return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
@@ -154,10 +154,10 @@ export function shortest(all: readonly Intervals[]): Intervals {
   const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
   const lists: Partial<Record<ListName, number>> = {};
   for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
-    // Includes syncs without an interval for this list: for them the live interval applies.
+    // A sync that states no interval for this list counts with the list's default.
     lists[list] = min((every) => liveInterval(list, every));
   }
-  // A sync without `quiet` uses the default, which does not lengthen the interval of another sync.
+  // A sync that states no `quiet` counts with the default, so that another sync's longer `quiet` does not apply to it.
   const quiet = all.some((every) => every.quiet !== undefined)
     ? { quiet: min((every) => every.quiet ?? longestQuietMs) }
     : {};

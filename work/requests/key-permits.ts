@@ -10,7 +10,7 @@ export interface Key {
   state: QuotaState | undefined;
   /** Instant at which `state` was read, by the monotonic clock. */
   stateAt: number;
-  /** Requests that the service refused because the quota is used up. */
+  /** Number of requests that the service refused because the quota is used up. */
   refused: number;
   /** The number of those refusals that are not written to the ledger yet. */
   unnoted: number;
@@ -26,9 +26,11 @@ export interface Key {
   probeAt: number | null;
 }
 
+/** A spent permit whose request is in progress. */
 export interface Held extends SpentPermit {
   /** Consecutive refusals before the permit was taken. */
   readonly refusals: number;
+  /** Call it when the request has ended: it lets other requests of this process pass if this one was exclusive. */
   readonly release: () => void;
 }
 
@@ -47,12 +49,17 @@ export function unknownKey(fingerprint: string): Key {
   };
 }
 
+/** Replaces this process's knowledge about the key by a state that was just read from the ledger. */
 export function learn(key: Key, state: QuotaState): QuotaState {
   key.state = state;
   key.stateAt = performance.now();
   return state;
 }
 
+/**
+ * Returns the permit that a request holds while it is in progress. A probe, and a request when few requests remain, is
+ * exclusive: until `release`, `key.alone` tells the other requests of this process to wait.
+ */
 export function hold(key: Key, priority: Priority, state: QuotaState): Held {
   const probe = state.refusals > 0;
   const alone = probe || (state.remaining !== null && state.remaining + 1 <= aloneBelow(state.limit));
@@ -76,12 +83,12 @@ export function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): bool
   return mayHaveTakenEffect ? 'unsure' : false;
 }
 
-/** Resets reported in whole seconds can differ by this much. */
+/** Maximum difference between two reports of the same reset, which the service rounds to whole seconds. */
 const sameResetMs = 5000;
 
 /**
- * Whether a response reports something about the quota that the ledger does not know. Only then is it written: most
- * responses confirm the count. Pure.
+ * Whether a response reports something about the quota that the ledger does not know. Only such a response is written to
+ * the ledger, because most responses merely confirm the count. Pure.
  * @param known the last state read from the ledger; @param ageMs its age
  */
 export function updatesQuota(known: QuotaState | undefined, ageMs: number, reported: Quota | null): boolean {
@@ -93,7 +100,10 @@ export function updatesQuota(known: QuotaState | undefined, ageMs: number, repor
   return !known.resetTold || Math.abs(reported.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
 }
 
-/** Whether more requests remain than one window explains: the sign of a new window if the service reports no reset. */
+/**
+ * Whether the service reports clearly more remaining requests than the ledger knows. If it reports no reset, this is the
+ * only sign of a new window.
+ */
 function hasRisen({ limit, remaining: left }: QuotaState, reported: number | null): boolean {
   if (reported === null || left === null) return false;
   return reported > left + Math.max(refilled.atLeast, (limit ?? 0) / refilled.partOfLimit);

@@ -2,14 +2,14 @@ import { formatInstant } from '../../base/words.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import type { Log } from '../collaborators.js';
 
-/** Fewer failures in a row concern single streams. */
+/** Minimum number of consecutive failures in an outage, because fewer may concern only single streams. */
 const outageAfter = 3;
-/** A service that is back sooner, after a restart or when all connections were closed at the same time, was not down. */
-const silentAfterMs = 3000;
+/** Minimum duration of an outage, so that neither a restart nor the closing of all connections counts as one. */
+const minOutageMs = 3000;
 const hourMs = 3_600_000;
 /** Minimum time between two outage log lines, so that a service that responds intermittently does not fill the log. */
 const quietMs = 10 * 60_000;
-/** Interval at which a response clears a stored outage, which another process may have stored before it ended. */
+/** Interval at which a response clears the stored outage: a process that has ended since then may have stored it. */
 const confirmEveryMs = 60_000;
 
 type FailedRequest = Pick<ApiError, 'message' | 'requestId'>;
@@ -18,11 +18,12 @@ interface Outage {
   failures: number;
   /** Instant at which the first unanswered request was sent. */
   since: number;
-  /** Requests in progress show it: they were not answered for seconds. */
+  /** True if requests in progress have had no response for seconds. */
   isSilent: boolean;
   /** Earliest instant of the next log line; null if none was written yet. */
   nextLineAt: number | null;
-  wait: number;
+  /** Time from the next log line to the one after it; doubles with each line. */
+  lineEveryMs: number;
 }
 
 /** Stores outages for the other processes, the status and the alerts. */
@@ -65,10 +66,10 @@ export class Outages {
   }
 
   #outageOf(workspace: string, startedAt: number): Outage {
-    // A request that was sent before the last response does not show an outage after it.
+    // The outage starts after the last response, even if the unanswered request was sent before that response.
     const since = Math.max(startedAt, this.#answeredAt.get(workspace) ?? Number.NEGATIVE_INFINITY);
     const known = this.#outages.get(workspace);
-    const outage = known ?? { failures: 0, since, isSilent: false, nextLineAt: null, wait: hourMs };
+    const outage = known ?? { failures: 0, since, isSilent: false, nextLineAt: null, lineEveryMs: hourMs };
     this.#outages.set(workspace, outage);
     outage.since = Math.min(outage.since, since);
     return outage;
@@ -129,14 +130,14 @@ export class Outages {
       { workspace, failures, seconds, requestId: error.requestId, error: error.message },
       serviceSilent(workspace, since),
     );
-    outage.nextLineAt = now + outage.wait;
-    outage.wait *= 2;
+    outage.nextLineAt = now + outage.lineEveryMs;
+    outage.lineEveryMs *= 2;
     this.#quietUntil.set(workspace, now + quietMs);
   }
 }
 
 function isOutage({ failures, since, isSilent }: Outage, now: number): boolean {
-  return isSilent || (failures >= outageAfter && now - since >= silentAfterMs);
+  return isSilent || (failures >= outageAfter && now - since >= minOutageMs);
 }
 
 /** Returns the sentence about a service that does not answer, the same in the log, the status and alerts. Pure. */

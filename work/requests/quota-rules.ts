@@ -22,7 +22,7 @@ export interface Stretch {
   readonly live: number;
   readonly idle: number;
   readonly sweep: number;
-  /** Ms until the reset. No interval is lengthened beyond it, because a new window has room again. */
+  /** Ms until the reset. No interval is lengthened beyond it, because a new window starts then. */
   readonly untilMs: number;
 }
 
@@ -33,7 +33,10 @@ export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
  * starve.
  */
 const floorShare = 0.05;
-/** Share of the limit at or below which requests are made one at a time (5 to 50 requests), so that the count is exact. */
+/**
+ * If at most this share of the limit remains (bounded to 5 to 50 requests), requests are made one at a time, so that the
+ * count is exact.
+ */
 const aloneShare = 0.02;
 /** Maximum factor for an interval, so that every list is still read now and then. */
 const longestStretch = 100;
@@ -80,8 +83,8 @@ export function aloneBelow(limit: number | null): number {
 const aheadShare = 0.1;
 
 /**
- * Whether a permit may be taken ahead of its request. It may not if the quota is short: other processes count the
- * permit as spent, are refused theirs, and wait until the reset. Pure.
+ * Whether a permit may be taken ahead of its request. It may not if the quota is short: other processes would count the
+ * permit as spent, get no permit for their own requests, and wait until the reset. Pure.
  * @param mustRemain from `minRemaining`
  */
 export function canTakePermitAhead(
@@ -157,7 +160,8 @@ const longestProbeMs = 15 * minuteMs;
 
 /**
  * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single
- * requests probe it at doubling intervals. The same applies if what it reports has passed and it refuses again. Pure.
+ * requests probe it at doubling intervals. They also do if the reported time has passed and the service refuses again.
+ * Pure.
  * @param said reset from the quota headers, and wait from `Retry-After`, which takes precedence
  * @param refusals consecutive refusals before this one
  */
@@ -177,8 +181,8 @@ function probeWait(probes: number): number {
 }
 
 /**
- * Returns the factors by which intervals are lengthened so that the remaining requests last until the reset: first for
- * sweeps, then for idle polls, then for live polls. Sweeps and idle polls keep their floors. Pure.
+ * Returns the factors by which intervals are lengthened so that the remaining requests last until the reset. Sweeps are
+ * the first to be lengthened, idle polls the next, and live polls the last. Sweeps and idle polls keep their floors. Pure.
  * @param left requests until the reset without the imports' reserve; null: not known, so nothing is lengthened
  * @param needs requests needed until the reset, at the configured intervals
  */
@@ -212,7 +216,7 @@ export function leftForReading(
   return Math.max(0, quota.remaining - keptForImports(quota.limit, reserve, quota.usedImports));
 }
 
-/** Returns the time in ms until reading has used up its requests at this rate; null if not before the reset. Pure. */
+/** Returns the time in ms until reading has used up its requests at this rate; null if they last until the reset. Pure. */
 export function lastsMs(left: number | null, needsPerHour: number, resetInMs: number): number | null {
   if (left === null || needsPerHour <= 0) return null;
   const ms = (left / needsPerHour) * 3_600_000;

@@ -66,9 +66,9 @@ const toldWindow = (resetInMs: string): string =>
 
 /** Default of the column `window_ms`: the service has reported no reset, and no window was seen to end. */
 const unknownWindowMs = 86_400_000;
-/** Minimum time for which the rest of a window of unknown length has to last. */
+/** In a window of unknown length, the remaining requests have to last at least this long. */
 const minPlanMs = 60_000;
-/** The rest of such a window has to last this many times as long as the window has lasted so far (decision 0013). */
+/** In such a window, they have to last this many times as long as the window has lasted so far (decision 0013). */
 const planAhead = 4;
 const planEnd = `case when reset_at is null and not window_told and window_ms >= ${unknownWindowMs}
     then least(${windowEnd},
@@ -87,7 +87,7 @@ const columns = `${limitNow} as request_limit, limit_until is null as told, ${le
  */
 const withoutWaiting = `set_config('synchronous_commit', 'off', true) = 'off'`;
 
-/** An exclusive request has ended by then, even if its process has crashed: a request's deadline is 30 s. */
+/** After this time, an exclusive request has ended even if its process has crashed: a request's deadline is 30 s. */
 const aloneMs = 35_000;
 /**
  * If the service reports limit and remaining requests but no reset, an increase of the remaining requests shows a new
@@ -187,7 +187,7 @@ export interface SpentPermit {
   readonly window: number;
   /** The request was made after a refusal, to find out whether the quota is full again. */
   readonly probe: boolean;
-  /** No other request may be in progress beside it. */
+  /** True if the request is exclusive: no other request may be in progress at the same time. */
   readonly alone: boolean;
 }
 
@@ -214,7 +214,7 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // A quota that appears or shrinks below the count: the earlier requests do not belong to its window.
+  // The service reports a new limit, lower than the number of requests so far: those do not belong to its window.
   const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
@@ -274,8 +274,8 @@ export async function forgetToldLimit(ledger: Ledger, fingerprint: string): Prom
 
 /**
  * Stores that the service refused a request because the quota is used up (code 8000). The refused request does not count.
- * If the service reports no limit, and the start of the window was observed, the number of requests that certainly arrived
- * is the limit.
+ * If the service reports no limit, and the start of the window was observed, the number of requests that certainly
+ * arrived in the window becomes the limit (a learnt limit).
  */
 export async function noteRefusal(
   ledger: Ledger,
@@ -345,7 +345,7 @@ export async function notePassed(
   counted: boolean | 'unsure',
 ): Promise<void> {
   const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
-  // A limit learnt in this window included the request.
+  // The limit was learnt in this window, and counted this request.
   const wasLearntHere = `$2::text <> 'true' and window_number = $3::int and refused_window = window_number
     and limit_until is not null`;
   const takeBack = (name: string, kind: Priority): string =>

@@ -7,7 +7,7 @@ import type { Permit } from './service-gate.js';
 export type { Priority } from './quota.js';
 
 /**
- * Requests one page under a permit. All requests of reading go through here.
+ * Requests one page under a permit. All page requests of reading go through this function.
  * @param options.onSent called once the request has been sent
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`

@@ -1,22 +1,25 @@
 import type { Outages } from './outages.js';
 
 /**
- * Interval between two ticks. Outages are detected within seconds, even if the service hangs and no request fails. Time is
- * counted in ticks: a process that was suspended gets one late tick, and the responses arrive before the next one, so the
- * suspension does not look like an outage of the service.
+ * Interval between two ticks, by which outages are detected within seconds even if the service hangs and no request
+ * fails. Time is counted in ticks so that a suspension of the process does not look like an outage of the service: the
+ * process gets one late tick, and reads the responses that have arrived before the next one.
  */
 export const watchEveryMs = 500;
 
 const ticks = (ms: number): number => Math.ceil(ms / watchEveryMs);
 /**
- * A request without a response for this long is suspected to hang: a second, cheap request (its witness) is sent. With the
- * default live interval of 5 s, an outage is shown about 8 s after it starts at the latest, so that page and metrics show
- * it within 10 s.
+ * Minimum time without a response after which a request is suspected to hang. Then a second, cheap request is sent, its
+ * witness. With the default live interval of 5 s, an outage is detected at most 8 s after it starts, so that the page and
+ * the metrics show it within 10 s.
  */
-const doubtAfter = ticks(1000);
+const suspectAfter = ticks(1000);
 /** A witness without a response for this long confirms the outage. */
 const confirmAfter = ticks(2000);
-/** Requests are given twice the time of the slowest response in this period and the one before, up to their deadline. */
+/**
+ * Length of a period. A request is suspected to hang only after twice the time of the slowest response in the current
+ * and the previous period, at most `longestPatience`, which is the deadline of a request.
+ */
 const patiencePeriod = ticks(10 * 60_000);
 const longestPatience = ticks(30_000);
 /** Maximum number of witnesses after failed requests until a response arrives. */
@@ -34,8 +37,8 @@ interface PendingRequest {
   quiet: number;
   /** Ticks without a response after which it is suspected to hang. Doubles each time its witness gets a response. */
   patience: number;
-  /** Suspected to hang. */
-  doubted: boolean;
+  /** True if it is suspected to hang. */
+  isSuspected: boolean;
 }
 
 interface Watched {
@@ -45,11 +48,12 @@ interface Watched {
   /** Ticks that the slowest response of this period took. */
   slowest: number;
   periodEndsIn: number;
-  /** Ticks since a request failed, without a response since. */
+  /** Number of ticks since the first failed request; 0 after a response. */
   suspectedFor: number;
+  /** Number of ticks since the outage was detected; 0 if there is none. */
   downFor: number;
-  /** A witness is in progress. */
-  asks: boolean;
+  /** True while a witness is in progress. */
+  hasWitness: boolean;
 }
 
 /** Watches the requests in progress of each workspace. The process calls `tick` every `watchEveryMs`. */
@@ -66,14 +70,14 @@ export class ServiceWatch {
   sent(workspace: string): (isAnswered: boolean) => void {
     const watched = this.#of(workspace);
     const { patience } = watched;
-    const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, patience, doubted: false };
+    const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, patience, isSuspected: false };
     watched.pending.add(request);
     return (isAnswered) => {
       watched.pending.delete(request);
       if (!isAnswered) return;
       for (const other of watched.pending) {
-        if (other.doubted) other.patience = Math.min(2 * other.patience, longestPatience);
-        other.doubted = false;
+        if (other.isSuspected) other.patience = Math.min(2 * other.patience, longestPatience);
+        other.isSuspected = false;
         other.quiet = 0;
       }
       watched.slowest = Math.max(watched.slowest, request.age);
@@ -85,12 +89,12 @@ export class ServiceWatch {
   async tick(ask: (workspace: string) => Promise<unknown>): Promise<void> {
     for (const [workspace, watched] of this.#workspaces) {
       const isWitnessWanted = await this.#judge(workspace, watched);
-      if (!isWitnessWanted || watched.asks) continue;
-      watched.asks = true;
+      if (!isWitnessWanted || watched.hasWitness) continue;
+      watched.hasWitness = true;
       const done = (): void => {
-        watched.asks = false;
+        watched.hasWitness = false;
       };
-      ask(workspace).then(done, done); // its outcome is noted where requests are made
+      ask(workspace).then(done, done); // the code that sends requests notes the outcome
     }
   }
 
@@ -119,15 +123,15 @@ export class ServiceWatch {
       await this.outages.silent(workspace, { message, requestId: null }, hanging.startedAt);
       return false;
     }
-    const suspected = pending.filter(({ quiet, patience, doubted }) => !doubted && quiet >= patience);
-    // Even several requests in progress need a witness: all of them can be for lists that take the service long.
+    const suspected = pending.filter(({ quiet, patience, isSuspected }) => !isSuspected && quiet >= patience);
+    // A witness is needed even if several requests are in progress, because all of them may be for slow lists.
     if (suspected.length > 0) {
-      for (const each of suspected) each.doubted = true;
+      for (const each of suspected) each.isSuspected = true;
       return true;
     }
     watched.suspectedFor = this.outages.isSuspected(workspace) ? watched.suspectedFor + 1 : 0;
     const { suspectedFor } = watched;
-    return suspectedFor > 0 && suspectedFor % doubtAfter === 0 && suspectedFor <= maxWitnesses * doubtAfter;
+    return suspectedFor > 0 && suspectedFor % suspectAfter === 0 && suspectedFor <= maxWitnesses * suspectAfter;
   }
 
   #of(workspace: string): Watched {
@@ -135,12 +139,12 @@ export class ServiceWatch {
     if (known !== undefined) return known;
     const fresh = {
       pending: new Set<PendingRequest>(),
-      patience: doubtAfter,
+      patience: suspectAfter,
       slowest: 0,
       periodEndsIn: patiencePeriod,
       suspectedFor: 0,
       downFor: 0,
-      asks: false,
+      hasWitness: false,
     };
     this.#workspaces.set(workspace, fresh);
     return fresh;
@@ -149,5 +153,5 @@ export class ServiceWatch {
 
 /** Returns the patience with requests if the slowest response took this number of ticks. */
 function patienceAfter(slowest: number): number {
-  return Math.min(Math.max(doubtAfter, 2 * slowest), longestPatience);
+  return Math.min(Math.max(suspectAfter, 2 * slowest), longestPatience);
 }
