@@ -131,7 +131,8 @@ function readBody({ headers, body }: RawAnswer): Body {
       ? { kind: 'other', description: 'nested far deeper than any documented one' }
       : { kind: 'json', value: parsed.value };
   } catch {
-    // The parser's error quotes the text around the fault, which may be personal data: it must not become a cause.
+    // The parser's error quotes the text around the fault, which may be personal data. It must not become the cause of an
+    // ApiError, because loggers print causes.
     return { kind: 'unreadable' };
   }
 }
@@ -162,8 +163,8 @@ export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
 
 /**
  * Classifies an error without a code by its status. A 404 may come from a proxy during a deployment, so it does not
- * prove that anything was deleted. A 403 is treated as a firewall's: if the key were invalid, the service would also
- * return 401, and pausing a workspace needs better evidence.
+ * prove that anything was deleted. A 403 counts as transient, because it may come from a firewall. The service answers an
+ * invalid key with 401 or code 4501, and only these pause a workspace.
  */
 function kindOfStatus(status: number, body: Body): ApiErrorKind {
   switch (status) {

@@ -6,8 +6,8 @@ import type { Quota } from './response-headers.js';
  * - `throttled` too many requests at a time (503 without a code): wait briefly; the request was not counted
  * - `credential` the service rejected the key (4501, 401): every call with it will fail
  * - `transient` a network failure, or an error that may pass: the same call may succeed later
- * - `pigeonholeNotFound`, `sessionNotFound` (4504, 4509), `notFound` (other codes): the service itself says that it
- *   does not exist
+ * - `pigeonholeNotFound`, `sessionNotFound` (4504, 4509), `notFound` (other codes): the service itself, not a proxy, says
+ *   that the requested resource does not exist
  * - `invalid` the service rejected a field of the body (4500); `invalidParameter` a query value, such as a cursor
  *   (6000)
  * - `malformed` the service could not parse the request (7001); `unsupported` the service does not offer this (9000)
@@ -88,8 +88,8 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
 /**
  * A failure between a call and its checked answer. The calls of a client reject only with this error, except for
  * RangeError if an id or a count is invalid. Workflow histories and logs store errors as plain text, so this one holds
- * no key, query value, payload or text of the service. `fieldErrors`, which may quote data that was sent, is a getter
- * on a private field: neither inspect nor JSON nor pino prints it. All three would print a property named `errors`.
+ * no key, query value, payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter on a
+ * private field, because neither inspect nor JSON nor pino prints such a getter; all three would print a plain property.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

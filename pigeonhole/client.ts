@@ -62,7 +62,7 @@ interface Created {
 export interface PigeonholeClient {
   /**
    * Yields the pages of a list up to the last one. It requests the next page only after the caller has taken the
-   * previous one, so the caller decides when a request is spent.
+   * previous one, so the caller decides when to spend a request of the quota.
    * @throws {ApiError} as `page`; also with kind `protocol` if the service returns a cursor that this walk has already
    * used
    */
@@ -78,9 +78,9 @@ export interface PigeonholeClient {
   /** Not idempotent, like `createPigeonhole`. */
   createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<CreatedEntity<Session>>;
   /**
-   * Creates registrants in one request; an empty list sends no request. Whether the service creates some registrants
-   * when it rejects others is not documented. After any error without `mayHaveTakenEffect: false`, look them up before
-   * repeating.
+   * Creates registrants in one request; an empty list sends no request. It is not documented whether the service creates
+   * some registrants when it rejects others. If the call fails and `mayHaveTakenEffect` is not false, look the
+   * registrants up before you repeat the call.
    */
   createRegistrants(
     pigeonholeId: number,
@@ -176,9 +176,10 @@ export async function* walkPages(
 }
 
 /**
- * Returns how often a walk may be shown the same page before it is in a circle. Cursors may differ on every request, so
- * they alone do not reveal one. Rows can move to a later page while they are read, and anonymous votes of one second are
- * identical.
+ * Returns how often a walk may receive the same page before it counts as going in a circle. A repeated cursor is not the
+ * only sign of a circle, because the service may return different cursors for the same page. A list may show one page
+ * twice if rows move to a later page during the walk. Pages of votes may be equal more often, because anonymous votes of
+ * the same second are identical.
  */
 function maxTimesShown({ list }: ListRef, { items }: Page): number {
   const instants = new Set(items.map((item) => (item as { createdAt?: unknown }).createdAt));
@@ -215,8 +216,8 @@ function hasEntity<Entity extends { id: number }>(body: unknown): body is { data
 }
 
 /**
- * Rejects a success that lists errors, since some registrants may be missing. The documented success is empty; any
- * other body passes.
+ * Throws if a success lists errors, because some registrants may be missing. The documented success has no body; any
+ * body without errors passes.
  */
 function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
   const { body } = answer;

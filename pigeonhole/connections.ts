@@ -4,14 +4,15 @@ import { X509Certificate } from 'node:crypto';
 import * as tls from 'node:tls';
 
 /**
- * Below the 60 s after which common load balancers silently drop an idle connection, above the shortest usual polling
- * interval. A server's own Keep-Alive hint takes precedence.
+ * Time for which an idle connection stays open. It is shorter than the 60 s after which common load balancers silently
+ * drop an idle connection, and longer than the usual polling intervals of a live event. A server's own Keep-Alive hint
+ * takes precedence.
  */
 const keepAliveTimeoutMs = 30_000;
 
 /**
- * Enough for a page of 300 items of 28 KB each. This thread parses, compares and stores an answer as a whole: an answer
- * of 60 MB blocked it for a minute, along with leases, status and health probes.
+ * Default of `maxResponseBytes`, enough for a page of 300 items of 28 KB each. This thread parses, compares and stores an
+ * answer as a whole: an answer of 60 MB blocked it for a minute, and with it leases, status and health probes.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 

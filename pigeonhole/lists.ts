@@ -74,7 +74,7 @@ export interface AnswerRatingFilters {
   readonly ratingBetween?: readonly [number, number];
 }
 
-/** Documented for quiz votes. That multiple-choice votes have the same filters is inferred from that list. */
+/** These filters are documented for quiz votes. Multiple-choice votes are assumed to have the same ones. */
 export interface PollVoteFilters {
   readonly sessionId?: number;
   readonly attendeeId?: number;

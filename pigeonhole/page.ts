@@ -30,7 +30,7 @@ export interface Page {
   readonly digest: string;
 }
 
-/** Maximum page size. It only serves as a comparison, and the store keeps 32 bits of it. */
+/** Larger page sizes are replaced by this one: the store has 32 bits for the size, and only compares it. */
 const maxPerPage = 1_000_000_000;
 
 /** The collection envelope, strict in the fields that a walk depends on. `links` is ignored. */
@@ -153,9 +153,9 @@ function isIdentity(path: readonly PropertyKey[], idWithin: string | null): bool
   return path[0] === idWithin && (path.length === 1 || path[1] === 'id');
 }
 
-/** Enough for the envelope's `meta` and `links` after the items. */
+/** Number of bytes at the end of a body that are searched: enough for the envelope's `meta` and `links` after the items. */
 const endBytes = 2000;
-/** `meta` of a page that is not the last one. An opaque cursor is base64 (RFC 4648), in either alphabet. */
+/** Patterns of `meta` on a page that is not the last. A cursor is found only if it is base64 (RFC 4648), in either alphabet. */
 const hasMore = /"hasMore"\s*:\s*true\b/;
 const nextCursor = /"nextCursor"\s*:\s*"([A-Za-z0-9+/=_-]+)"/g;
 

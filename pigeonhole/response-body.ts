@@ -93,7 +93,7 @@ function withoutRows(answer: unknown): unknown {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  // Parsed JSON inherits nothing.
+  // Parsed JSON has no inherited members, so the loop needs no check for own ones.
   for (const name in value) {
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member === 'object' && member !== null && isDeeper(member, levels - 1)) return true;

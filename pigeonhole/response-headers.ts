@@ -7,7 +7,7 @@ export function headerOf(headers: ResponseHeaders, name: string): string | undef
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** Returns X-Request-Id, or null if it is not a plain token: it is printed in messages, so nothing else may get in. */
+/** Returns X-Request-Id, or null if it is not a plain token. Messages print the id, so it must not contain other text. */
 export function requestIdOf(headers: ResponseHeaders): string | null {
   const value = headerOf(headers, 'x-request-id')?.trim() ?? '';
   return /^[\w.:/+=-]{1,128}$/.test(value) ? value : null;
@@ -44,15 +44,18 @@ export interface Quota {
 }
 
 /**
- * Maximum count in a header, where a service may name any number to say that it sets no limit. The store adds to it in
- * 32 bits.
+ * Larger counts in a header are replaced by this one. A service may report a huge number to say that there is no limit,
+ * and the store calculates with 32 bits.
  */
 const maxCount = 1_000_000_000;
-/** Maximum time until a reset: a month. A reset in milliseconds instead of seconds is thousands of years away. */
+/** Maximum credible time until a reset. A header in milliseconds instead of seconds would be thousands of years away. */
 const longestWindowMs = 31 * 86_400_000;
-/** A reset in whole seconds, or on its way for a while, may have passed. A number of seconds is decades in the past. */
+/**
+ * Maximum time by which a credible reset can have passed: it is rounded to whole seconds, and the answer takes time. If
+ * the header holds a duration instead of an instant, its value is decades in the past.
+ */
 const justPassedMs = 60_000;
-/** Maximum Retry-After: a day. The service may be back long before a longer wait ends. */
+/** Longer values of Retry-After are reduced to a day, because the service may be back long before they end. */
 const longestRetryMs = 86_400_000;
 
 /**

@@ -1,4 +1,4 @@
-/** A service for tests: a bare HTTP server on loopback that answers as the test says and remembers what it was asked. */
+/** A service for tests: an HTTP server on loopback that answers as the test says and records the requests. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import {

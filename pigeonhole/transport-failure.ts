@@ -1,6 +1,6 @@
 import { ApiError, type Call } from './api-error.js';
 
-/** Errors while connecting: the request was certainly not sent. After any other error, it may have been. */
+/** Errors while connecting, after which the request was certainly not sent. After any other error, it may have been sent. */
 const beforeSending = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_PRX_TLS',
@@ -73,8 +73,8 @@ function codeOf(error: unknown): string {
 }
 
 /**
- * Copies only name, message and code of an error: undici's parser errors carry the bytes that they failed on, which may
- * be personal data, and its socket errors carry the socket.
+ * Copies only name, message and code of an error. undici's parser errors also hold the bytes that they failed on, which
+ * may be personal data, and its socket errors hold the socket.
  */
 function withoutPayload(error: unknown, code: string): Error {
   const cause = new Error(error instanceof Error ? error.message : 'not an error');

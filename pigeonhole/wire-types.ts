@@ -148,7 +148,7 @@ export const knownSessionTypes = [
   'chat',
 ] as const;
 
-/** An element of a list exactly as the service sent it: an object whose fields nobody has checked. */
+/** An element of a list exactly as the service sent it: an object whose fields have not been checked. */
 export type WireItem = Readonly<Record<string, unknown>>;
 
 /** The schema of a list's items, and the location of the required id. */
@@ -206,7 +206,7 @@ export interface NewRegistrant {
   readonly [profileField: string]: string;
 }
 
-/** Registrants already serialized as JSON, so that a caller that stores them so need not parse and print them again. */
+/** Registrants as JSON text. A caller that stores them as text need not parse and serialize them again. */
 export interface PrintedRegistrants {
   /** The elements of a JSON array of `NewRegistrant`, without the brackets. */
   readonly elements: string;
