@@ -11,7 +11,7 @@ import { recordHolders, sequencesOf } from './erase-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
 
-/** Items rewritten per transaction. */
+/** Maximum number of items that one transaction rewrites. */
 const itemsAtOnce = 200;
 
 interface RepeatingRow {
@@ -32,9 +32,9 @@ interface CopiesPosition {
 }
 
 /**
- * Removes the text of erased questions from the items that repeat it: the votes and ratings of other attendees. Each of
- * these items receives its next revision, so that sinks that keep the latest one write it again; the vote itself does
- * not change. Safe to run twice.
+ * Removes the text of erased questions from the items that repeat it: the votes and ratings of other attendees. The vote
+ * or rating itself does not change, but receives its next revision, so that sinks that keep current records overwrite
+ * the text. Safe to run twice.
  * @returns the number of rewritten items; where the next slice starts, or null if this was the last one; and the sinks
  * whose wake flag has been set
  */
@@ -97,10 +97,10 @@ export async function eraseCopies(
         changed.map(({ sequence }) => sequence),
       ],
     );
-    // Waits for the sinks that received the text, until they have the revision without it.
+    // The erasure does not end before the sinks that received the text have received the revision without it.
     await recordHolders(tx, { erasure, ref, history, removals: changed });
     await reopenLaneReceipts(tx, { erasure, ref });
-    // The previous revision loses its text as well: a sink that lags behind receives the new one instead.
+    // Also removes the text from earlier revisions: a sink that has not received them yet receives them without it.
     for (const list of listsWithQuestions) {
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
       if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
@@ -157,15 +157,15 @@ async function eraseEarlierCopies(
   );
   const about = rows.map((row) => ({ ...row, id: questionIdOf(JSON.parse(row.snapshot) as Fields) }));
   const erased = await erasedQuestions(tx, ref, [...new Set(about.flatMap(({ id }) => id ?? []))]);
-  const theirs = about.filter(({ id }) => id !== undefined && erased.has(id));
-  if (theirs.length === 0) return 0;
+  const withErasedText = about.filter(({ id }) => id !== undefined && erased.has(id));
+  if (withErasedText.length === 0) return 0;
   for (const list of listsWithQuestions) {
-    const keys = theirs.filter((row) => row.list === list).map(({ key }) => key);
+    const keys = withErasedText.filter((row) => row.list === list).map(({ key }) => key);
     const shorten = (fields: Fields): Fields =>
       erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
     if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
   }
-  const items = [...new Map(theirs.map((row) => [`${row.list} ${row.key}`, row])).values()];
+  const items = [...new Map(withErasedText.map((row) => [`${row.list} ${row.key}`, row])).values()];
   const removals = items.map(({ list, key, last_sequence: sequence }) => ({ list, key, sequence }));
   await recordHolders(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
   await reopenLaneReceipts(tx, { erasure, ref });

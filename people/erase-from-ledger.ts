@@ -13,10 +13,10 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
   const items = await itemsToErase(deps.ledger, number);
   let rewritten = 0;
   for (const slice of slicesOf(items)) {
-    // Each is a transaction under the pigeonhole's lock.
+    // One after another, because each slice is a transaction that locks the pigeonhole.
     await deps.orchestration.wakeSinks(await eraseItems(deps.ledger, number, slice));
   }
-  // Includes questions that an earlier attempt erased before it died: their copies may still be there.
+  // Includes questions that an earlier attempt erased: it may have stopped before it removed their copies.
   for (const ref of await refsOfErasedQuestions(deps.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
@@ -38,7 +38,7 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
  */
 export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
   if (erasure.names === null) return [];
-  const { rows, imports, underWay } = await eraseRegistrants(ledger, erasure.number, erasure.names);
+  const { rows, imports, beingSent } = await eraseRegistrants(ledger, erasure.number, erasure.names);
   const workspaces = await workspacesOf(ledger, erasure.number);
   const receipts: Receipt[] = [
     {
@@ -51,8 +51,8 @@ export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): 
     {
       place: 'imports',
       count: rows,
-      outcome: underWay > 0 ? 'waiting' : rows > 0 ? 'erased' : 'nothing',
-      detail: underWay > 0 ? `${underWay} rows are being sent` : null,
+      outcome: beingSent > 0 ? 'waiting' : rows > 0 ? 'erased' : 'nothing',
+      detail: beingSent > 0 ? `${beingSent} rows are being sent` : null,
       todo: null,
     },
     ...imports.map(({ number, dropped }) => ({
@@ -73,6 +73,6 @@ export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): 
     })),
   ];
   await keepReceipts(ledger.db, erasure.number, receipts);
-  if (underWay === 0) await noteCleared(ledger, erasure.number);
+  if (beingSent === 0) await noteCleared(ledger, erasure.number);
   return receipts;
 }

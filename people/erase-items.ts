@@ -6,7 +6,7 @@ import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 
-/** Items erased per transaction, during which reading of the pigeonhole waits. */
+/** Maximum number of items that one transaction erases. Reading of the pigeonhole waits for the transaction. */
 const itemsAtOnce = 200;
 
 interface ErasableItem {
@@ -16,9 +16,9 @@ interface ErasableItem {
 }
 
 /**
- * Returns the items of the people of an erasure that the ledger still holds: by subject, both named and anonymous
- * items, including tombstones, since sinks may still hold the data; and registrants who have not signed in, by code.
- * Reads all items once.
+ * Returns the items of the people of an erasure that are not erased yet. Finds named and anonymous items by their
+ * subject, and registrants who have not signed in by their code. Includes tombstones, because sinks may still hold the
+ * data of a deleted item. Reads all items once.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
   const own = await ledger.db.query<ErasableItem>(
@@ -68,8 +68,8 @@ interface ErasedRow {
 
 /**
  * Erases items of one pigeonhole in one transaction: payload, attendee id, earlier revisions, and the responses of
- * destinations. Key, hash and revision stay. A `deleted` change then notifies every sink that received an item; it is
- * delivered whatever consent and configuration say. A second run finds nothing to do.
+ * destinations. Key, hash and revision stay. Writes a `deleted` change for each item, which every sink that received the
+ * item gets, whatever consent and configuration say. A second run finds nothing to do.
  * @returns the sinks whose wake flag has been set
  */
 export async function eraseItems(
@@ -158,7 +158,7 @@ interface Removal extends ErasedRow {
 }
 
 /**
- * Records which sinks hold, or may hold, which items: those with a delivery, an attempt, or an object in the
+ * Records which sinks hold, or may hold, which items: sinks with a delivery, an attempt or an object of the item in the
  * destination.
  */
 export async function recordHolders(

@@ -4,10 +4,10 @@ import { personFields, addressesIn } from './find-person.js';
 import type { Fields } from '../ledger/item-form.js';
 
 /**
- * Texts that an operator typed, or that quote a file of theirs (its name, its columns, its sheets), and what takes the
- * place of one that names a forgotten person.
+ * Columns with texts that an operator typed, or that quote the name, the columns or the sheets of an operator's file. If a
+ * text names a forgotten person, `instead` replaces it.
  */
-const typed = [
+const operatorTexts = [
   { table: 'pauses', column: 'detail', where: `paused_by = 'person'`, instead: '(reason erased)' },
   { table: 'approvals', column: 'reason', where: 'reason is not null', instead: null },
   { table: 'replays', column: 'reason', where: 'reason is not null', instead: null },
@@ -17,26 +17,26 @@ const typed = [
 ] as const;
 
 /**
- * Erases the reasons that operators typed, and the names and complaints of files, that name the person. It has to run before the person's records are
- * erased: the names are read from them. Safe to run twice. The sentences are compared as texts, so a reason is erased
- * rather than kept if a word of it is also the person's name.
+ * Erases texts that name the person: reasons that operators typed, names of files, and problems found in files. Call it
+ * before the person's records are erased, because it reads the names from them. It compares words, so it also erases a
+ * reason in which a word only happens to equal one of the person's names. Safe to run twice.
  */
 export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise<void> {
   const texts = namingTexts(names, await personFields(ledger, names.places));
-  for (const { table, column, where, instead } of typed) {
+  for (const { table, column, where, instead } of operatorTexts) {
     const rows = await ledger.db.query<{ sentence: string }>(
       `select distinct ${column} as sentence from ${table} where ${where}`,
     );
-    const theirs = rows.map(({ sentence }) => sentence).filter((sentence) => namesPerson(sentence, texts));
-    if (theirs.length === 0) continue;
+    const naming = rows.map(({ sentence }) => sentence).filter((sentence) => namesPerson(sentence, texts));
+    if (naming.length === 0) continue;
     await ledger.db.query(`update ${table} set ${column} = $2 where ${where} and ${column} = any($1::text[])`, [
-      theirs,
+      naming,
       instead,
     ]);
   }
 }
 
-/** Shorter words of a name appear in too many sentences that do not name the person. */
+/** Shorter words of a name are not searched for, because they appear in too many sentences about something else. */
 const minWordLength = 3;
 
 /**
@@ -59,7 +59,7 @@ export function namingTexts({ asked, places }: ErasureNames, records: readonly F
   return new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => text !== ''));
 }
 
-/** Whether a sentence holds one of the texts as words of its own, in any case. Pure. */
+/** Whether a sentence contains one of the texts as whole words, in upper or lower case. Pure. */
 export function namesPerson(sentence: string, texts: ReadonlySet<string>): boolean {
   const lower = sentence.toLowerCase();
   return [...texts].some((text) => {

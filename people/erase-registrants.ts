@@ -11,7 +11,7 @@ interface ErasedRegistrants {
   /** The imports that contained the person. Their files are outside pigeonpost, which cannot change them. */
   readonly imports: readonly ErasedImport[];
   /** Number of rows that an import is sending now; a later cycle erases them. */
-  readonly underWay: number;
+  readonly beingSent: number;
 }
 
 interface ErasedImport {
@@ -37,7 +37,7 @@ export async function eraseRegistrants(
   );
   const imports: ErasedImport[] = [];
   let rows = 0;
-  let underWay = 0;
+  let beingSent = 0;
   for (const each of await importsOf(ledger, erasure, places)) {
     const names = [
       ...(asked === null ? [] : [asked]),
@@ -46,10 +46,10 @@ export async function eraseRegistrants(
     // One after another, because each is a transaction that locks the import.
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
-    underWay += done.underWay;
-    if (done.rows + done.underWay > 0) imports.push({ number: each.number, dropped: each.dropped });
+    beingSent += done.beingSent;
+    if (done.rows + done.beingSent > 0) imports.push({ number: each.number, dropped: each.dropped });
   }
-  return { rows, imports, underWay };
+  return { rows, imports, beingSent };
 }
 
 interface ImportRow extends ErasedImport {
@@ -69,12 +69,12 @@ async function eraseFromImport(
   erasure: number,
   { number }: ImportRow,
   names: readonly string[],
-): Promise<{ rows: number; underWay: number }> {
+): Promise<{ rows: number; beingSent: number }> {
   const [held] = await tx.query<{ running: boolean; round: number; position: number }>(
     `select state in ('staging', 'running') as running, round, position from imports where number = $1 for update`,
     [number],
   );
-  if (held === undefined) return { rows: 0, underWay: 0 };
+  if (held === undefined) return { rows: 0, beingSent: 0 };
   const [registrants] = await tx.query<{ erased: number; under_way: number; now: number }>(
     `with own as (
        select r.ref, r.code_hash, r.profile::text = '{}' as done,
@@ -101,19 +101,19 @@ async function eraseFromImport(
   if (registrants!.now + others.length > 0) {
     // The file name may contain the name of the person.
     await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
-    // The report next to a dropped file is written again.
+    // The report next to a dropped file may name the person: this state makes pigeonpost write it again.
     await tx.query(
       `update dropped_files d set state = 'importing' from imports i
        where i.number = $1 and d.import = i.id and d.state = 'reported'`,
       [number],
     );
   }
-  return { rows: registrants!.erased + others.length, underWay: registrants!.under_way };
+  return { rows: registrants!.erased + others.length, beingSent: registrants!.under_way };
 }
 
 /**
- * Returns the numbers of rows with the code of a forgotten person; rows without a code, which could not be read, match
- * by their values.
+ * Returns the numbers of rows with the code of a forgotten person. A row without a readable code matches if one of its
+ * values is a name of the person.
  */
 async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
   const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(

@@ -72,14 +72,14 @@ export async function erasedOfLane(
      where e.sink_id = $1 and e.ref = $2 and i.erased`,
     [sinkId, ref],
   );
-  // All erased questions: a sink that never received a question may have its text from the votes on it.
-  const asked = await ledger.db.query<{ key: string }>(
+  // Returns all erased questions, because a sink that never received a question may have its text in the votes on it.
+  const erasedQuestions = await ledger.db.query<{ key: string }>(
     `select distinct key from items where ref = $1 and list in ('questions', 'qna-questions') and erased`,
     [ref],
   );
   const keys = new Map<string, Set<string>>();
   for (const { list, key } of rows) keys.set(list, (keys.get(list) ?? new Set()).add(key));
-  const questions = asked.map(({ key }) => Number(key));
+  const questions = erasedQuestions.map(({ key }) => Number(key));
   return { keys, questions: new Set(questions.filter(Number.isSafeInteger)) };
 }
 

@@ -4,7 +4,7 @@ import type { ErasureNames } from './erasures.js';
 
 /** The forgotten people, as keyed hashes only. A ledger restored from a backup needs this list to forget them again. */
 export interface ErasureList {
-  /** The ledger's id. Its keys made the hashes, so the list means nothing to another ledger. */
+  /** The ledger's id. The hashes depend on this ledger's keys, so another ledger cannot use the list. */
   readonly ledger: string;
   readonly erasures: readonly ListedErasure[];
 }
@@ -12,7 +12,7 @@ export interface ErasureList {
 interface ListedErasure {
   /** A UUID. */
   readonly id: string;
-  /** HMAC in hex, like the hashes below. */
+  /** HMAC of the name in the request, in hex like the hashes below. */
   readonly asked: string;
   readonly requestedAt: string;
   readonly people: readonly { readonly workspace: string; readonly subject: string }[];
@@ -52,13 +52,13 @@ export async function readErasureList(db: Queryable): Promise<ErasureList> {
 }
 
 /** A restored erasure has no names. Its hashes find everything except import rows without a code. */
-const namesNobody: ErasureNames = { asked: null, places: [] };
+const noNames: ErasureNames = { asked: null, places: [] };
 const carriedReason = 'carried over a restore';
 
 /**
- * Adds the erasures of a list to a restored ledger. It then rejects the same people as before, and the next start runs
- * each of these erasures again from the beginning, because the backup may hold their data. Erasures that the ledger
- * already knows do not change, so a second run does nothing.
+ * Adds the erasures of a list to a restored ledger. The ledger then rejects the same people as before the restore. The
+ * next start runs each of these erasures again from the beginning, because the backup may hold their data. Erasures that
+ * the ledger already knows do not change, so a second run does nothing.
  * @returns the number of erasures that run again
  * @throws {LedgerError} kind `otherLedger` if the list belongs to another ledger
  */
@@ -93,7 +93,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
       [people.map(({ id }) => id), people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
-    // A pigeonhole that is missing in the backup will be read again, and must not bring these people back.
+    // A pigeonhole that is missing in the backup will be read again. Its row must exist, so that the codes are rejected.
     await tx.query(
       `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
        on conflict (workspace, pigeonhole_id) do nothing`,
@@ -116,7 +116,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
     const again = [...made.map(({ number }) => number), ...[...kept, ...keptCodes].map(({ erasure }) => erasure)];
     await tx.query(
       `update erasures set ended_at = null, cleared_at = null, names = coalesce(names, $2::json) where number = any($1::int4[])`,
-      [[...new Set(again)], JSON.stringify(namesNobody)],
+      [[...new Set(again)], JSON.stringify(noNames)],
     );
     return new Set(again).size;
   });

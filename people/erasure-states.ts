@@ -51,9 +51,9 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
 }
 
 /**
- * Ends an erasure after every place has answered. The list of what sinks held is deleted; the person stays forgotten.
- * The tombstones lose the HMAC by which the erasure found them: `forgotten` has the same one, so a reader of the
- * database could link what a person did by name with what they did anonymously (decision 0029).
+ * Ends an erasure after every place has answered. Deletes the list of items that the sinks held. The person stays
+ * forgotten. Also deletes the subject of each tombstone, an HMAC that `forgotten` holds as well: otherwise, a reader of
+ * the database could link a person's anonymous items with the named ones (decision 0029).
  */
 export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
@@ -111,7 +111,7 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
       'delete from forgotten where erasure = $1 returning workspace',
       [erasure],
     );
-    // Pages with a known digest are skipped, so their digests are cleared.
+    // Reading skips pages whose digest it knows, so their digests are cleared.
     await tx.query(
       `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
        where g.stream_id = s.id and p.workspace = any($1::text[])`,
@@ -140,8 +140,8 @@ function othersReceipt(count: number): Receipt {
 }
 
 /**
- * SQL condition: the row belongs to an ended erasure. The person may be back, from an import or a restored table, and
- * the new request then takes the row over.
+ * SQL condition: the row belongs to an ended erasure. A new request then takes the row over, because the person may be
+ * back, from an import or a restored table.
  */
 const ifEnded = (table: string): string =>
   `where exists (select 1 from erasures e where e.number = ${table}.erasure and e.ended_at is not null)`;

@@ -127,8 +127,8 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
 }
 
 /**
- * Waits for pages that are being written, which may have started before the person was forgotten. Locks one pigeonhole
- * at a time, so that reading waits only briefly.
+ * Waits until all pages that are being written are stored, because their transactions may have started before the person
+ * was forgotten. Locks one pigeonhole at a time, so that reading waits only briefly.
  */
 export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {
   const rows = await ledger.db.query<{ ref: number }>(
@@ -140,7 +140,7 @@ export async function awaitPages(ledger: Ledger, erasure: number): Promise<void>
   }
 }
 
-/** Counts the erasures that have cleared the ledger; the count rises with each. */
+/** Counts the erasures that have cleared the ledger. */
 export async function countCleared(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ cleared: number }>(
     'select count(*)::int as cleared from erasures where cleared_at is not null',

@@ -50,8 +50,8 @@ interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
 }
 
 /**
- * Returns the data that is stored of a person by name, and the sinks that received it. Anonymous contributions are not
- * included: only an erasure derives whose they are, and nobody sees the result.
+ * Returns the stored items and import rows of a person, and the sinks that received them. Excludes anonymous items: only
+ * an erasure computes whose they are, and nobody sees the result.
  */
 export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedPerson> {
   const subjects = places.flatMap(({ workspace, attendeeIds }) =>
@@ -136,8 +136,8 @@ async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<Exp
 }
 
 /**
- * Counts of the data that the ledger holds of a person by name. Anonymous contributions are not counted, since nobody
- * may learn whose they are.
+ * Counts of the items and import rows that the ledger holds of a person. Excludes anonymous items, because nobody may
+ * learn whose they are.
  */
 interface PersonCounts {
   /** Items by list. */

@@ -28,9 +28,9 @@ interface FoundRow {
 }
 
 /**
- * Returns everyone whom a name matches, by pigeonhole: attendees, by their current or earlier data, and registrants;
- * then everyone with the same codes in the same pigeonhole. An id matches one attendee; a code or an e-mail address
- * matches in every pigeonhole. Reads whole lists: call it for a request of a person, never in a cycle.
+ * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data has the name, registrants,
+ * and then attendees with the same code in the same pigeonhole. An id matches one attendee; a code or an e-mail address
+ * may match in every pigeonhole. Reads whole lists: call it when an operator requests it, never in a cycle.
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
@@ -64,8 +64,8 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
 }
 
 /**
- * Adds people by code or address: first by the text and then by the field, since PostgreSQL cannot read members of
- * texts that contain NUL.
+ * Adds people by code or e-mail address. The statement searches the texts of the records, and this process compares the
+ * fields of the records found, because PostgreSQL cannot read members of texts that contain NUL.
  */
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
   const written = JSON.stringify(name.text).slice(1, -1);
@@ -93,7 +93,7 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
 }
 
 /**
- * Adds people whose profile retention has removed, by the hash of their code, except those who were forgotten by it.
+ * Adds people by the hash of their code, since retention may have removed their profiles. Excludes forgotten codes.
  */
 async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await ledger.db.query<FoundRow>(
@@ -191,8 +191,8 @@ export function addressesIn(records: readonly Fields[]): Set<string> {
 }
 
 /**
- * Counts other people who have the same e-mail address as a person named by id or code: families share an address, and
- * one person may have signed in twice. Only an operator can tell which. Reads whole lists.
+ * Counts other people who have the same e-mail address as a person named by id or code. They may be a family that shares
+ * an address, or one person who signed in twice: only an operator can tell. Reads whole lists.
  * @param workspace search only this workspace; null: all
  */
 export async function countSharing(

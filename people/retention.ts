@@ -30,7 +30,7 @@ export async function keepRetention(
   return false;
 }
 
-/** Rows per transaction, and per statement. */
+/** Maximum number of rows in one transaction and in one statement. */
 const rowsAtOnce = 500;
 /** Interval between two retention passes over the same list, because new items may have been read since. */
 const againMs = 24 * 60 * 60_000;
@@ -90,9 +90,9 @@ async function expiringLists(
 }
 
 /**
- * Removes payloads and earlier revisions of the next slice of a list. Key, hash, revision and subject stay, so that
- * reading an item again is no change, and erasing a person still finds the item by attendee id or code. With the
- * registrants, the rows of imports lose their data as well. Safe to run twice.
+ * Removes payloads and earlier revisions of the next slice of a list. Key, hash, revision and subject stay, so that an
+ * item that is read again does not count as changed, and the erasure of a person still finds the item by attendee id or
+ * code. The last slice of the list `registrants` also removes the data of import rows. Safe to run twice.
  * @returns where the next slice starts; null if this was the last one
  */
 export async function expireSlice(
@@ -143,7 +143,7 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
 
 /** Removes the data of rows of finished imports: the values that were sent, and the answers of the service. */
 async function expireImports(tx: Queryable, ref: number): Promise<void> {
-  // Locks in the order in which another import claims them.
+  // Locks the rows in the order in which an import claims them, so that the two cannot deadlock.
   await tx.query(
     `select 1 from registrants r join imports i on i.number = r.import
      where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
