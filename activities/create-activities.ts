@@ -16,14 +16,14 @@ import type {
 } from '../work/cycle-results.js';
 import type { SpanAttributes } from '../base/telemetry.js';
 
-/** Much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
+/** Interval between heartbeats: much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;
 
 export type Activities = ReturnType<typeof createActivities>;
 
 /**
- * Creates the activities that workflows call. Each can run twice, accepts ids, returns counts, and uses the
- * configuration that was current when it started until it ends. Recorded histories contain their names.
+ * Creates the activities that workflows call. Each accepts ids, returns counts, is safe to run twice, and keeps using the
+ * configuration that was current when it started. Do not rename them: recorded histories contain their names.
  */
 export const createActivities = (current: InUse) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingResult> {

@@ -75,14 +75,14 @@ export function outcomeText(
   return state === 'delivered' && isAgain ? 'delivered again by a replay' : `${outcome} by a replay`;
 }
 
-/** Returns `2,140 withheld: no value to match by` for each reason. */
+/** Returns one text for each reason, such as `2,140 withheld: no value to match by`. */
 export function withheldWords(withheld: Readonly<Record<string, number>>): string[] {
   return Object.entries(withheld)
     .filter(([, n]) => n > 0)
     .map(([reason, n]) => `${grouped(n)} withheld: ${reasonWords(reason)}`);
 }
 
-/** Returns `about 2 to send, 2,140 withheld: no value to match by`: what a sink would do with stored items. */
+/** Describes what a sink would do with stored items: `about 2 to send, 2,140 withheld: no value to match by`. */
 export function plannedWords({
   items,
   withheld,
@@ -105,7 +105,7 @@ interface Caused {
   /** Why `released` changes were withheld, or `redriven` ones refused. */
   readonly reason: string | null;
   readonly changes: number;
-  /** Counted, and not sent. */
+  /** True if the sink only observes: the changes are counted and not sent. */
   readonly observed: boolean;
   readonly estimated: boolean;
 }

@@ -1,22 +1,22 @@
 import { createHash, hash } from 'node:crypto';
 
-/** Bytes that SHA-256 takes at a time, and that it gives. */
+/** Sizes of a block and of a digest of SHA-256. */
 const blockBytes = 64;
 const digestBytes = 32;
-/** Longer texts are rare: those are hashed without the scratch memory, which stays small. */
+/** Size of the buffer in which texts are hashed. Texts that do not fit are rare, and are hashed without the buffer. */
 const maxScratchBytes = 16 * 1024;
 
 /**
- * HMAC-SHA-256 (RFC 2104) under one key, put together from two hashes: the value of `createHmac`, in half the time
- * (measured: 1.0 µs instead of 1.8 for an attendee) and without an object that the garbage collector has to finalise.
+ * HMAC-SHA-256 (RFC 2104) under one key, computed from two hashes. Returns the same values as `createHmac` in half the
+ * time (measured: 1.0 µs instead of 1.8 for an attendee), and creates no object that the garbage collector has to finalize.
  */
 export class Hmac {
-  /** The key's inner block, and behind it room for a text. */
+  /** The key's inner block, followed by room for a text. */
   readonly #inner: Buffer;
-  /** The key's outer block, and behind it room for the inner hash. */
+  /** The key's outer block, followed by room for the inner hash. */
   readonly #outer: Buffer;
 
-  /** @throws {RangeError} for a key longer than a block, which the RFC would hash first */
+  /** @throws {RangeError} for a key longer than a block. The RFC hashes such a key first, which this class does not support. */
   constructor(key: Uint8Array) {
     if (key.byteLength > blockBytes) throw new RangeError(`a key of ${key.byteLength} bytes is longer than a block`);
     this.#inner = Buffer.alloc(maxScratchBytes);
@@ -27,13 +27,16 @@ export class Hmac {
     }
   }
 
-  /** Returns the HMAC of the text's UTF-8 bytes. Converts through a text, because a hash as a buffer allocates separate memory. */
+  /**
+   * Returns the HMAC of the text's UTF-8 bytes. Requests the hash as a string and converts it, because a hash requested as
+   * a buffer allocates memory of its own.
+   */
   of(text: string): Buffer {
     this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');
     return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1');
   }
 
-  /** Its first bytes alone: no memory is taken for the others. */
+  /** Returns only the first bytes of the HMAC, and allocates no memory for the others. */
   firstOf(text: string, bytes: number): Buffer {
     this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');
     return Buffer.from(hash('sha256', this.#outer, 'binary').slice(0, bytes), 'latin1');

@@ -23,7 +23,7 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-/** The closing quote; the end of the text when there is none. */
+/** Returns the position of the closing quote, or the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;

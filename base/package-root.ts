@@ -18,7 +18,7 @@ export function packageVersion(): string {
   return version;
 }
 
-/** The built file of a program that is started as a process of its own, named by its path without `dist` and suffix. */
+/** Returns the built file of a program that runs as a separate process. @param name its path without `dist` and suffix */
 export function builtProgram(name: string): string {
   const file = join(packageRoot(), 'dist', `${name}.js`);
   if (!existsSync(file)) throw new Error(`pigeonpost is not built: run "npm run build" (no ${file})`);

@@ -13,7 +13,7 @@ export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-/** Returns `2026-11-21 09:30 UTC`: readers are in any time zone. */
+/** Returns an instant as `2026-11-21 09:30 UTC`, because readers may be in any time zone. */
 export function formatInstant(iso: string | number | null | undefined): string {
   return `${String(iso).slice(0, 16).replace('T', ' ')} UTC`;
 }

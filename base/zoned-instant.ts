@@ -12,7 +12,7 @@ export function isTimezone(name: string): boolean {
  * Returns the instants (epoch ms) at which clocks in a time zone show a local time: none if clocks were set forward
  * over it, two if they were set back over it. Pure.
  * @param local `YYYY-MM-DDTHH:mm:ss`, of a day that exists
- * @param timezone one that `isTimezone` knows
+ * @param timezone a name that `isTimezone` accepts
  */
 export function instantsOf(local: string, timezone: string): number[] {
   const shown = Date.parse(`${local}Z`);
