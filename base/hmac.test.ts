@@ -34,7 +34,7 @@ describe('an HMAC', () => {
     expect(hmac.of('short')).toEqual(short);
   });
 
-  it('takes no key that is longer than a block', () => {
+  it('rejects a key that is longer than a block', () => {
     expect(() => new Hmac(Buffer.alloc(65))).toThrow(RangeError);
   });
 });

@@ -2,7 +2,7 @@ import { JumpingClocks } from '../test/kit/jumping-clocks.js';
 import { confirmAfterMs, LeaseWatch } from './lease-watch.js';
 import { Stopwatch } from './stopwatch.js';
 
-/** A lease taken just now. `renewed` counts its renewals. */
+/** A lease that was just taken. `renewed` counts its renewals. */
 function heldLease(renew: () => Promise<void> = () => Promise.resolve()) {
   const clocks = new JumpingClocks();
   const renewed = jest.fn(renew);

@@ -109,7 +109,7 @@ describe('an error without a code', () => {
     });
   });
 
-  it('is transient for 503 in JSON, which is not how throttling looks', () => {
+  it('is transient for a 503 in JSON, because the service throttles with plain text', () => {
     expect(failureOf(raw(503, '{"message":"x"}')).kind).toBe('transient');
   });
 

@@ -170,6 +170,6 @@ describe('a proxy', () => {
     const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k', proxy, requestTimeoutMs: 1000 });
     await expect(client.page(list)).rejects.toMatchObject({ kind: 'transient' });
     expect(tunnels.size).toBe(1);
-    await client.close(); // would take 300 s, and the test fail, if the tunnel had no deadline of its own
+    await client.close(); // without a deadline for the tunnel, this takes 300 s and the test fails
   });
 });

@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A promise with its resolver. */
+/** Returns a promise and the function that resolves it. */
 function signalled<Value>() {
   let resolve: (value: Value) => void = () => undefined;
   const promise = new Promise<Value>((settle) => (resolve = settle));
@@ -43,7 +43,7 @@ async function failureOf(call: Promise<unknown>): Promise<ApiError> {
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApiError)) throw new Error('the call did not fail with an ApiError', { cause: error });
-  // Whatever failed, no depth of logging shows the key or an attendee.
+  // No error shows the key or an attendee, however deep it is printed.
   const everything = `${error.stack}${JSON.stringify(error)}${inspect(error, { depth: 12, showHidden: true })}`;
   expect(everything).not.toContain(secret);
   expect(everything).not.toContain('Ann');

@@ -104,7 +104,7 @@ describe('how often a stream is read', () => {
       { quietReads: 0, session: isOn },
       { pollInMs: 30 * minute, priority: 'idle' },
     ],
-    ['more and more rarely', { quietReads: 2 }, { pollInMs: 2 * hour }],
+    ['at growing intervals', { quietReads: 2 }, { pollInMs: 2 * hour }],
     ['every six hours at last', { quietReads: 99 }, { pollInMs: 6 * hour }],
     ['no more often before the event', { quietReads: 99, status: 'upcoming' }, { pollInMs: 6 * hour }],
     [
@@ -116,7 +116,7 @@ describe('how often a stream is read', () => {
     expect(cadenceOf(facts({ ...votes, sessionType: 'poll_quiz', ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('that nobody knows the type of is that of a filled one', () => {
+  it('does not depend on the session type if the type is unknown', () => {
     expect(cadenceOf(facts({ ...votes, sessionType: undefined, session: isOn }), every, now).pollInMs).toBe(5 * second);
   });
 
@@ -151,7 +151,7 @@ describe('how often a stream is read', () => {
     expect(cadenceOf(facts({ event: noWindow, ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('of a workspace is the configured one', () => {
+  it('is the configured interval for the lists of a workspace', () => {
     const set = { ...every, lists: { pigeonholes: 7000 } };
     expect(cadenceOf(facts({ list: 'pigeonholes' }), set, now).pollInMs).toBe(7000);
   });
@@ -252,12 +252,12 @@ describe('after the end of a pigeonhole, a stream', () => {
     expect(ended(since, sweptSince)).toMatchObject(expected);
   });
 
-  it('is read more and more rarely, once a day at last', () => {
+  it('is read at intervals that grow up to a day', () => {
     const reads = [0, 1, 2, 3, 99].map((quietReads) => ended(2 * day, day - 1, { quietReads }).pollInMs);
     expect(reads).toEqual([6 * hour, 12 * hour, day, day, day]);
   });
 
-  it('whose end nobody dated counts from now', () => {
+  it('is scheduled from now on if the time of the end is unknown', () => {
     expect(ended(0, null, { endedAt: null, sweptAt: now - minute }).sweepInMs).toBe(hour);
   });
 
@@ -288,7 +288,7 @@ describe('the pages that each read sweeps', () => {
   });
 });
 
-describe('a quota that does not reach for all', () => {
+describe('a quota that does not suffice for all reads', () => {
   const stretch = { live: 2, idle: 3, sweep: 4, untilMs: day };
   it.each<Row>([
     ['live polls', {}, { pollInMs: 10 * second }],
@@ -328,7 +328,7 @@ describe('the intervals of several syncs', () => {
     expect(shortest([one, { ...one, quiet: 900_000 }])).toMatchObject({ quiet: 300_000 });
   });
 
-  it('let a sync that reads a list rarely slow down no other', () => {
+  it('of a sync that reads a list rarely do not slow down another sync', () => {
     const rare = { ...one, lists: { votes: 500, attendees: 5, pigeonholes: 600_000 } };
     expect(shortest([rare, one]).lists).toEqual({ votes: 10, attendees: 5, pigeonholes: 60_000 });
     expect(shortest([rare]).lists).toEqual(rare.lists);

@@ -13,7 +13,7 @@ import { recountRegistrants } from './recount-registrants.js';
 const forNobody = { sinkIds: [], drop: { attendees: [], registrants: [] } };
 const databases = useBothDatabases();
 
-/** A pigeonhole whose attendees were read, and nobody is there. */
+/** Creates a pigeonhole whose list of attendees was read and is empty. */
 async function openPlace(db: Database): Promise<{ ledger: Ledger; ref: number }> {
   await forgetEverything(db);
   const ledger = await openLedger(db, testKey);
@@ -46,12 +46,12 @@ async function send({ ledger }: { ledger: Ledger }, lease: ImportLease, count: n
   return chunk.firstRow;
 }
 
-/** The chunk that begins at a row was created. */
+/** Stores that the service has created the chunk that starts at this row. */
 async function created({ ledger }: { ledger: Ledger }, firstRow: number): Promise<void> {
   await ledger.db.query(`update import_chunks set state = 'created' where first_row = $1`, [firstRow]);
 }
 
-/** Slices until nothing is left. @returns the codes in the list, in order */
+/** Updates the list slice by slice until nothing is left. @returns the codes in the list, sorted */
 async function listed({ ledger, ref }: { ledger: Ledger; ref: number }): Promise<string[]> {
   for (let more = true; more;) ({ more } = await recountRegistrants(ledger, ref, forNobody));
   const rows = await ledger.db.query<{ payload: string }>(
@@ -101,7 +101,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
         index + 2,
         outcome,
       ]);
-    await turn(1, 'confirmed'); // all its companions were refused, too
+    await turn(1, 'confirmed');
     await turn(3, 'conflict');
     await place.ledger.db.query(end, [lease.number]);
     expect(await listed(place)).toEqual(['P1', 'P2', 'P4', 'P5']);
@@ -120,7 +120,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(await listed(place)).toEqual(['P0', 'P1', 'P2', 'P3']);
   });
 
-  it('takes what a cancelled import has created, and nothing that it left unsent', async () => {
+  it('has the registrants that a cancelled import has created, and none that it has not sent', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 4);
     await created(place, await send(place, lease, 2));
@@ -130,7 +130,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(await listed(place)).toEqual(['P0', 'P1']);
   });
 
-  it('takes thousands in slices of 500 row numbers, each in a transaction of its own', async () => {
+  it('processes thousands of rows in slices of 500 row numbers, each in its own transaction', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 1200);
     await created(place, await send(place, lease, 1200));

@@ -53,7 +53,7 @@ describe('an item from a row', () => {
     }
   });
 
-  it('is made for each copy of a vote on one page, under keys of their own that a second reading gives again', () => {
+  it('exists for each copy of a vote on one page, with keys that differ and stay the same when the page is read again', () => {
     const keys = read('votes', [said, { ...said, attendeeId: 8 }, said, said]).items.map(({ key }) => key);
     expect(new Set(keys).size).toBe(4);
     expect(keys.slice(2)).toEqual([`${keys[0]}#2`, `${keys[0]}#3`]);
@@ -144,7 +144,7 @@ describe('an item from a row', () => {
     },
   );
 
-  it('lacks the dropped fields, and is known as if it had them', () => {
+  it('lacks the dropped fields, but its key, session, attendee and time are read from them', () => {
     const item = one('questions', said, { drop: ['createdAt', 'session', 'attendeeId', 'question'] });
     expect(item).toMatchObject({ key: '11', sessionId: 1, attendeeId: 7, at: Date.parse(at), fields: {} });
     expect(item.fields).toEqual({});
@@ -156,11 +156,11 @@ describe('an item from a row', () => {
     expect(one('pigeonholes', { id: 101 }).at).toBeUndefined();
   });
 
-  it('can be made for every list there is', () => {
+  it('does not exist for an empty row, in any list', () => {
     for (const list of [...workspaceLists, ...pigeonholeLists]) expect(read(list, [{}]).unidentified).toBe(1);
   });
 
-  it('sets a row aside that is nested beyond reason, and keeps its neighbours', () => {
+  it('does not exist for a row that is nested too deep, but for the next row', () => {
     const deep = JSON.parse(`{"id":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}`) as Record<string, unknown>;
     expect(read('attendees', [deep, { id: 2 }])).toMatchObject({ items: [{ key: '2' }], unidentified: 1 });
   });

@@ -29,11 +29,11 @@ interface TestPage extends WalkedPage {
 
 const placed = ({ id, at }: { id: number; at?: number | undefined }): Placed => ({ key: String(id), id, at });
 
-/** The page of an ascending list behind the id that a cursor names, as a service with keyset cursors shows it. */
+/** Returns the page of an ascending list that starts after the id in the cursor, as with keyset cursors. */
 function pageOf(rows: readonly Row[], cursor: string | null, size: number): TestPage {
-  const behind = rows.filter(({ id }) => cursor === null || id > Number(cursor)).toSorted((a, b) => a.id - b.id);
-  const shown = behind.slice(0, size);
-  const hasMore = behind.length > size;
+  const following = rows.filter(({ id }) => cursor === null || id > Number(cursor)).toSorted((a, b) => a.id - b.id);
+  const shown = following.slice(0, size);
+  const hasMore = following.length > size;
   return {
     cursor,
     nextCursor: hasMore ? String(shown.at(-1)!.id) : null,
@@ -46,7 +46,7 @@ function pageOf(rows: readonly Row[], cursor: string | null, size: number): Test
 
 const from = (cursor: string | null): WalkProgress => ({ ...walkStart, cursor, checkpoint: cursor });
 
-/** Walks to the end; returns the walk and the ids it has seen. */
+/** Walks from a cursor to the end. Returns the finished walk and the ids that it has seen. */
 function walkAll(rows: readonly Row[], cursor: string | null, size: number): { end: WalkProgress; seen: number[] } {
   let walk = from(cursor);
   const seen: number[] = [];
@@ -70,7 +70,7 @@ const rows = fc
 const size = fc.integer({ min: 1, max: 8 });
 
 describe('the checkpoint of a walk', () => {
-  it('never lies behind an item that the walk has not stored, so that a poll from it finds all that is appended', () => {
+  it('never skips an item that the walk has not stored, so that a poll from it finds all items that are appended', () => {
     fc.assert(
       fc.property(
         rows,
@@ -91,7 +91,7 @@ describe('the checkpoint of a walk', () => {
     );
   });
 
-  it('trails so far that an item of a late commit, among items younger than a minute, is found by the next poll', () => {
+  it('is so early that the next poll finds an item committed late, among items younger than a minute', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 5, max: 40 }),
@@ -102,14 +102,14 @@ describe('the checkpoint of a walk', () => {
           const ids = Array.from({ length: old + young }, (_, index) => 10 * (index + 1));
           const before = ids.map((id, index) => ({ id, at: index < old ? now - 2 * minuteMs : now - 1000 }));
           const { end } = walkAll(before, null, perPage);
-          const late = { id: 10 * (old + 1) + 5 + 10 * (pick % young), at: now - 500 }; // behind the first young one
+          const late = { id: 10 * (old + 1) + 5 + 10 * (pick % young), at: now - 500 }; // after the first young item
           expect(walkAll([...before, late], end.checkpoint, perPage).seen).toContain(late.id);
         },
       ),
     );
   });
 
-  it('moves to the last page once all is older than a minute', () => {
+  it('moves to the last page once all items are older than a minute', () => {
     const before = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, at: now - 2 * minuteMs }));
     expect(walkAll(before, null, 10).end).toMatchObject({
       checkpoint: '20',
@@ -175,7 +175,7 @@ describe('the order of a walk', () => {
         [2, 9],
       ],
       is: 'ascending',
-    }, // moved by late rows while it was walked
+    }, // late rows moved the others during the walk
     {
       pages: [
         [1, 5],
@@ -210,7 +210,7 @@ describe('a checkpoint', () => {
     expect(checkpointHolds(stored, page)).toBe(true);
   });
 
-  it('does not hold when the key is gone, or the pages have another size', () => {
+  it('does not hold if the page lacks its key, or the pages have another size', () => {
     expect(checkpointHolds({ ...stored, checkpointKey: '4' }, page)).toBe(false);
     expect(checkpointHolds({ ...stored, perPage: 300 }, page)).toBe(false);
   });
@@ -229,7 +229,7 @@ describe('a read from the head', () => {
     expect(reachesKnown(5, shows(6, 5, 4))).toBe(false);
   });
 
-  it('has not where nothing is known, or nothing is shown', () => {
+  it('reaches no known item if none was known, or if the page is empty', () => {
     expect(reachesKnown(null, shows(1))).toBe(false);
     expect(reachesKnown(5, shows())).toBe(false);
   });
@@ -279,7 +279,7 @@ describe('the order of a stream', () => {
     expect(after(unknown, 'mixed')).toEqual(['unordered']);
   });
 
-  it('takes three clean walks in one direction once it has been another one', () => {
+  it('changes only after three clean walks in another direction', () => {
     expect(after(unknown, 'ascending', 'descending', 'descending', 'descending')).toEqual([
       'ascending',
       'unordered',

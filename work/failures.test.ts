@@ -101,7 +101,7 @@ describe('a stream that cannot be read', () => {
     expect(isWorthALine(kind, failures, isDown)).toBe(expected);
   });
 
-  it('is worth a log line when it can be read again, if its failure was', () => {
+  it('is worth a log line when it can be read again, if its failure was worth one', () => {
     expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
     expect(isEndWorthALine(40, true)).toBe(false);
   });

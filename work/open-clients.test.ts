@@ -10,12 +10,12 @@ beforeAll(async () => {
   service = await startService((_, response) => {
     const body = JSON.stringify(collection([{ id: 1 }]));
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(body.padEnd(answerBytes)); // blanks behind a document are part of it
+    response.end(body.padEnd(answerBytes)); // blanks after the JSON count for the size and are valid JSON
   });
 });
 afterAll(() => service.close());
 
-/** Requests a page of this size with a client that this configuration opens, and returns what came of it in words. */
+/** Requests a page of this size with a client of this configuration. Returns the number of items, or the error's message. */
 async function answerOf(bytes: number, network: string): Promise<string> {
   answerBytes = bytes;
   const text = smallestWith({ append: network }).replace('https://engagement.example.com', service.baseUrl);

@@ -55,7 +55,7 @@ describe('a quota reported by the service', () => {
     expect(updatesQuota({ ...known, ...more }, age, quota)).toBe(expected);
   });
 
-  it('is news if the ledger was never read', () => {
+  it('is news if this process has not read the ledger yet', () => {
     expect(updatesQuota(undefined, 0, said({}))).toBe(true);
   });
 });

@@ -85,13 +85,13 @@ describe('a service that does not answer', () => {
   it('is logged five times a day', async () => {
     const { lines, fail } = watched();
     await fail(24 * 60, minute);
-    expect(lines).toHaveLength(5); // at once, after 1, 3, 7 and 15 hours
+    expect(lines).toHaveLength(5); // immediately, and after 1, 3, 7 and 15 hours
   });
 
   it('causes no additional log lines if the service answers occasionally', async () => {
     const { outages, lines, fail } = watched();
     for (let n = 0; n < 60; n += 1) {
-      await fail(10, 6000); // an hour of minutes, each down and up again
+      await fail(10, 6000); // for an hour, ten requests fail in each minute, and the next is answered
       await outages.answered('acme');
     }
     expect(lines.length).toBeLessThanOrEqual(14);
