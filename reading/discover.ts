@@ -108,7 +108,7 @@ const every = {
   msWhenOver: 60 * 60_000, // after the end, the status changes only if the pigeonhole is reopened
 };
 
-/** Maximum time in one cycle for these requests, because reading of newly selected pigeonholes starts after them. */
+/** Maximum time in one cycle for these requests, because newly selected pigeonholes are first read after them. */
 const longestHiddenMs = 30_000;
 
 /**

@@ -4,7 +4,7 @@ import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 
-/** The caller's decisions: the order and the next reads of the stream, and its limits for deletions. */
+/** The input of `endWalk` that does not depend on the last page. */
 export interface WalkEnd {
   readonly order: Pick<StreamLease, 'order' | 'cleanWalks' | 'cleanDirection' | 'promoteAt'>;
   /** Null: this cycle continues to read the stream, and schedules its next read later. */
@@ -14,7 +14,7 @@ export interface WalkEnd {
   readonly limits: StreamDeletionLimits;
 }
 
-/** The caller's decisions and the facts of the walk's last page. */
+/** The complete input of `endWalk`. */
 interface LastPage extends WalkEnd {
   /** True if the page had changes. */
   readonly hasNews: boolean;

@@ -43,7 +43,7 @@ export interface PageRequest {
 export class PageRequests {
   readonly #stop = new AbortController(); // aborts the request in progress when storing fails
   readonly #signal: AbortSignal;
-  /** Functions that let responses be parsed that still wait for it: an unparsed response keeps its request open. */
+  /** Functions that allow waiting responses to be parsed. An unparsed response would keep its request open. */
   readonly #unread = new Set<() => void>();
   readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;

@@ -133,7 +133,10 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
   return 'done';
 }
 
-/** Returns the cadence as if a change had been found now (`afterNews`) and the sweep in progress had completed (`swept`). */
+/**
+ * Returns the cadence of the stream.
+ * @param afterNews true: as if a change had been found now; @param swept true: as if a sweep had just completed
+ */
 function cadenceNow({ deps, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
     list: lease.list,
@@ -203,7 +206,7 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
  * Returns how long a stream rests after a walk. If every read has to walk the whole list, walks then take at most a fifth
  * of the time. The time of the walk is estimated from this cycle's time per page, because waits for the quota or for a
  * stopped process do not count. A rolling sweep needs no rest, and neither does a list whose walk has shown an order,
- * because its next read is a poll. With a rest that counted waits and included lists in order, the first poll after a
+ * because its next read is a poll. When waits still counted, and lists in order rested as well, the first poll after a
  * backfill on a small quota was postponed for half an hour.
  */
 function restAfter(

@@ -24,7 +24,7 @@ export interface StreamState {
   readonly changedAt: Date | null;
   /** Consecutive reads that found nothing. */
   readonly quietReads: number;
-  /** Rows without an identity, in the last complete sweep. */
+  /** Rows that were not stored in the last complete sweep, because they have no identity or are nested too deep. */
   readonly setAside: number;
   /** Rows of other sessions than the requested one, in the last complete sweep. */
   readonly foreignRows: number;

@@ -160,7 +160,7 @@ describe('an item from a row', () => {
     for (const list of [...workspaceLists, ...pigeonholeLists]) expect(read(list, [{}]).unidentified).toBe(1);
   });
 
-  it('does not exist for a row that is nested too deep, but for the next row', () => {
+  it('does not exist for a row that is nested too deep, which does not affect the next row', () => {
     const deep = JSON.parse(`{"id":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}`) as Record<string, unknown>;
     expect(read('attendees', [deep, { id: 2 }])).toMatchObject({ items: [{ key: '2' }], unidentified: 1 });
   });
