@@ -100,7 +100,7 @@ export async function eraseCopies(
     // The erasure does not end before the sinks that received the text have received the revision without it.
     await recordHolders(tx, { erasure, ref, history, removals: changed });
     await reopenLaneReceipts(tx, { erasure, ref });
-    // Also removes the text from earlier revisions: a sink that has not received them yet receives them without it.
+    // Removes the text from earlier revisions as well, so that a sink that lags behind does not receive it.
     for (const list of listsWithQuestions) {
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
       if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);

@@ -68,8 +68,8 @@ interface ErasedRow {
 
 /**
  * Erases items of one pigeonhole in one transaction: payload, attendee id, earlier revisions, and the responses of
- * destinations. Key, hash and revision stay. Writes a `deleted` change for each item, which every sink that received the
- * item gets, whatever consent and configuration say. A second run finds nothing to do.
+ * destinations. Key, hash and revision stay. Writes a `deleted` change for each item. Every sink that received the item
+ * receives this change, whatever consent and configuration say. A second run finds nothing to do.
  * @returns the sinks whose wake flag has been set
  */
 export async function eraseItems(

@@ -5,8 +5,8 @@ import * as tls from 'node:tls';
 
 /**
  * Time for which an idle connection stays open. It is shorter than the 60 s after which common load balancers silently
- * drop an idle connection, and longer than the usual polling intervals of a live event. A server's own Keep-Alive hint
- * takes precedence.
+ * drop an idle connection, and longer than the shortest usual polling interval. A server's own Keep-Alive hint takes
+ * precedence.
  */
 const keepAliveTimeoutMs = 30_000;
 
