@@ -40,7 +40,7 @@ describe('a typed reason', () => {
 });
 
 describe.each(kinds)('erasing a person from what operators typed, on %s', (kind) => {
-  it('empties each text that names the person, in every table, and no other', async () => {
+  it('replaces each text that names the person, in every table, and no other text', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
     const ref = await refOf(ledger, 'acme', 101);

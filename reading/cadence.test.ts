@@ -45,14 +45,14 @@ describe('how often a stream is read', () => {
     ['as configured, however long nothing has changed', { quietReads: 1000 }, { pollInMs: 5 * second }],
     ['as configured for its list', { list: 'answers', session: isOn }, { pollInMs: 15 * second }],
     ['as a live one before its status is known', { status: null, event: noWindow }, { pollInMs: 5 * second }],
-    ['as a live one with a status never heard of', { status: 'postponed', event: isOn }, { pollInMs: 5 * second }],
+    ['as a live one if the status is not a known one', { status: 'postponed', event: isOn }, { pollInMs: 5 * second }],
     [
-      'more rarely before the days of such a one',
+      'less often before the days of an event with such a status',
       { status: 'postponed', event: isToCome, quietReads: 20 },
       { pollInMs: 5 * minute },
     ],
     [
-      'more rarely on a day after the last one',
+      'less often on a day after the event’s last day',
       { event: isOver, quietReads: 2 },
       { pollInMs: 20 * second, priority: 'idle' },
     ],
@@ -72,25 +72,25 @@ describe('how often a stream is read', () => {
       { session: { ...isOver, endsAt: now - 29 * minute } },
       { pollInMs: 5 * second, priority: 'live' },
     ],
-    ['as configured where the session says no times', { session: noWindow, quietReads: 99 }, { pollInMs: 5 * second }],
+    ['as configured if the session has no times', { session: noWindow, quietReads: 99 }, { pollInMs: 5 * second }],
     [
-      'as configured where it says only a past beginning',
+      'as configured if the session has only a start in the past',
       { session: { startsAt: now - day, endsAt: null }, quietReads: 99 },
       { pollInMs: 5 * second },
     ],
     [
-      'as configured after activity outside',
+      'as configured within 2 min after a change outside the session',
       { session: isOver, lastChangeAt: now - 119 * second, quietReads: 9 },
       { pollInMs: 5 * second, priority: 'live' },
     ],
     [
-      'backing off when that has passed',
+      'less often after these 2 min',
       { session: isOver, lastChangeAt: now - 2 * minute, quietReads: 1 },
       { pollInMs: 10 * second, priority: 'idle' },
     ],
-    ['backing off to five minutes at most', { session: isOver, quietReads: 99 }, { pollInMs: 5 * minute }],
+    ['at least every five minutes', { session: isOver, quietReads: 99 }, { pollInMs: 5 * minute }],
     [
-      'at the opening at the latest',
+      'at the latest when its window starts',
       { session: { ...isToCome, startsAt: now + 12 * minute }, quietReads: 99 },
       { pollInMs: 2 * minute },
     ],
@@ -100,19 +100,15 @@ describe('how often a stream is read', () => {
 
   it.each<Row>([
     [
-      'every half an hour after the first look',
+      'every half hour after the first read',
       { quietReads: 0, session: isOn },
       { pollInMs: 30 * minute, priority: 'idle' },
     ],
     ['at growing intervals', { quietReads: 2 }, { pollInMs: 2 * hour }],
-    ['every six hours at last', { quietReads: 99 }, { pollInMs: 6 * hour }],
-    ['no more often before the event', { quietReads: 99, status: 'upcoming' }, { pollInMs: 6 * hour }],
-    [
-      'as configured when something was found there all the same',
-      { lastChangeAt: now - minute },
-      { pollInMs: 5 * second },
-    ],
-  ])('that its session’s type does not fill is %s', (_, more, expected) => {
+    ['at least every six hours', { quietReads: 99 }, { pollInMs: 6 * hour }],
+    ['as rarely before the event', { quietReads: 99, status: 'upcoming' }, { pollInMs: 6 * hour }],
+    ['as configured after a change was found in it', { lastChangeAt: now - minute }, { pollInMs: 5 * second }],
+  ])('is %s if its session’s type does not fill it', (_, more, expected) => {
     expect(cadenceOf(facts({ ...votes, sessionType: 'poll_quiz', ...more }), every, now)).toMatchObject(expected);
   });
 
@@ -122,28 +118,28 @@ describe('how often a stream is read', () => {
 
   it.each<Row>([
     [
-      'an hour, and sweeps no more often, when new',
+      'an hour, also for sweeps, if the pigeonhole is new',
       { status: 'new' },
       { pollInMs: hour, sweepInMs: hour, slicePages: 0 },
     ],
     [
-      'five minutes when upcoming',
+      'five minutes if the pigeonhole is upcoming',
       { status: 'upcoming' },
       { pollInMs: 5 * minute, sweepInMs: 30 * minute, slicePages: 0 },
     ],
     [
-      'as set when it is a list of its own interval, but only while live',
+      'five minutes also for a list with an interval of its own, which applies only while live',
       { status: 'upcoming', list: 'answers' },
       { pollInMs: 5 * minute },
     ],
-  ])('of a pigeonhole to come is %s', (_, more, expected) => {
+  ])('before the event is %s', (_, more, expected) => {
     expect(cadenceOf(facts(more), every, now)).toMatchObject(expected);
   });
 
   it.each<Row>([
     ['a minute for pigeonholes', { list: 'pigeonholes', status: null }, { pollInMs: minute, slicePages: 2 }],
     [
-      'that of sweeps for subscriptions',
+      'the interval of sweeps for subscriptions',
       { list: 'subscriptions', status: null },
       { pollInMs: 30 * minute, slicePages: 0 },
     ],
@@ -163,32 +159,27 @@ describe('the interval that a configuration states', () => {
 
   it.each<[string, Partial<StreamFacts>, Intervals, Partial<ReturnType<typeof cadenceOf>>]>([
     ['is kept outside session times', over, stated, { pollInMs: 5 * second, reason: 'stated', priority: 'idle' }],
+    ['is kept on a day outside the event', { event: isOver, quietReads: 9 }, stated, { pollInMs: 5 * second }],
     [
-      'is kept on a day that is not one of the event',
-      { event: isOver, quietReads: 9 },
-      stated,
-      { pollInMs: 5 * second },
-    ],
-    [
-      'is kept for a list of its own interval',
+      'is kept for a list with an interval of its own',
       { ...over, list: 'answers', sessionType: 'poll_word_cloud' },
       every,
       { pollInMs: 15 * second, reason: 'stated' },
     ],
     [
-      'gives way to a longest one that is stated as well',
+      'grows up to `quiet` if that is stated as well',
       over,
       { ...every, quiet: minute },
       { pollInMs: minute, reason: 'no-session' },
     ],
     [
-      'does not make lists be read that nothing fills',
+      'does not apply to a list that its session’s type does not fill',
       { ...over, sessionType: 'poll_quiz' },
       stated,
       { pollInMs: 6 * hour, reason: 'unfilled' },
     ],
     [
-      'is lengthened by the quota before that of lists whose session runs',
+      'is lengthened by the quota before the intervals of lists whose session is running',
       { ...over, stretch: { live: 1, idle: 4, sweep: 1, untilMs: day } },
       stated,
       { pollInMs: 20 * second, wantedMs: 5 * second },
@@ -203,7 +194,7 @@ describe('the interval that a configuration states', () => {
     expect(cadenceOf(facts(more), intervals, now)).toMatchObject(expected);
   });
 
-  it('sweeps as a live one, so that an edit is seen as soon as a new item', () => {
+  it('also applies to sweeps, so that an edit is found as soon as a new item', () => {
     expect(cadenceOf(facts({ list: 'questions', event: isOver, pages: 4 }), stated, now).slicePages).toBe(4);
   });
 });
@@ -242,12 +233,12 @@ describe('after the end of a pigeonhole, a stream', () => {
       { sweepInMs: 50 * minute, pollInMs: 50 * minute, slicePages: 0 },
     ],
     ['is swept once that hour has passed', hour, 2 * hour, { sweepInMs: 0, pollInMs: second, slicePages: 10 }],
-    ['is swept after a day next', 3 * hour, hour, { sweepInMs: 21 * hour, pollInMs: 6 * hour }],
-    ['is swept after a week next', 2 * day, day - 1, { sweepInMs: 5 * day, pollInMs: 6 * hour }],
-    ['is swept once where several sweeps were missed', 3 * day, 4 * day, { sweepInMs: 0 }],
-    ['is swept once more where all were missed', 30 * day, 31 * day, { sweepInMs: 0, dormant: false }],
-    ['is swept at once where it never was', 30 * day, null, { sweepInMs: 0, dormant: false }],
-    ['is dormant behind the last', 7 * day, 0, { pollInMs: null, sweepInMs: null, slicePages: 0, dormant: true }],
+    ['is swept next after a day', 3 * hour, hour, { sweepInMs: 21 * hour, pollInMs: 6 * hour }],
+    ['is swept next after a week', 2 * day, day - 1, { sweepInMs: 5 * day, pollInMs: 6 * hour }],
+    ['is swept once if several sweeps were missed', 3 * day, 4 * day, { sweepInMs: 0 }],
+    ['is swept once more if all sweeps were missed', 30 * day, 31 * day, { sweepInMs: 0, dormant: false }],
+    ['is swept immediately if it never was', 30 * day, null, { sweepInMs: 0, dormant: false }],
+    ['is dormant after the last sweep', 7 * day, 0, { pollInMs: null, sweepInMs: null, slicePages: 0, dormant: true }],
   ])('%s', (_, since, sweptSince, expected) => {
     expect(ended(since, sweptSince)).toMatchObject(expected);
   });
@@ -274,15 +265,15 @@ describe('the pages that each read sweeps', () => {
     ['all of a live list of a thousand questions', { list: 'questions', pages: 4 }, 4],
     ['all of flagged questions', { list: 'qna-questions', pages: 5 }, 5],
     ['half of a longer list of questions', { list: 'questions', pages: 11 }, 6],
-    ['half of it, though all would be few', { list: 'qna-questions', pages: 6 }, 3],
-    ['the first of a list of questions that was never walked whole', { list: 'questions', pages: null }, 1],
-    ['ten of a long one at most', { list: 'questions', pages: 400 }, 10],
+    ['half of a list of six pages of questions', { list: 'qna-questions', pages: 6 }, 3],
+    ['one of a list of questions that was never walked completely', { list: 'questions', pages: null }, 1],
+    ['at most ten of a long list', { list: 'questions', pages: 400 }, 10],
     ['one of any other live list', { pages: 334 }, 1],
-    ['the whole of a single page', { pages: 1 }, 1],
-    ['the whole of a single page also when it is not live', { pages: 1, status: 'upcoming' }, 1],
+    ['the only page of a short list', { pages: 1 }, 1],
+    ['the only page of a short list that is not live', { pages: 1, status: 'upcoming' }, 1],
     ['none while it is not live', { ...votes, session: isOver }, 0],
     ['ten when a sweep is due', { ...votes, session: isOver, sweptAt: now - 31 * minute }, 10],
-    ['ten when none has ended yet', { sweptAt: null, pages: null }, 10],
+    ['ten when no sweep is complete yet', { sweptAt: null, pages: null }, 10],
   ])('are %s', (_, more, expected) => {
     expect(cadenceOf(facts(more), every, now).slicePages).toBe(expected);
   });
@@ -294,10 +285,10 @@ describe('a quota that does not suffice for all reads', () => {
     ['live polls', {}, { pollInMs: 10 * second }],
     ['idle polls', { status: 'upcoming' }, { pollInMs: 15 * minute }],
     ['sweeps', { status: 'upcoming' }, { sweepInMs: 2 * hour }],
-    ['rolling sweeps, which take fewer pages along', { list: 'questions', pages: 20 }, { slicePages: 2 }],
-    ['those of all pages as well', { list: 'questions', pages: 4 }, { slicePages: 1 }],
+    ['rolling sweeps, which read fewer pages', { list: 'questions', pages: 20 }, { slicePages: 2 }],
+    ['rolling sweeps of all pages', { list: 'questions', pages: 4 }, { slicePages: 1 }],
     ['rolling sweeps of one page, which stop', {}, { slicePages: 0 }],
-    ['sweeps of a single page not at all, since they cost nothing', { pages: 1 }, { slicePages: 1 }],
+    ['no sweeps of a single page, since they cost nothing', { pages: 1 }, { slicePages: 1 }],
   ])('stretches %s', (_, more, expected) => {
     expect(cadenceOf(facts({ stretch, ...more }), every, now)).toMatchObject(expected);
   });

@@ -35,40 +35,50 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
 describe('what a stream needs of the quota', () => {
   it.each<[string, Partial<StreamFacts>, number, { live: number; idle: number; sweep: number }]>([
     ['is its live polls, which sweep a single page', {}, hour, { live: 360, idle: 0, sweep: 0 }],
-    ['is a page of the rolling sweep beside each of them', { pages: 50 }, hour, { live: 360, idle: 0, sweep: 360 }],
     [
-      'is ten pages a read where its walks have shown no order, which are not put off as sweeps are',
+      'is its live polls, and a page of the rolling sweep for each',
+      { pages: 50 },
+      hour,
+      { live: 360, idle: 0, sweep: 360 },
+    ],
+    [
+      'is ten pages for each read if its walks have shown no order, with the priority of polls',
       { pages: 50, isUnordered: true },
       hour,
       { live: 3600, idle: 0, sweep: 0 },
     ],
-    ['is all of a shorter such list', { pages: 3, isUnordered: true }, hour, { live: 1080, idle: 0, sweep: 0 }],
     [
-      'is all of its pages where a thousand questions are moderated',
+      'is all pages for each read of a shorter list in no order',
+      { pages: 3, isUnordered: true },
+      hour,
+      { live: 1080, idle: 0, sweep: 0 },
+    ],
+    [
+      'is all pages for each poll of up to five pages of questions',
       { list: 'qna-questions', pages: 4 },
       hour,
       { live: 360, idle: 0, sweep: 1440 },
     ],
     [
-      'is half of its pages where more questions are moderated',
+      'is half of the pages for each poll of more questions',
       { list: 'questions', pages: 6 },
       hour,
       { live: 360, idle: 0, sweep: 1080 },
     ],
     [
-      'is its idle polls and its whole sweeps before the event',
+      'is its idle polls and complete sweeps before the event',
       { status: 'upcoming', pages: 4 },
       hour,
       { live: 0, idle: 12, sweep: 8 },
     ],
     [
-      'is a sweep more where one is due',
+      'is one more sweep if one is due',
       { status: 'upcoming', pages: 4, sweptAt: null },
       hour,
       { live: 0, idle: 12, sweep: 12 },
     ],
     [
-      'is that of the parts of the day: an hour of session and its margins, and the rest',
+      'is the sum for an hour of session with its margins and for the rest of the day',
       { list: 'votes', sessionType: 'qna', session: { startsAt: now + 5 * hour, endsAt: now + 6 * hour } },
       day,
       { live: (100 * minute) / 10_000, idle: (day - 100 * minute) / (5 * minute), sweep: 0 },
@@ -89,6 +99,6 @@ describe('what a stream needs of the quota', () => {
     const needs = demandBetween(facts(more), every, now, now + lengthMs);
     expect(needs.live).toBeCloseTo(expected.live, 5);
     expect(needs.sweep).toBeCloseTo(expected.sweep, 5);
-    expect(Math.abs(needs.idle - expected.idle)).toBeLessThanOrEqual(1.05); // cut where the calendar cuts
+    expect(Math.abs(needs.idle - expected.idle)).toBeLessThanOrEqual(1.05); // the span is split at the instants of the schedule
   });
 });

@@ -19,7 +19,7 @@ describe('the pigeonholes that a sync chooses', () => {
       { status: ['live', 'ended'], name: 'ACME', startsAfter: '2026-01-02', exclude: [9] },
       [101],
     ],
-    ['those that are named, seen or not', { ids: [103, 777] }, [103, 777]],
+    ['those whose ids are named, even if the list does not show them', { ids: [103, 777] }, [103, 777]],
     ['none, when no status is listed', { status: [] }, []],
   ] as const)('are %s', (_what, choice, expected) => {
     expect(choose(choice, shown)).toEqual(expected);

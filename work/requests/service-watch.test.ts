@@ -46,7 +46,7 @@ function watching() {
 }
 
 describe('a service that hangs', () => {
-  it('is called silent when neither a request nor its witness is answered, 3 s after the request was sent', async () => {
+  it('is called silent 3 s after a request was sent if neither the request nor its witness is answered', async () => {
     const { sent, pass, silences, witnesses } = watching();
     sent();
     await pass(0.5);
@@ -59,7 +59,7 @@ describe('a service that hangs', () => {
     expect(silences).toEqual(['acme at 3 s since 0 s: none of 2 requests was answered within 3 s']);
   });
 
-  it('is called silent, with one witness, when several requests of its own are not answered', async () => {
+  it('is called silent, with one witness, if several requests are not answered', async () => {
     const { sent, pass, silences, witnesses } = watching();
     for (let n = 0; n < 4; n += 1) sent();
     await pass(3);
@@ -122,7 +122,7 @@ describe('a service that answers', () => {
     expect(silences).toEqual([]);
   });
 
-  it('is given twice the time that it took', async () => {
+  it('is called silent only after twice the time of its slowest answer', async () => {
     const { sent, pass, silences, witnesses } = watching();
     const slow = sent();
     await pass(2.5);
@@ -135,7 +135,7 @@ describe('a service that answers', () => {
     expect(silences).toHaveLength(1);
   });
 
-  it('is called silent once at most when all its answers become slow, however long that lasts', async () => {
+  it('is called silent at most once if all its answers become slow, however long that lasts', async () => {
     const { known, sent, pass, silences, witnesses } = watching();
     let answered = 0;
     for (let n = 0; n < 300; n += 1) {
@@ -150,7 +150,7 @@ describe('a service that answers', () => {
     expect(silences).toHaveLength(1);
   });
 
-  it('gets its short time back ten to twenty minutes after its last slow answer', async () => {
+  it('is called silent after 3 s again once its last slow answer is 20 min ago', async () => {
     const { sent, pass, silences, witnesses } = watching();
     const slow = sent();
     await pass(2.5);
