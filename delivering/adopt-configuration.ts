@@ -8,9 +8,9 @@ export interface LaneConfiguration {
   readonly configuration: number;
   /** The lists that the sink receives now. */
   readonly lists: readonly string[];
-  /** Withholding reasons that no longer apply. */
+  /** Reasons for withholding that no longer apply. */
   readonly released: readonly string[];
-  /** Withholding reasons that other settings may resolve. */
+  /** Reasons for withholding that a change of the sink's settings may resolve. */
   readonly curable: readonly string[];
   /** Keyed fingerprint of the sink's settings. If it changes, rejected and withheld changes are tried again. */
   readonly settings: string | null;
@@ -20,15 +20,17 @@ export interface LaneConfiguration {
 const atOnce = 500;
 
 /**
- * Applies a new configuration to a lane. These changes become due, and are decided again like all due changes:
+ * Applies a new configuration to a lane. The following changes become due, and are decided again like all due changes:
  * - the last change of each item in an added list, as far back as the sink's `history` reaches, and the deletions of
  *   items that the sink received earlier;
  * - changes withheld for a reason that no longer applies;
- * - if the sink's settings changed, dead letters and what the mapping withheld: the new mapping may find a value.
- * Withheld rows of replays are not released, because the change itself is.
+ * - if the sink's settings changed: its dead letters, and the changes that the mapping withheld, because the new
+ *   mapping may find a value.
  *
- * A list may be long, so each slice has its own transaction under the lane's lease. The last transaction stores the
- * new configuration. After a crash, the next holder starts again and skips what exists already.
+ * Withheld deliveries of replays are not released, because the change's own delivery is released instead.
+ *
+ * A list may be long, so each slice has its own transaction under the lane's lease. The last transaction stores the new
+ * configuration. After a crash, the next holder of the lane starts again and skips deliveries that exist already.
  * @throws {LedgerError} kind `stale` if another process took over the lane
  */
 export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneConfiguration): Promise<void> {
@@ -36,11 +38,11 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
   for (const list of added) {
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wishes });
   }
-  const isAnother = lease.settings !== null && lease.settings !== wishes.settings;
-  // If the mapping itself is unchanged, planning withholds most of these again.
-  const cured = isAnother ? wishes.curable : [];
+  const settingsChanged = lease.settings !== null && lease.settings !== wishes.settings;
+  // The settings may have changed without the mapping. Planning then withholds most of these changes again.
+  const mappingReasons = settingsChanged ? wishes.curable : [];
   const released = [...new Set([...wishes.lists, ...lease.lists])].flatMap((list) =>
-    [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted, ...cured] : [])].map((reason) => ({
+    [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted, ...mappingReasons] : [])].map((reason) => ({
       list,
       reason,
     })),
@@ -48,7 +50,7 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
   while (await releaseSlice(ledger, lease, released));
   await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
-    if (isAnother) await redriveLane(tx, lease);
+    if (settingsChanged) await redriveLane(tx, lease);
     await tx.query(
       'update lanes set configuration = $3, lists = $4, settings = $5, filling_at = clock_timestamp() where sink_id = $1 and ref = $2',
       [lease.sinkId, lease.ref, wishes.configuration, wishes.lists.join(' '), wishes.settings],
@@ -57,8 +59,9 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
 }
 
 /**
- * Adds deliveries for the next items of a list, by key. A tombstone is added only if the sink received the item: the
- * statement follows its changes back, each by the primary key, until it finds a delivered one.
+ * Adds deliveries for the next items of a list, in the order of their keys. A tombstone is added only if the sink
+ * received the item: the statement follows the item's changes back, each by the primary key, until it finds a delivered
+ * one.
  * @returns the key after which the next slice starts; null after the last slice
  */
 async function addSlice(
@@ -115,7 +118,10 @@ async function insertWanted(
   );
 }
 
-/** Makes the next deliveries due that were withheld for these reasons. @returns true if there may be more */
+/**
+ * Makes the next slice of deliveries due that were withheld for one of these reasons.
+ * @returns true if there may be more
+ */
 async function releaseSlice(
   ledger: Ledger,
   lease: LaneLease,
@@ -135,13 +141,13 @@ async function releaseSlice(
   });
 }
 
-/** The reason for withholding a pigeonhole's record that none of the sink's syncs selected. */
+/** The reason for withholding the record of a pigeonhole that none of the sink's syncs selected. */
 export const notSelected = 'not-selected';
 
 /**
  * Releases the records of pigeonholes that were withheld from a sink before one of its syncs selected them. Runs before
  * every cycle of the sink; a second run finds nothing to release.
- * @param workspaceRef the row of the workspace's own lists
+ * @param workspaceRef the ledger's number for the workspace's own lists
  */
 export async function releaseSelected(
   ledger: Ledger,
@@ -150,7 +156,7 @@ export async function releaseSelected(
   const values = [sinkId, workspaceRef, selected, notSelected];
   const released = `sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
     and reason = $4 and key = any($3::text[])`;
-  // Runs in every cycle: if nothing is left, it must neither lock nor write.
+  // This function runs in every cycle, so it must neither lock nor write if there is nothing to release.
   const left = await ledger.db.query(`select 1 from deliveries where ${released} limit 1`, values);
   if (left.length === 0) return;
   await ledger.db.transaction(async (tx) => {

@@ -16,13 +16,13 @@ export interface Candidate {
   readonly foundAt: Date;
   /** Canonical JSON of the item at this revision; null when deleted. */
   readonly payload: string | null;
-  /** No later change of the item exists. */
+  /** True if the item has no later change. */
   readonly latest: boolean;
   /** The stricter of the visibility when the change was found and now; null for lists without visibility. */
   readonly visibility: EffectiveVisibility | null;
   /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
   readonly consent: Consent | null;
-  /** For a person's own record: this sink received it, or may have, and still holds data about the person. */
+  /** True for a person's own record if this sink received it, or may have, and still holds data about the person. */
   readonly sentBefore: boolean;
   /**
    * Set if the item's person was erased. `told`: this sink received the item, or may have, and must receive its
@@ -32,9 +32,12 @@ export interface Candidate {
   /** Whether an earlier attempt contained the person's identity; null if there was no earlier attempt. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
-  /** It failed, and other changes of its lane were delivered since: the failure is not the sink's. */
+  /**
+   * True if an attempt failed and other changes of the lane were delivered since. The failure is then not the sink's
+   * fault.
+   */
   readonly othersPassedSince: boolean;
-  /** The number of the replay that emits it again; 0 for the change's own delivery. */
+  /** The number of the replay that emits the change again; 0 for the change's own delivery. */
   readonly replay: number;
   /** The replay's id as receivers see it; null if there is none. */
   readonly replayId: string | null;
@@ -66,8 +69,11 @@ export interface CandidateRow {
 }
 
 /**
- * Returns SQL that reads a value of the last delivery of a person's own record (ownRecords) before this change that
- * meets a condition. The planner uses the partial index of migration 0027 only if its condition is repeated here.
+ * Returns SQL for a value of an earlier delivery of a person's own record (ownRecords): the last delivery before this
+ * change that meets a condition. The planner uses the partial index of migration 0027 only if the statement repeats the
+ * index's condition, so it is repeated here.
+ * @param what the value to read
+ * @param where the condition
  */
 function ofRecordsBefore(what: string, where: string): string {
   return `case when c.list in ('attendees', 'engagement', 'registrants') and c.previous_sequence is not null then coalesce((
@@ -79,10 +85,11 @@ function ofRecordsBefore(what: string, where: string): string {
 }
 
 /**
- * A removal counts if it was delivered, or if the sink found nothing to remove. A failed or superseded removal removed
- * nothing.
+ * Selects deliveries that show whether the sink holds the person's data: those sent with the identity, and completed
+ * removals. A removal is complete if it was delivered, or if the sink found nothing to remove. A failed or superseded
+ * removal is ignored, because it removed nothing.
  */
-const toldOrTakenBack = `t.identity
+const sentOrRemoved = `t.identity
   or (t.identity is false and (t.state = 'delivered' or (t.state = 'withheld' and t.reason not like 'consent-%')))`;
 
 /**
@@ -92,14 +99,14 @@ const toldOrTakenBack = `t.identity
 export const consentBehind = `case when i.list = 'attendees' or (i.list = 'registrants' and i.attendee_id is null)
   then i.consent else a.consent end`;
 
-/** The columns of a candidate; `c` its change, `i` its item, `a` the attendee's record; `$1` is the sink. */
+/** The columns of a candidate: `c` is its change, `i` its item, `a` the attendee's record, and `$1` the sink. */
 export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
   c.visibility,
   case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end)
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   ${consentBehind} as consent,
-  ${ofRecordsBefore('t.identity', toldOrTakenBack)} as told_before,
+  ${ofRecordsBefore('t.identity', sentOrRemoved)} as told_before,
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
 
@@ -120,13 +127,16 @@ export interface LaneRange {
   /** Exclusive lower bound; `newest` is the inclusive upper bound. */
   readonly after: number;
   readonly newest: number;
-  /** The sink was added at this sequence: up to here, only the last change of each existing item counts. */
+  /**
+   * The sink was added at this sequence. It receives all later changes, but only the last change of each item that
+   * existed then.
+   */
   readonly historyUntil: number;
-  /** Up to `historyUntil`, only changes found since then; null: all. */
+  /** Earliest time at which a change up to `historyUntil` may have been found; null: any time. */
   readonly historySince: Date | null;
 }
 
-/** Maximum number of sequences per statement, including lists that the sink does not receive. */
+/** Maximum number of sequences that one statement reads, including changes of lists that the sink does not receive. */
 const maxSequencesPerRead = 20_000;
 
 /** Changes of a range, by sequence. */
@@ -166,8 +176,8 @@ export interface ReplayRange {
 }
 
 /**
- * Returns the changes that a replay emits next: the last change of each item, if it is in the range. An item that
- * changed since the replay was requested is delivered by that change.
+ * Returns the changes that a replay emits next: the last change of each item, if it is in the range. If an item has
+ * changed since the replay was requested, the replay skips it, because the later change delivers it.
  */
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.until, range.after + maxSequencesPerRead);
@@ -184,7 +194,10 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
 
-/** Converts rows. Judges anonymity from current settings too, because an item's own row may lag behind them. */
+/**
+ * Converts rows to candidates. Judges anonymity from the current settings too, because the item's own row may not
+ * reflect a recent change of these settings yet.
+ */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
   const judged = rows.filter((row) => judgedLists.has(row.list));
   const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.item_session_id))]);

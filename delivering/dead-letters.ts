@@ -12,11 +12,11 @@ export interface DeadLetterGroup {
   readonly changes: number;
   readonly oldest: Date;
   readonly newest: Date;
-  /** The destination's answer to the newest, in a sentence without data. */
+  /** The destination's answer to the newest change, as a sentence without personal data. */
   readonly detail: string | null;
 }
 
-/** One of them. */
+/** A change that a sink refused. */
 export interface DeadLetter {
   readonly sink: string;
   readonly cause: string;
@@ -32,7 +32,7 @@ export interface DeadLetter {
 
 /** Position in a list of dead letters: the next page starts after it. */
 export interface DeadLetterPosition {
-  /** As the database writes it: a Date is too coarse. */
+  /** Time in the database's text form with microseconds, because a Date has only milliseconds. */
   readonly since: string;
   readonly sinkId: number;
   readonly ref: number;
@@ -60,7 +60,7 @@ function valuesOf({ sink, cause, list, key, workspace, pigeonhole }: DeadLetterC
   return [sink ?? null, cause ?? null, list ?? null, key ?? null, workspace ?? null, pigeonhole ?? null];
 }
 
-/** By sink, cause and list; most first. */
+/** Returns dead letters by sink, cause and list, largest group first. */
 export async function deadLetterGroups(ledger: Ledger, choice: DeadLetterChoice): Promise<DeadLetterGroup[]> {
   return await ledger.db.query<DeadLetterGroup>(
     `select s.name as sink, d.reason as cause, d.list, count(*)::int as changes, min(d.updated_at) as oldest,
@@ -71,7 +71,10 @@ export async function deadLetterGroups(ledger: Ledger, choice: DeadLetterChoice)
   );
 }
 
-/** Oldest first. @param after the last one that was shown; null: from the beginning */
+/**
+ * Returns dead letters, oldest first.
+ * @param after position of the last dead letter of the previous page; null: from the beginning
+ */
 export async function deadLetters(
   ledger: Ledger,
   choice: DeadLetterChoice,
@@ -102,9 +105,9 @@ export async function deadLetters(
 }
 
 /**
- * Makes them due again, with all their attempts. What has a newer revision is superseded instead where the sink wants
- * only the latest: that is decided when they are sent, as for everything that is due.
- * @returns how many, and the sinks whose flag was down
+ * Makes dead letters due again and resets their attempts. If a dead letter has a newer revision and the sink receives
+ * only the latest, the next delivery cycle supersedes it instead of sending it, as it does with every due delivery.
+ * @returns the number of dead letters, and the names of the sinks that need a wake signal (`wakeSinks`)
  */
 export async function redriveDeadLetters(
   ledger: Ledger,
@@ -130,13 +133,22 @@ export async function redriveDeadLetters(
   });
 }
 
-/** Only a person can find out what happened to these: sending them again might duplicate them in the sink. Held removals wait for a person, too. */
+/**
+ * The cause of changes that a sink may or may not have received. Only an operator can find out which, and sending them
+ * again might create duplicates in the sink.
+ */
 export const outcomeUnknown = 'outcome-unknown';
 
-/** Causes that a new configuration does not fix. */
+/**
+ * Causes that a new configuration does not resolve, because an operator has to decide: unknown outcomes and held
+ * removals.
+ */
 export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
 
-/** Makes rejected deliveries due again because the sink has changed since. The caller holds the lane. */
+/**
+ * Makes a lane's dead letters due again after the sink's settings changed, except those that wait for an operator. The
+ * caller holds the lane.
+ */
 export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
   await tx.query(
     `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, updated_at = clock_timestamp()

@@ -9,11 +9,11 @@ import { type Consent, consentStates } from '../ledger/seen-item.js';
 export interface DecidingSink {
   readonly accepts: ReadonlySet<Consent>;
   readonly revisions: 'every' | 'latest';
-  /** Keys of the pigeonholes that its syncs have selected. */
+  /** Keys of the pigeonholes that the sink's syncs selected. */
   readonly selected: ReadonlySet<string>;
   /** Treatment of data that was sent before a person withdrew consent. */
   readonly onConsentWithdrawn: 'keep' | 'forget';
-  /** Uses one of the removals allowed without an operator's confirmation; false if none is left. */
+  /** Uses up one of the removals that are allowed without an operator's confirmation. Returns false if none is left. */
   readonly mayForget: () => boolean;
 }
 
@@ -24,7 +24,7 @@ export interface DecidingSink {
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
-  // The stored data was removed on purpose, and receivers would misread a `created` without data.
+  // The ledger has dropped the change's data on purpose, and receivers would misread a `created` without data.
   if (candidate.payload === null && candidate.kind !== 'deleted') return { kind: 'supersede' };
   if (candidate.erased !== null) return takeBackErased(candidate);
   if (candidate.list === 'pigeonholes' && !sink.selected.has(candidate.key)) {
@@ -70,9 +70,13 @@ export function isWithdrawn(
   );
 }
 
-/** Sends a removal, or parks it: an unusual number of withdrawals may be a mistake at the source. */
+/**
+ * Decides to send a removal, or makes it a dead letter until an operator confirms it, because an unusually large number
+ * of withdrawals may be a mistake at the source.
+ */
 function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
-  // An earlier attempt started the removal, or an operator confirmed it. Engagement counts follow the person's record.
+  // True if an earlier attempt started the removal or an operator confirmed it. Engagement counts are removed along
+  // with the person's record, so they do not use up a removal of their own.
   const isInProgress = sentWithIdentity === false || list === engagementList;
   if (isInProgress || mayForget()) return { kind: 'send', identity: false };
   return {

@@ -19,7 +19,7 @@ const cycleMs = 10_000;
 /** Maximum time between two cycles, in case a wake signal is lost. */
 const maxSleepMs = 30_000;
 
-/** The time of the last immediate attempt that an operator requested and this process has made, by sink. */
+/** By sink: the time of the operator's last request to try the sink now that this process has carried out. */
 const triedNow = new WeakMap<OpenSink, number | null>();
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };
@@ -51,16 +51,16 @@ export async function deliverToSink(
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
-  const standing = await readSinkHealth(deps.ledger, sink.id);
-  if (standing.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
-    triedNow.set(sink, standing.triedNowAtMs);
+  const health = await readSinkHealth(deps.ledger, sink.id);
+  if (health.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
+    triedNow.set(sink, health.triedNowAtMs);
     sink.sink.tryNow?.();
   }
-  const breaker = new SinkBreaker(standing, sink.sink.traits.batchSize);
+  const breaker = new SinkBreaker(health, sink.sink.traits.batchSize);
   if (breaker.isOpen) {
     return {
       ...idle,
-      nextDueInMs: Math.ceil(Math.min(maxSleepMs, standing.retryInMs)),
+      nextDueInMs: Math.ceil(Math.min(maxSleepMs, health.retryInMs)),
       state: 'working',
       reason: 'failing',
     };
@@ -70,14 +70,14 @@ export async function deliverToSink(
   const { order } = sink.sink.traits;
   const lanes = { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration: deps.configuration, order };
   const queue = (await laneWork(deps.ledger, lanes)).filter(isDue);
-  let isFull: StoreError | undefined;
+  let storeFull: StoreError | undefined;
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || deps.stopping.aborted || signal.aborted) return;
-      if (isFull !== undefined) return; // an outcome that cannot be stored must not be produced
+      if (storeFull !== undefined) return; // do not send what cannot be recorded
       const settings = lanesByRef.get(lane.ref)!;
       const done = await deliverLane(deps, settings, lane, { breaker, until, signal }).catch((error: unknown) => {
-        if (error instanceof StoreError && error.kind === 'full') isFull ??= error;
+        if (error instanceof StoreError && error.kind === 'full') storeFull ??= error;
         return failedLane(deps, sink, lane, error);
       });
       cycle.delivered += done.delivered;
@@ -87,7 +87,8 @@ export async function deliverToSink(
     }
   };
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
-  if (isFull !== undefined) throw isFull; // reads still work on a full disk, so no later statement would fail
+  // Thrown here because reads still work on a full disk, so no later statement of this cycle would fail.
+  if (storeFull !== undefined) throw storeFull;
   const { verdict } = breaker;
   if (verdict !== undefined) await saveSinkHealth(deps.ledger, sink.id, verdict);
   const left = await laneWork(deps.ledger, lanes);
@@ -96,8 +97,9 @@ export async function deliverToSink(
 }
 
 /**
- * Logs a lane that failed without an outcome: another worker took it over, or there is a bug. The lane stays leased until
- * the lease expires; the other lanes continue. If the store itself failed, the cycle fails with its next statement.
+ * Logs a lane that failed without an outcome, because another worker took it over or because of a bug. The lane stays
+ * leased until the lease expires; the other lanes continue. If the store itself failed, the next statement of the cycle
+ * fails too and ends the cycle.
  */
 function failedLane(
   deps: Collaborators,

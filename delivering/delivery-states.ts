@@ -116,9 +116,9 @@ export async function updateDecided(
 }
 
 /**
- * Supersedes the withheld earlier revision of an item, for sinks that receive only the latest, so that an item counts
- * as withheld once. A withheld removal for which the sink had nothing to do (`identity` false) stays, because it
- * records that the sink does not hold the item.
+ * For sinks that receive only the latest revision: supersedes the earlier revision of an item if it is withheld, so
+ * that the item counts as withheld once. A withheld removal for which the sink had nothing to do (`identity` false)
+ * stays, because it records that the sink does not hold the item.
  */
 export async function supersedeWithheld(
   tx: Queryable,
@@ -148,16 +148,16 @@ export async function supersedeWithheld(
  */
 export interface Settled {
   readonly sequence: number;
-  /** The number of the replay that emitted it; 0: none. */
+  /** The number of the replay that emitted the change; 0 for the change's own delivery. */
   readonly replay: number;
   readonly state: 'delivered' | 'waiting' | 'retry' | 'sending' | 'withheld' | 'dead';
   readonly reason: string | null;
   readonly detail: string | null;
   readonly attempts: number;
   readonly retryInMs: number | null;
-  /** The object at the destination, if it changed; value null: nothing is left there. */
+  /** The item's object at the destination, if it changed. Its `value` is null if nothing is left at the destination. */
   readonly object?: ItemObject;
-  /** Changed objects of its siblings. */
+  /** The changed objects of the item's siblings. */
   readonly siblings?: readonly ItemObject[];
 }
 
@@ -215,9 +215,9 @@ async function writeDelivered(
 }
 
 /**
- * Writes outcomes of all kinds. If the item was erased while this change was being sent, its row ends like the item's
- * other rows (`supersedeDeliveries` in people/erase-items.ts): without the destination's text, and never sent again.
- * The item's last change is its removal and keeps its outcome.
+ * Writes outcomes of all kinds. If the item was erased while this change was being sent, the delivery ends like the
+ * item's other deliveries (`supersedeDeliveries` in people/erase-items.ts): it keeps no text from the destination and
+ * is never sent again. The item's last change is its removal and keeps its outcome.
  */
 async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(

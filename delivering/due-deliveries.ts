@@ -5,8 +5,8 @@ import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, to
 import type { LaneLease } from '../ledger/lanes.js';
 
 /**
- * Returns changes in flight that have to be settled: those that an earlier holder of the lane left, and those whose
- * look-up is due.
+ * Returns the changes in flight that this holder of the lane has to settle: those that an earlier holder left
+ * unsettled, and those whose look-up is due.
  */
 export async function inFlight(
   ledger: Ledger,
@@ -46,10 +46,11 @@ interface DueRequest {
 }
 
 /**
- * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest revision,
- * a delivery postponed on purpose (`waiting`, due later) blocks nothing: it is superseded when it becomes due.
- * @param request.which `untried`: without those that failed, and those that a failed one blocks; `failed`: only those
- *   that failed, the least recently tried first
+ * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest
+ * revision, a delivery postponed on purpose (`waiting`, due later) blocks nothing, because it is superseded when it
+ * becomes due.
+ * @param request.which `untried`: neither deliveries that failed nor those that a failed one blocks; `failed`: only
+ *   deliveries that failed, the least recently tried first
  */
 export async function dueDeliveries(
   tx: Queryable,
@@ -74,7 +75,7 @@ const itsChange = `cross join lateral (select * from changes where ref = d.ref a
 const openJoins = `${itsChange} ${candidateJoins}
   left join lateral (select id from replays where number = d.replay limit 1) r on true`;
 
-/** One order for the lane: a delivery that is being sent or waits blocks all later ones. */
+/** For a lane that keeps one order: a delivery that is being sent, or is not due yet, blocks all later ones. */
 const firstOpen = `select ${openColumns},
     coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
       where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
@@ -83,8 +84,9 @@ const firstOpen = `select ${openColumns},
   order by d.sequence, d.replay limit $3`;
 
 /**
- * One order per item. Three statement texts, because one plan for all three would sort everything that is due. A scalar
- * subquery finds the blocking delivery, since the planner may turn `not exists` into a join.
+ * For a lane that keeps the order of each item. There is one statement per case, because a single plan for all cases
+ * would sort everything that is due. A scalar subquery finds the blocking delivery, since the planner may turn `not
+ * exists` into a join.
  */
 const openItems = {
   all: itemsOpen('true', 'false', ''),

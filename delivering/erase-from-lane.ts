@@ -12,8 +12,9 @@ import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
 
 /**
- * Removes a person from the files that a sink keeps, under the lane's lease so that nothing is appended meanwhile. If the
- * previous holder left an unsettled batch, the next delivery cycle settles it first.
+ * Removes a person from the files that a sink keeps. Holds the lane's lease, so that no delivery appends to the files
+ * meanwhile. If the previous holder left an unsettled batch, the next delivery cycle has to settle it first, and the
+ * receipt stays `waiting`.
  * @param verdict the receipt as judged from the lane's deliveries
  */
 async function eraseFromLane(
@@ -88,7 +89,7 @@ const tellOthers: ReadonlySet<string> = new Set(['webhook']);
 interface LaneConditions {
   /** At least one sync still delivers this pigeonhole to the sink. */
   readonly served: boolean;
-  /** Why the sink sends nothing now, as a sentence for the operator; null if it sends. */
+  /** Why the sink sends nothing now, as a sentence for the operator; null if it does send. */
   readonly stopped: string | null;
 }
 
@@ -123,12 +124,15 @@ function saysNothingThere(reason: string): boolean {
   return nothingThere.has(reason) || isRemovalWord(reason);
 }
 
-/** A sink that holds nothing returns the reason for the removal. */
+/** Returns true if the reason is that of the removal itself, which a sink returns if it holds nothing of the item. */
 function isRemovalWord(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }
 
-/** Collects the receipts of all sinks, and erases the person from the files that sinks keep once no removal is open. */
+/**
+ * Collects the receipts of all sinks. Once a sink has no open removal, also erases the person from the files that it
+ * keeps.
+ */
 export async function eraseFromSinks(
   deps: Collaborators,
   { number }: Erasure,
@@ -150,7 +154,7 @@ export async function eraseFromSinks(
         const { sinkId, ref } = lane;
         await settleErasingLane(deps.ledger.db, { sinkId, ref, erasure: number });
       }
-      // Stored immediately, so that a repeat skips files that are done.
+      // The receipt is stored immediately, so that a repeat skips files from which the person is already erased.
       await keepReceipts(deps.ledger.db, number, [settled]);
       receipts.push(settled);
     }

@@ -12,11 +12,14 @@ import { type ItemObject, type Settled, writeOutcomes, supersedeDead, settleRepl
 export interface LaneOutcome {
   /** Replaces the sink's memory; undefined: unchanged. */
   readonly memory: Readonly<Record<string, unknown>> | undefined;
-  /** The lane fails: the reason, and the wait before the next attempt. Null: it works. Undefined: unchanged. */
+  /** If the lane fails: the reason, and the wait before the next attempt. Null: it works. Undefined: unchanged. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
-  /** The sink receives only the latest revision: a delivered revision supersedes dead letters of older ones. */
+  /**
+   * True if the sink receives only the latest revision: a delivered revision then supersedes dead letters of older
+   * ones.
+   */
   readonly onlyLatest: boolean;
-  /** Deliveries that the destination accepted, those of replays included. */
+  /** Number of deliveries that the destination accepted, including those of replays. */
   readonly delivered: number;
   /** The batch, if its deliveries are not written yet. */
   readonly begun?: BatchInFlight | undefined;
@@ -39,11 +42,11 @@ export async function finishBatch(
   await ledger.db.transaction(
     async (tx) => {
       const { begun } = lane;
-      await lockLane(tx, lease); // before the row of the batch, which an erasure locks in this order
-      const isBegun = begun !== undefined && (await endBatchInFlight(tx, lease));
-      // Pipelined: none needs another's result.
+      await lockLane(tx, lease); // before the row of the batch: an erasure locks them in this order too
+      const wasInFlight = begun !== undefined && (await endBatchInFlight(tx, lease));
+      // The statements are sent together, because none needs the result of another.
       await Promise.all([
-        (isBegun
+        (wasInFlight
           ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
           : writeOutcomes(tx, lease, settled)
         ).then(() => settleReplayed(tx, lease, settled)),
@@ -90,7 +93,7 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
   );
 }
 
-/** Stores the sink's objects. If an item was settled twice in a batch, the last object counts. */
+/** Stores the items' objects at the destination. If an item was settled twice in a batch, its last object counts. */
 async function keepObjects(tx: Queryable, { sinkId, ref }: LaneLease, objects: readonly ItemObject[]): Promise<void> {
   if (objects.length === 0) return;
   const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];

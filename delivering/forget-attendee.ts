@@ -24,7 +24,7 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
-  // Before the items: the names to search for in reasons come from the person's records.
+  // Reasons come before the items, because the names to search for in them come from the person's records.
   if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names);
   let items = erasure.names === null ? 0 : await eraseFromItems(deps, erasure);
   const own = await clearLedger(deps, erasure);
@@ -32,7 +32,8 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   await keepReceipts(deps.ledger.db, erasure.number, sinks);
   const receipts = [...own, ...sinks];
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
-  // A page in progress at the time of the request may have stored items since. Reads all items, so only once no place waits.
+  // A page that was being read when the erasure was requested may have stored items since. Looking for them reads all
+  // items, so it waits until no place is open.
   if (open === 0) await awaitPages(deps.ledger, erasure.number);
   const late = open > 0 ? 0 : await eraseFromItems(deps, erasure);
   items += late;
@@ -49,6 +50,6 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
 /** Returns the short wait if a receipt changed within the last minute: a sink resumed after days answers within seconds. */
 async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasure): Promise<number> {
   const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
-  const stillForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);
-  return stillForMs < longestSleepMs ? soonMs : longestSleepMs;
+  const unchangedForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);
+  return unchangedForMs < longestSleepMs ? soonMs : longestSleepMs;
 }

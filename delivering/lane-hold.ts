@@ -4,7 +4,7 @@ import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes.js';
 import { LeaseWatch } from '../base/lease-watch.js';
 import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
 
-/** Length of a lane's lease: a killed process delays its lanes by this time. */
+/** Length of a lane's lease. If a process is killed, its lanes wait at most this long for another holder. */
 const leaseMs = 20_000;
 const renewEveryMs = 5000;
 const checkEveryMs = 1000;
@@ -48,7 +48,7 @@ export class LaneHold {
 
   /**
    * Confirms before a call that the lane is still held.
-   * @returns undefined if it certainly is; otherwise a promise that rejects if it is not
+   * @returns undefined if the lane is certainly held; otherwise a promise that rejects if it is lost
    */
   readonly confirm = (): Promise<void> | undefined => {
     if (this.#stop.signal.aborted) return Promise.reject(this.#lost());
@@ -61,7 +61,7 @@ export class LaneHold {
 
   #check(): void {
     const elapsedMs = this.#watch.elapsedMs();
-    // If the ledger fails or responds late, the current lease decides.
+    // If the ledger fails or responds late, the lease continues until `usableMs`.
     if (elapsedMs >= renewEveryMs) this.#watch.confirmNow().catch(() => elapsedMs >= usableMs && this.#stop.abort());
     if (this.#watch.monotonicMs() >= usableMs) this.#stop.abort();
   }

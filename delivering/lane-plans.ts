@@ -4,7 +4,10 @@ import { pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
 import { derivedLists, type SentListName, sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** The lists that a sink receives of one pigeonhole, or (pigeonhole id 0) of a workspace itself. */
+/**
+ * A lane according to the configuration: the lists that a sink receives from one pigeonhole or, for pigeonhole id 0,
+ * from the workspace itself.
+ */
 export interface PlannedLane {
   readonly workspace: string;
   readonly pigeonholeId: number;
@@ -63,7 +66,7 @@ export interface KnownLane {
   readonly lists: readonly string[];
 }
 
-/** Every lane of these sinks, archived ones too. */
+/** Returns every lane of these sinks, including lanes of archived sinks. */
 export async function knownLanes(ledger: Ledger, sinks: readonly string[]): Promise<KnownLane[]> {
   const rows = await ledger.db.query<Omit<KnownLane, 'lists'> & { lists: string }>(
     `select k.name as sink, k.id as "sinkId", k.archived_at is not null as "isArchived", l.ref, p.workspace,

@@ -48,14 +48,14 @@ export async function observeLanes(
             mayForget: () => true,
           }),
         withheld: async (tx, sending) =>
-          (await sink.sink.plan(await readSubjects(tx, { ...lane, ref, place }, sending))).map(whyNothing),
+          (await sink.sink.plan(await readSubjects(tx, { ...lane, ref, place }, sending))).map(withheldReason),
       });
     }
   }
   return true;
 }
 
-function whyNothing(each: Planned): string | null {
+function withheldReason(each: Planned): string | null {
   if (each.kind === 'send') return null;
   return each.kind === 'nothing' ? each.reason : each.cause;
 }
@@ -81,10 +81,10 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
 }
 
 /**
- * Counts what would happen to the next changes of a lane. Observation has its own position and leaves the watermark, so
- * that observed changes are sent once the sink is approved. A new configuration restarts the counts. Nothing is sent,
- * so no lease is needed: the row lock serializes concurrent observers.
- * @returns whether there are more changes to observe
+ * Counts what would happen to the next changes of a lane. Observation has its own position and does not move the
+ * watermark, so observed changes are sent once the sink is approved. A new configuration restarts the counts. Nothing
+ * is sent, so no lease is needed: the row lock serializes concurrent observers.
+ * @returns true if there are more changes to observe
  */
 async function observeLane(ledger: Ledger, asked: Observation): Promise<boolean> {
   const { sinkId, ref } = asked;
@@ -191,13 +191,13 @@ export interface ObservedLane {
   /** Changes that have not been observed yet. */
   readonly behind: number;
   readonly wouldSend: number;
-  /** Would be sent without the person's identity. */
+  /** Changes that would be sent without the person's identity. */
   readonly wouldSendAnonymously: number;
-  /** By reason. */
+  /** Number of changes by reason. */
   readonly wouldWithhold: Readonly<Record<string, number>>;
 }
 
-/** Returns the lanes that are observed, or were until their sink was approved. */
+/** Returns the lanes of observing sinks, including those whose sink was approved since. */
 export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
   type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'behind'>;
   const lanes = await ledger.db.query<Lane & { sinkId: number; ref: number }>(

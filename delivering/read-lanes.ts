@@ -2,7 +2,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
 import type { Consent } from '../ledger/seen-item.js';
 
-/** Maximum number of changes searched after a watermark for one that the sink receives; the next one counts as found. */
+/**
+ * Maximum number of changes searched after a watermark for one that the sink receives. If none of them is one, the next
+ * change is assumed to be.
+ */
 const maxChangesSearched = 5000;
 
 /** The progress of a sink in one pigeonhole. */
@@ -164,8 +167,8 @@ export async function deliveryStates(
 }
 
 /**
- * Returns true if at most `few` deliveries of a lane, or (`ref` null) of all lanes of a sink, are unsettled. Changes after
- * the watermark do not count: they get their deliveries within a cycle.
+ * Returns true if at most `few` deliveries are unsettled on a lane, or, if `ref` is null, on all lanes of a sink.
+ * Changes after the watermark do not count: they get their deliveries within a cycle.
  */
 export async function hasFewOpen(
   ledger: Ledger,
@@ -184,17 +187,18 @@ export async function hasFewOpen(
   return rows.length <= few;
 }
 
-/** Items that a sink was sent and that are not gone, of one list, whose people have said the same. */
+/** A count of the items of one list that a sink received and that still exist in the service. */
 export interface HeldItems {
   readonly list: string;
-  /** Set for attendees; null for other lists. */
+  /** Set for attendees, who are counted by consent; null for other lists. */
   readonly consent: Consent | null;
   readonly items: number;
 }
 
 /**
- * What a sink holds of these lists in a pigeonhole, by what it was sent: items that are there at the source, and of
- * which some revision was delivered (of attendees: with the person). Reads all of the lane's deliveries.
+ * Counts the items of these lists that a sink holds in a pigeonhole: items that still exist in the service and of which
+ * the sink received at least one revision. An attendee counts only if the record was sent with the identity. Reads all
+ * of the lane's deliveries.
  */
 export async function countHeldItems(
   ledger: Ledger,

@@ -10,7 +10,7 @@ import { replayedChangeId } from '../ledger/keyed-hash.js';
 import type { Change } from '../sinks/change.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** A sink's lane, for reading what its plans use. */
+/** The lane of a sink for which subjects are read. */
 export interface SubjectsLane {
   /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
@@ -20,10 +20,10 @@ export interface SubjectsLane {
   readonly accepts: DecidingSink['accepts'];
 }
 
-/** A change with the decision whether the sink may see whose it is. */
+/** A change, and whether the sink may see the person's identity. */
 export type Shown = { readonly candidate: Candidate; readonly identity: boolean };
 
-/** Reads what the sink needs to plan these changes, in their order. */
+/** Returns what the sink needs to plan these changes, in the same order. */
 export async function readSubjects(tx: Queryable, lane: SubjectsLane, shown: readonly Shown[]): Promise<Subject[]> {
   const { traits } = lane;
   const subjects = await subjectsOf(tx, lane, shown);
@@ -58,8 +58,9 @@ interface SiblingRow extends CandidateRow {
 }
 
 /**
- * Returns the siblings of each change as they are now: the items of its list in which the same attendee answered the
- * same question, and those that its object names as `members`. Each is shown by a decision of its own.
+ * Returns the current siblings of each change: the items of its list in which the same attendee answered the same
+ * question, and the items that its object names as `members`. Whether the sink may see the identity is decided for each
+ * sibling separately.
  */
 async function readSiblings(
   tx: Queryable,
@@ -158,7 +159,7 @@ async function readRelatedItems(
   return rows.map(({ n: _, ...items }) => items);
 }
 
-/** For sinks that plan from the change only. */
+/** For sinks that need only the change itself to plan. */
 const noRelatedItems: RelatedItems = {
   previous: null,
   attendee: null,
@@ -167,7 +168,10 @@ const noRelatedItems: RelatedItems = {
   object: null,
 };
 
-/** Builds the subject of a change. If the identity is not visible, it contains nothing of the person. */
+/**
+ * Builds the subject of a change. If the identity is not visible, the subject contains nothing that identifies the
+ * person.
+ */
 function toSubject(
   candidate: Candidate,
   around: RelatedItems,
@@ -229,7 +233,10 @@ function storedData(candidate: Candidate, identity: boolean): string | undefined
   return identity && candidate.payload !== null ? candidate.payload : undefined;
 }
 
-/** A person's own record is sent without identity only after they withdrew consent, as a removal. */
+/**
+ * Returns true if the change is sent as a removal although the item still exists: a person's own record is sent without
+ * identity only after they withdrew consent.
+ */
 function takesBack({ list, kind }: Pick<Candidate, 'list' | 'kind'>, identity: boolean): boolean {
   return ownRecords.has(list) && kind !== 'deleted' && !identity;
 }

@@ -2,9 +2,9 @@ import { isLacking } from './decide-delivery.js';
 
 /** Weighted counts of the recent decisions about a list: older decisions lose weight as newer ones arrive. */
 export interface Recent {
-  /** Sent, whether the destination accepted it or not. */
+  /** Changes sent, whether the destination accepted them or not. */
   readonly sent: number;
-  /** Withheld because the mapping found no value. */
+  /** Changes withheld because the mapping found no value. */
   readonly lacking: number;
 }
 
@@ -21,7 +21,7 @@ export interface Decided {
   readonly reason: string | null;
 }
 
-/** Returns the memory with these decisions added. Decisions that say nothing about the mapping are left out. */
+/** Returns the counts with these decisions added. Leaves out decisions that say nothing about the mapping. */
 export function addDecisions(before: RecentByList, decided: readonly Decided[]): RecentByList {
   const added = new Map<string, { sent: number; lacking: number }>();
   for (const { list, state, reason } of decided) {
@@ -45,7 +45,7 @@ export function addDecisions(before: RecentByList, decided: readonly Decided[]):
   return after;
 }
 
-/** Keeps what is stored short. */
+/** Rounds to one decimal place, which keeps the stored text short. */
 function rounded(n: number): number {
   return Math.round(n * 10) / 10;
 }

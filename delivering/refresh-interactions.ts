@@ -5,19 +5,26 @@ import { withdrawalsHeld } from './withdrawals.js';
 
 /** Attendees whose record a batch has checked. */
 export interface CheckedPeople {
-  /** Attendees by key, each with whether what they did may be shown before this record of theirs has gone out. */
+  /**
+   * Attendees by key. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their
+   * identity, but not show it.
+   */
   readonly people: ReadonlyMap<string, { readonly mayShow: boolean }>;
-  /** And all whose record changed behind this sequence and up to that one: the sink is not sent such records. */
+  /**
+   * Also includes all attendees whose record changed after sequence `after`, up to `until`. Set for sinks that do not
+   * receive attendee records.
+   */
   readonly between: { readonly after: number; readonly until: number } | null;
 }
 
 /**
- * Makes interactions of these people due again if the sink holds them otherwise than pigeonpost would send them now:
- * without the person although the person may be shown (the sink may have ignored the item then), or with the person
- * although the person may not. The second case includes items whose last change the sink has rejected, since it may
- * still hold an earlier one. Skips items whose last change is not settled: that change will be sent anyway. The caller
- * holds the lane's lock.
- * @param accepts consent states whose records the sink accepts; only a sink that accepts all receives people without a record
+ * Makes interactions of these people due again if the sink holds them in another form than pigeonpost would send now:
+ * without the identity although it may be shown (the sink may have ignored the item then), or with the identity
+ * although it must be hidden. The second case includes items whose last change the sink has rejected, since it may
+ * still hold an earlier one. Skips items whose last change is not settled, because that change will be sent anyway. The
+ * caller holds the lane's lock.
+ * @param accepts consent states whose records the sink accepts; only a sink that accepts all of them receives the
+ *   identity of people without a record
  */
 export async function refreshInteractions(
   tx: Queryable,
@@ -25,19 +32,22 @@ export async function refreshInteractions(
   accepts: ReadonlySet<Consent>,
   { people, between }: CheckedPeople,
 ): Promise<void> {
-  const looked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
-  if (between !== null) for (const id of await changedBetween(tx, ref, between)) looked.set(id, true);
-  const all = [...looked];
+  const checked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
+  if (between !== null) for (const id of await changedBetween(tx, ref, between)) checked.set(id, true);
+  const all = [...checked];
   for (let from = 0; from < all.length; from += peopleAtOnce) {
-    // In slices, because a person may have many items.
+    // A statement handles only some of the people, because each may have many items.
     await refreshOf(tx, { sinkId, ref }, accepts, all.slice(from, from + peopleAtOnce));
   }
 }
 
-/** People whose interactions one statement reads. */
+/** Number of people whose interactions one statement reads. */
 const peopleAtOnce = 200;
 
-/** Returns the attendees whose record changed; the number of changes that a batch passes is bounded (`newChanges`). */
+/**
+ * Returns the attendees whose record changed in a range of sequences. The range is bounded by the number of changes
+ * that a batch reads (`newChanges`).
+ */
 async function changedBetween(
   tx: Queryable,
   ref: number,
@@ -51,7 +61,7 @@ async function changedBetween(
   return rows.map(({ key }) => key);
 }
 
-/** One look-up by an index for each person, item and delivery, and one for each row that is written (decision 0038). */
+/** Uses one index look-up for each person, item and delivery, and one for each row that is written (decision 0038). */
 async function refreshOf(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },

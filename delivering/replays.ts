@@ -7,7 +7,7 @@ import { type CandidateRow, replayedChanges } from './candidates.js';
 export interface ReplayRequest {
   /** UUID chosen by the requester, so that a repeated request is one replay; part of each emitted change envelope. */
   readonly id: string;
-  /** The lanes to emit it on: each sink in each of its pigeonholes. */
+  /** The lanes on which the replay emits items: each sink in each of its pigeonholes. */
   readonly lanes: readonly { readonly sinkId: number; readonly ref: number }[];
   /** Null: all lists that the sink receives. */
   readonly lists: readonly string[] | null;
@@ -18,9 +18,9 @@ export interface ReplayRequest {
 }
 
 /**
- * Requests that stored items be sent again, in their state as of the newest change. Later changes are delivered on their
- * own. The request is committed when this returns, and the sinks' delivery cycles carry it out.
- * @returns false if a replay with this id exists: nothing is changed then
+ * Requests that stored items be sent again, as of their newest change. Changes found after the request are delivered as
+ * usual. The request is committed when this returns, and the sinks' delivery cycles carry it out.
+ * @returns false if a replay with this id exists; nothing is changed then
  */
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
@@ -49,7 +49,7 @@ export interface OpenReplay {
   readonly requestedAt: Date;
   readonly requestedBy: string | null;
   readonly reason: string | null;
-  /** Items emitted so far; `open` of them are not settled. */
+  /** Number of items emitted so far. `open` of them are not settled. */
   readonly taken: number;
   readonly open: number;
 }

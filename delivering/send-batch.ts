@@ -54,9 +54,10 @@ async function carryOut(
 }
 
 /**
- * Finds out what happened to changes that an earlier attempt may have sent. If the mapping or related items have changed
- * since and the plan now sends nothing, the earlier attempt may still have created an object: the sink looks for it by
- * its `planLookUp` plan before the change is dropped. If it finds the object, the change is planned again with that object.
+ * Finds out what happened to changes that an earlier attempt may have sent. The mapping or related items may have
+ * changed since, so that the plan now sends nothing for a change. The earlier attempt may still have created an object,
+ * so before the change is dropped, the sink looks for the object with its `planLookUp` plan. If it finds one, the
+ * change is planned again with that object.
  */
 export async function recoverSent(sink: Sink, subjects: readonly Subject[], held: LeasedLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
@@ -73,7 +74,10 @@ export async function recoverSent(sink: Sink, subjects: readonly Subject[], held
   };
 }
 
-/** Returns none if the sink has no `planLookUp`: a repeat is harmless, or the sink finds its objects by other means. */
+/**
+ * Plans look-ups for changes that the present plan drops. Returns none if the sink has no `planLookUp`: a repeat is
+ * harmless, or the sink finds its objects by other means.
+ */
 async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
   if (sink.traits.repeats !== 'lookUp' || sink.planLookUp === undefined || subjects.length === 0) return [];
   return [...(await sink.planLookUp(subjects))];

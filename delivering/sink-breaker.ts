@@ -2,15 +2,16 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 
 const lanesAtOnce = 4;
-/** After this number of failing lanes in a row, the sink is taken to be at fault. */
+/** If this number of lanes fail in a row, the sink is taken to be at fault. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
 /** Once a batch of this size passes after an outage, full batches are sent again. */
 const rampedUp = 64;
 
 /**
- * Circuit breaker for one cycle of a sink. If no lane passes, one lane tries the sink with one change. Once that change
- * passes, each batch doubles in size, so that the backlog does not overload a destination that just recovered.
+ * Circuit breaker for one cycle of a sink. While the sink is failing, only one lane tries it, with a single change.
+ * Once that change passes, each batch doubles in size, so that the backlog does not overload a destination that just
+ * recovered.
  */
 export class SinkBreaker {
   #ramp: number | null;

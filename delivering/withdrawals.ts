@@ -1,9 +1,9 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 
-/** The cause of those that wait for a person. */
+/** The cause of removals that are dead letters until an operator confirms them. */
 export const withdrawalsHeld = 'withdrawals-held';
 
-/** Within this time many small numbers count as one. */
+/** Withdrawals within this time are counted together, so that many small groups are noticed as well. */
 const countedForMs = 60 * 60_000;
 
 /**
