@@ -6,9 +6,9 @@ import { LedgerKey } from './ledger-key.js';
 
 /** The key, or the check value of the key, in the store. */
 export type StoredKey =
-  /** A version before decision 0048 has made the ledger: its key is in the store. */
+  /** The key itself. A version before decision 0048 created the ledger. */
   | { readonly kind: 'inside'; readonly key: LedgerKey }
-  /** Identifies the key, which is stored elsewhere. */
+  /** A check value that identifies the key, which is stored elsewhere. */
   | { readonly kind: 'outside'; readonly check: Buffer };
 
 interface LedgerRow {
@@ -16,11 +16,14 @@ interface LedgerRow {
   hash_key: Buffer | null;
   subject_key: Buffer | null;
   fingerprint_key: Buffer | null;
-  /** Absent in the schema of an earlier version. */
+  /** Undefined if the store still has the schema of an earlier version. */
   key_check?: Buffer | null;
 }
 
-/** Reads a store that is not migrated yet as well. @returns undefined when it holds no ledger */
+/**
+ * Returns the ledger's id and its key or the check value. Also reads a store that is not migrated yet.
+ * @returns undefined if the store holds no ledger
+ */
 export async function readStoredKey(db: Database): Promise<({ id: string } & StoredKey) | undefined> {
   const [row] = await db.query<LedgerRow>('select * from ledger');
   if (row === undefined) return undefined;
@@ -30,13 +33,14 @@ export async function readStoredKey(db: Database): Promise<({ id: string } & Sto
 }
 
 /**
- * The ledger's identity and the key from its place. A new ledger gets a new key where the place has none. Several
- * processes may do this at the same time: the one that makes the ledger's row decides, and a process with another key
- * is refused.
+ * Returns the ledger's id, and the key from the place where this process finds it. If the ledger is new and the place
+ * has no key, creates one. If several processes do this at the same time, the first to insert the ledger's row decides,
+ * and a process with another key is refused.
  *
- * A key that is still in the store leaves it when it is certain to last outside: at once in the folder of an embedded
- * store, or when the operator gives it. Elsewhere it is written to the place and leaves at the next start that finds it
- * there, because a file in a container may be gone by then.
+ * A key that an earlier version left in the store is removed once it is certain to last outside the store: immediately
+ * if the place lasts as long as the store (an embedded store's folder) or the operator provides the key. Otherwise this
+ * function writes the key to the place, and the next start that finds it there removes it from the store, because a
+ * file in a container may be lost before then.
  */
 export async function adoptKey(
   db: Database,
@@ -46,7 +50,7 @@ export async function adoptKey(
   const found = await place.read();
   const stored = (await readStoredKey(db)) ?? (await makeLedger(db, place, found));
   if (stored.kind === 'outside') {
-    const key = found ?? (await place.read()); // another process may just have made both
+    const key = found ?? (await place.read()); // another process may just have created the key and the ledger
     if (key === undefined) throw missingKey(place);
     if (!key.check.equals(stored.check)) throw otherKey(place);
     return { id: stored.id, key };
@@ -66,14 +70,17 @@ export async function adoptKey(
   return { id, key };
 }
 
-/** Takes the key out of the store, and out of what its file still holds of the row before. Safe to run twice. */
+/**
+ * Removes the key from the store, and from the old version of its row that the file still contains. Safe to run twice.
+ */
 export async function removeStoredKey(db: Database, key: LedgerKey): Promise<void> {
   await db.query(
     `update ledger set hash_key = null, subject_key = null, fingerprint_key = null, key_check = $1 where key_check is null`,
     [key.check],
   );
-  await db.script('vacuum full ledger'); // one row; the row before it is only marked as dead until then
-  if (db.kind === 'embedded') await db.script('checkpoint'); // the old file is deleted with it
+  // an update leaves the old version of the row in the file; this writes a new file without it
+  await db.script('vacuum full ledger');
+  if (db.kind === 'embedded') await db.script('checkpoint'); // the checkpoint deletes the old file
 }
 
 async function makeLedger(db: Database, place: KeyPlace, found: LedgerKey | undefined) {

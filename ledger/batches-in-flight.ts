@@ -5,10 +5,12 @@ import { readableJson } from './readable-json.js';
 type LaneName = { readonly sinkId: number; readonly ref: number };
 
 /*
- * The intent of a batch of new changes, as one row of the lane (decision 0053): what is being sent, with or without the
- * person, and what was decided on the rest. It is committed before the first call. The deliveries are inserted, and the
- * watermark moves, when the outcomes are known. If the holder ends before that, or another step must know what is being
- * sent, the row becomes deliveries that are `sending`, as if they had been inserted from the start.
+ * A batch of new changes that a lane is about to send, stored as one row of the lane (decision 0053): what is sent,
+ * with or without the identity, and what was decided on the other changes. The row is committed before the first call
+ * to the sink. The deliveries are inserted, and the watermark moves, when the outcomes are known.
+ *
+ * If the holder of the lane ends before that, or another step must know what is being sent, the row is expanded to
+ * deliveries that are `sending`, as if they had been inserted from the start.
  */
 
 /** A delivery that is written for the first time. */
@@ -28,15 +30,18 @@ export interface FirstDelivery {
 /** A batch whose deliveries are not written yet. */
 export interface BatchInFlight {
   readonly configuration: number;
-  /** The watermark when the batch is settled. */
+  /** The lane's watermark after the batch is settled. */
   readonly reached: number;
-  /** Being sent, in sequence. */
+  /** Changes that are being sent, in the order of their sequences. */
   readonly sent: readonly Pick<FirstDelivery, 'sequence' | 'list' | 'key' | 'revision' | 'identity'>[];
-  /** Withheld, superseded or parked: nothing is sent for them. */
+  /** Changes that are not sent: withheld, superseded or dead letters. */
   readonly others: readonly FirstDelivery[];
 }
 
-/** Notes in the transaction that these deliveries are being sent. Replaces a batch sent by a process of an older version. */
+/**
+ * Stores in this transaction that these changes are being sent. Replaces a row that a process of an older version left
+ * behind.
+ */
 export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName, batch: BatchInFlight): Promise<void> {
   await tx.query(
     `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
@@ -57,8 +62,8 @@ export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName
 }
 
 /**
- * Ends the intent of a lane, whose row is locked.
- * @returns false when it has become deliveries since it was committed
+ * Deletes the row of a lane's batch in flight. The caller has locked the lane's row.
+ * @returns false if the batch has been expanded to deliveries since it was committed
  */
 export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
   const rows = await tx.query('delete from begun_batches where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
@@ -66,9 +71,9 @@ export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName)
 }
 
 /**
- * Turns batches in flight into deliveries, and moves the watermarks. The caller has locked these lanes because it must
- * know what is being sent, or it takes over from a holder that ended. A second run changes nothing.
- * @param sinkId of the lane; null: all lanes of the pigeonhole
+ * Expands batches in flight to deliveries that are `sending`, and moves the watermarks. The caller has locked these
+ * lanes, because it must know what is being sent or takes over from a holder that ended. A second run changes nothing.
+ * @param sinkId the lane's sink; null: all lanes of the pigeonhole
  */
 export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
   const begun = await tx.query<{ sink_id: number; reached: number }>(
@@ -100,7 +105,7 @@ export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: 
   }
 }
 
-/** Inserts the deliveries of a batch with their outcomes, and moves the watermark. */
+/** Inserts the deliveries of a batch together with their outcomes, and moves the watermark. */
 export async function writeFirstDeliveries(
   tx: Queryable,
   { sinkId, ref }: LaneName,
@@ -178,7 +183,7 @@ export async function writeFirstDeliveries(
   ]);
 }
 
-/** Moves the watermark of a lane, whose row is locked; never back. */
+/** Moves the watermark of a lane forward, never back. The caller has locked the lane's row. */
 export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, reached: number): Promise<void> {
   await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and ref = $2', [
     sinkId,
@@ -187,7 +192,10 @@ export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, re
   ]);
 }
 
-/** A column whose values are mostly one: that one as a scalar costs neither encoding nor `unnest`. */
+/**
+ * Splits a column into a scalar and an array. Usually all rows have the same value: as a scalar (`all`), it needs
+ * neither encoding nor `unnest`.
+ */
 function column<Value extends SqlValue>(
   type: string,
   values: readonly Value[],

@@ -32,13 +32,13 @@ export interface KnownRow {
 /** The items of a page that have to be written. */
 export interface ItemComparison {
   readonly differingItems: DifferingItem[];
-  /** Whether a later request has already seen one of the rows, so that the ledger is newer than the page. */
+  /** True if a later request has already seen one of the rows, so that the ledger is newer than the page. */
   readonly outdated: boolean;
 }
 
 /**
- * Whether a row was seen by a later request, as an SQL condition. An instant in the future is ignored: it was stored
- * while a clock was wrong, and would protect the row from every change until then.
+ * SQL condition: a later request has seen the row. An instant in the future is ignored: it was stored while a clock was
+ * wrong, and would protect the row from every change until then.
  */
 export const seenLater = (seenAt: string, requestedAt: string): string =>
   `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;
@@ -47,8 +47,8 @@ export const seenLater = (seenAt: string, requestedAt: string): string =>
 export const expiredPayload = '{}';
 
 /**
- * One known item that differs, with its stored values; or one row with the positions of all new items; or one with
- * those of all items that a later request has seen.
+ * One of three kinds of rows: one known item that differs, with its stored values (`differs`); the positions of all new
+ * items (`new`); or the positions of all items that a later request has seen (`newer`).
  */
 interface ComparedRow {
   /** Positions on the page, from 1. */
@@ -63,15 +63,15 @@ interface ComparedRow {
   says_anonymous: boolean | null;
   rules: string | null;
   shown_as: Visibility | null;
-  /** The stored payload, where its content differs and it was stored under other rules. */
+  /** The stored payload, if its content differs and it was stored under other reading rules. */
   other_payload: string | null;
 }
 
 /**
- * Returns the items that differ from the stored ones. Sends keys, hashes and a few flags but no payloads, and an
- * unchanged item returns no row. Omits items whose stored row was already seen by a later request. `lateral` with a
- * limit forces one look-up per key. Until the table is analyzed, which can be after the first walk, a plain join reads
- * the whole list for every page.
+ * Returns the items that differ from the stored ones. Omits items whose stored row a later request has already seen.
+ * Sends the store keys, hashes and a few flags but no payloads, and an unchanged item returns no row. `lateral` with a
+ * limit forces one look-up per key. Otherwise the planner would read the whole list for every page until the table is
+ * analyzed, which may be after the first walk.
  */
 export async function compareItems(
   ledger: Ledger,
@@ -134,8 +134,8 @@ export async function compareItems(
 }
 
 /**
- * Converts items to the form in which they are compared and stored. Each counts as new, because its stored row is not
- * read.
+ * Converts items to the form in which they are compared and stored. Does not read the stored rows, so every item counts
+ * as new.
  */
 export async function asNewItems(
   ledger: Ledger,
@@ -157,7 +157,7 @@ function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem,
   return {
     revision: row.revision!,
     lastSequence: row.last_sequence!,
-    // a move to another session is a change, even if no field of the item shows it
+    // an item that moves to another session has changed, even if none of its fields shows it
     sameContent:
       row.session_id === differing.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, differing)),
     sameCopies: row.same_copies!,
@@ -169,8 +169,8 @@ function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem,
 }
 
 /**
- * Whether the stored item and the one just read are equal, ignoring every field that the reading rules of either one
- * drop. True if the stored payload has expired.
+ * Returns true if the stored item and the one just read are equal in all fields that both reading rules keep, so that
+ * only the rules make a difference. Also true if the stored payload has expired.
  */
 function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
   if (row.other_payload === null) return false;

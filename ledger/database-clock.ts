@@ -2,20 +2,20 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 
 /**
- * The database's clock as this process knows it: an instant that the database gave, and the time that has passed since
- * by a clock of this process that never jumps. Every instant that several processes store
- * and compare comes from here: a process whose own wall clock is an hour ahead must not affect the others.
+ * Estimates the database's clock: the last instant that the database returned, plus the time that has passed since on
+ * this process's monotonic clock. All instants that several processes store and compare come from this clock, so that a
+ * process whose own wall clock is an hour ahead does not affect the others.
  *
- * It is never ahead of the database, since an answer contains a time before its arrival. The fastest answer is the most
- * accurate.
+ * The estimate is never ahead of the database, because an answer contains a time before its arrival. The fastest answer
+ * is the most accurate.
  *
- * A clock that never jumps may stand still while the machine is suspended. The wall clock then shows more time, so a
- * difference between the two makes the process ask the database again.
+ * The monotonic clock may stop while the machine is suspended. The wall clock then shows that more time has passed, so
+ * if the two clocks differ, the process asks the database again.
  */
 export class DatabaseClock {
-  /** The database's time less this process's. */
+  /** The database's time minus the monotonic clock. */
   #offsetMs: number | undefined;
-  /** The wall clock less the monotonic one, when the database last answered. */
+  /** The wall clock minus the monotonic clock when the database last answered. */
   #wallOffsetMs = 0;
   #db: Queryable | undefined;
   #asking: Promise<void> | undefined;
@@ -26,8 +26,8 @@ export class DatabaseClock {
   ) {}
 
   /**
-   * Epoch ms. Uses the wall clock of this process until the database has answered. If a clock of this process has
-   * jumped, the database is asked in the background.
+   * Returns the time in epoch ms. Until the database has answered, this is the process's wall clock. If a clock of this
+   * process has jumped, asks the database in the background.
    */
   readonly nowMs = (): number => {
     if (this.#offsetMs === undefined) return this.wallNow();
@@ -41,20 +41,21 @@ export class DatabaseClock {
 
   /**
    * Adjusts the clock to an instant that the database has just returned.
-   * @param askedAt of `monotonic`, before the statement was sent
+   * @param askedAt the value of `monotonic()` before the statement was sent
    */
   heard(databaseNow: Date, askedAt: number): void {
     const atMs = databaseNow.getTime();
-    const least = atMs - this.monotonicNow();
-    const most = atMs + 1 - askedAt; // an instant of the database is cut off below a millisecond
-    if (this.#offsetMs === undefined || this.#offsetMs < least || this.#offsetMs > most) this.#offsetMs = least;
+    const minOffsetMs = atMs - this.monotonicNow();
+    const maxOffsetMs = atMs + 1 - askedAt; // the database's instant is truncated to a millisecond
+    if (this.#offsetMs === undefined || this.#offsetMs < minOffsetMs || this.#offsetMs > maxOffsetMs)
+      this.#offsetMs = minOffsetMs;
     this.#wallOffsetMs = this.wallNow() - this.monotonicNow();
   }
 
   /**
-   * Asks the database if a clock of this process has jumped since its last answer. Never rejects: if the database does
-   * not answer, the next call asks again.
-   * @returns undefined if neither has jumped
+   * If a clock of this process has jumped since the database last answered, asks the database again. Never rejects: if
+   * the database does not answer, the next call asks again.
+   * @returns undefined if no clock has jumped
    */
   confirm(): Promise<void> | undefined {
     const jumpedMs = Math.abs(this.wallNow() - this.monotonicNow() - this.#wallOffsetMs);
@@ -67,12 +68,12 @@ export class DatabaseClock {
     return this.#asking;
   }
 
-  /** For `heard`. */
+  /** Returns the monotonic clock in ms, for `heard`. */
   monotonic(): number {
     return this.monotonicNow();
   }
 
-  /** Reads the clock of the database, which is asked again after a jump. */
+  /** Reads the database's clock, and keeps `db` to ask it again after a jump. */
   async ask(db: Queryable): Promise<void> {
     this.#db = db;
     const askedAt = this.monotonicNow();
@@ -81,19 +82,25 @@ export class DatabaseClock {
   }
 }
 
-/** A clock that is synchronized moves by less between two answers of the database. */
+/**
+ * Tolerated difference between the wall clock and the monotonic clock. Synchronizing the wall clock moves it by less.
+ */
 const toleratedJumpMs = 1000;
-/** Clocks that are synchronized move by less. */
+/** Tolerated difference to the database's clock. Synchronizing the clock of the database's machine moves it by less. */
 const toleratedMs = 5000;
 
 /**
- * Whether an instant that the database wrote is in its future, as an SQL condition: the database's clock was set back
- * since, as on a laptop whose clock was wrong. A wait that starts at that instant would last longer by the difference.
+ * SQL condition: an instant that the database wrote is in its future now. The database's clock was then set back in
+ * between, for example on a laptop whose clock was wrong. A wait that starts at that instant would last longer by the
+ * difference.
  */
 export const isOfFuture = (instant: string): string =>
   `coalesce(${instant} > clock_timestamp() + ${toleratedMs} * interval '1 millisecond', false)`;
 
-/** Returns whether streams wait for an instant that was reckoned before the database's clock was set back. */
+/**
+ * Returns true if a stream was last read at an instant that is in the future now, because the database's clock was set
+ * back.
+ */
 export async function wasClockSetBack(ledger: Ledger): Promise<boolean> {
   const [row] = await ledger.db.query<{ yes: boolean }>(
     `select exists (select 1 from streams where wanted and ${isOfFuture('polled_at')}) as yes`,

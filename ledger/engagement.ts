@@ -11,7 +11,10 @@ export const engagementList = 'engagement';
 /** Version of the counting rule. Raise it when the rule changes: pigeonpost then counts everything again. */
 export const engagementRule = 1;
 
-/** Lists whose named items count. `questions` does not: `qna-questions` has the same ones, each with its flag. */
+/**
+ * Lists whose named items count as activity. `questions` is not among them, because `qna-questions` holds the same
+ * questions, each with its anonymity flag.
+ */
 export const countedLists = [
   'qna-questions',
   'poll-mcq-votes',
@@ -21,13 +24,18 @@ export const countedLists = [
   'answer_ratings',
 ] as const;
 
-/** The lists among them whose items answer a prompt that the session offered. */
+/** The counted lists whose items answer a prompt that the session offered. */
 export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 
-/** Maximum number of interactions that are named as evidence. Later ones never replace them. */
+/**
+ * Maximum number of interactions listed as evidence: the earliest ones, so that later interactions never replace them.
+ */
 const maxEvidence = 100;
 
-/** Longer ones are cut: an index takes no entry beyond 2,700 bytes, and an id is an integer by the specification. */
+/**
+ * Maximum length of a prompt id; longer ids are cut off, because an index entry is limited to 2,700 bytes. According to
+ * the specification, an id is an integer.
+ */
 const longestPrompt = 200;
 
 /**
@@ -38,12 +46,12 @@ export function promptOf(payload: string): string {
   return `left(${payload} -> 'question' ->> 'id', ${longestPrompt})`;
 }
 
-/** Activity of one attendee in a session, or (null) in the whole pigeonhole. */
+/** Activity of one attendee in a session or, if `sessionId` is null, in the whole pigeonhole. */
 export interface Engagement {
   readonly attendeeId: number;
   readonly sessionId: number | null;
   readonly asked: number;
-  /** Questions of polls, however many options were chosen. */
+  /** Number of poll questions that were answered, whatever the number of options chosen. */
   readonly answered: number;
   readonly responded: number;
   readonly voted: number;
@@ -53,7 +61,10 @@ export interface Engagement {
   readonly evidence: readonly string[];
 }
 
-/** As an item of its list: always of a person who may be shown, since nothing else is counted. */
+/**
+ * Converts activity to an item of the derived list. The item is always `named`, because only items with a visible
+ * identity are counted.
+ */
 export function toEngagementItem(hash: KeyedHash, engagement: Engagement): SeenItem {
   const { attendeeId, sessionId } = engagement;
   return {
@@ -86,8 +97,8 @@ function fieldsOf({ attendeeId, sessionId, offered, evidence, ...done }: Engagem
 }
 
 /**
- * Counts the activity of these attendees from stored items that show their author: by session, and in the whole
- * pigeonhole. One statement for all of them. Omits attendees without activity.
+ * Counts the activity of these attendees by session and in the whole pigeonhole, in one statement. Counts only stored
+ * items whose attendee may be shown. Omits attendees without activity.
  */
 export async function countEngagement(
   tx: Queryable,

@@ -8,8 +8,8 @@ const identifying =
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * An interaction without the person: `attendee` becomes `{ anonymous: true }` where the list has that object, every
- * other member that may identify is left out, at any depth. Pure; running it twice changes nothing.
+ * Removes the person from an interaction. An `attendee` object becomes `{ anonymous: true }`; every other member that
+ * may identify the person is left out, at any depth. Pure; running it twice changes nothing.
  */
 export function withoutIdentity(item: Fields): Fields {
   const kept: [name: string, value: unknown][] = [];
@@ -17,7 +17,7 @@ export function withoutIdentity(item: Fields): Fields {
     if (name === 'attendee' && value !== null && typeof value === 'object') kept.push([name, { anonymous: true }]);
     else if (!identifying.test(name)) kept.push([name, strip(value)]);
   }
-  return Object.fromEntries(kept); // not by assignment: a member named `__proto__` would get lost
+  return Object.fromEntries(kept); // an assignment would lose a member named `__proto__`
 }
 
 function strip(value: unknown): unknown {

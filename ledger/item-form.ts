@@ -7,19 +7,19 @@ import type { DifferingItem } from './compare-items.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The texts of an item: one is stored and delivered, the other is hashed to detect changes. */
+/** The texts of an item: `payload` is stored and delivered, `content` is hashed to detect changes. */
 export interface ItemForm {
   /** Canonical JSON of the whole item. */
   readonly payload: string;
-  /** Without copies of other items' texts; the same string as `payload` where the list has none. */
+  /** The item without copies of other items' texts; the same string as `payload` if the list has no such copies. */
   readonly content: string;
-  /** Those copies; null where the list has none. */
+  /** The copies of other items' texts; null if the list has none. */
   readonly copies: string | null;
 }
 
 /**
- * Members that repeat another item. Of these only the id and `anonymous` are content: when a session is renamed, the
- * session says so once, and not each of its ten thousand votes.
+ * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. If a session is
+ * renamed, the session itself is the only change, not each of its ten thousand votes.
  */
 const copiedMembers: Readonly<Record<string, readonly string[]>> = {
   questions: ['session'],
@@ -31,10 +31,13 @@ const copiedMembers: Readonly<Record<string, readonly string[]>> = {
   'qna-questions': ['session'],
 };
 
-/** `links` hold admin and moderator addresses that open for anyone (service-facts): they go nowhere. */
+/**
+ * Members that pigeonpost never stores. `links` holds admin and moderator addresses that anyone can open
+ * (service-facts).
+ */
 const neverKept: ReadonlySet<string> = new Set(['links']);
 
-/** The form of an item with its person, or without. Pure. */
+/** Returns the texts of an item with or without the person's identity. Pure. */
 export function itemForm(list: string, fields: Fields, identity: 'with' | 'without'): ItemForm {
   const shown = identity === 'with' ? fields : withoutIdentity(fields);
   const payload = canonicalJson(shown, neverKept);
@@ -54,26 +57,26 @@ export function itemForm(list: string, fields: Fields, identity: 'with' | 'witho
 
 /** The form in which an item is compared and delivered, with its hashes. */
 export interface HashedForm {
-  /** Without the person unless named. */
+  /** The texts without the identity, unless the item is named. */
   readonly form: ItemForm;
   readonly hash: Buffer;
-  /** Null where the list has no copies of other items. */
+  /** Null if the list has no copies of other items. */
   readonly copiesHash: Buffer | null;
 }
 
-/** Pure except for the keyed hash. */
+/** Returns the texts and hashes of an item at a visibility. Pure except for the keyed hash. */
 export function hashedForm(hash: KeyedHash, list: string, fields: Fields, visibility: Visibility | null): HashedForm {
   const form = shownForm(list, fields, visibility);
   const copiesHash = form.copies === null ? null : hash.content(form.copies);
   return { form, hash: hash.content(form.content), copiesHash };
 }
 
-/** The form of an item that may be shown at this visibility. */
+/** Returns the texts of an item that may be shown at this visibility. */
 export function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
   return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
 }
 
-/** The values of an item's row, beside its hashes. */
+/** The values of an item's row, except its hashes. */
 export interface StoredForm {
   readonly payload: string;
   readonly attendeeId: number | null;
@@ -81,8 +84,9 @@ export interface StoredForm {
 }
 
 /**
- * Decides which data about a person the row holds. Anonymous: only a subject that matches no other. Unknown visibility:
- * the whole item, since it may still become named without being read again; until then sending leaves the person out.
+ * Decides which data about a person the item's row holds. An anonymous item keeps only a subject hash that matches no
+ * other. An item of unknown visibility is stored whole, because it may become named without being read again; until
+ * then, sinks receive it without the identity.
  */
 export function storedForm(
   ledger: Pick<Ledger, 'hash'>,
@@ -99,19 +103,19 @@ export function storedForm(
   };
 }
 
-/** Version of what this code makes of an item (what is a copy, what is never kept): to be raised when that changes. */
+/** Version of the rules in this file (which members are copies, which are never kept). Raise it when they change. */
 const readerVersion = 1;
 
 /**
- * The rules under which an item is stored, as a text that is the same for the same rules. Kept with each item: a
- * difference that only these rules make is no change of the item.
+ * Returns the rules under which an item is stored, as a text that is equal for equal rules. It is stored with each
+ * item, because a difference that only the rules cause is not a change of the item.
  * @param drop names of top-level fields that do not enter the ledger
  */
 export function readingRules(drop: readonly string[]): string {
   return canonicalJson([readerVersion, ...[...new Set(drop)].toSorted()]);
 }
 
-/** The fields that these rules leave out. */
+/** Returns the names of the fields that these rules leave out. */
 export function droppedBy(rules: string): string[] {
   return (JSON.parse(rules) as unknown[]).filter((part) => typeof part === 'string');
 }

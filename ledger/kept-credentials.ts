@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 import type { Ledger } from './ledger.js';
 
-/** As `KeptCredentials` of sinks/sink.ts has it. */
+/** The stored form of `KeptCredentials` in sinks/sink.ts. */
 export interface KeptCredential {
   readonly version: number;
-  /** Null: nothing was kept yet. */
+  /** Null: nothing has been stored yet. */
   readonly text: string | null;
 }
 
@@ -17,10 +17,12 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Credentials that change with use, for all processes of a ledger: encrypted with AES-256-GCM under a key that is derived
- * from the ledger's (decision 0076). A claim lets one process at a time replace a credential. It lasts for a limited
- * time, because a process may end while it has one, and the version keeps a process whose claim has run out from
- * overwriting what another has stored meanwhile.
+ * Stores credentials that change each time they are used, for all processes of a ledger. They are encrypted with
+ * AES-256-GCM under a key derived from the ledger's key (decision 0076).
+ *
+ * A claim lets one process at a time replace a credential. A claim expires, because its process may end without
+ * releasing it. The version prevents a process whose claim has expired from overwriting a credential that another
+ * process has stored meanwhile.
  */
 export function keptCredentials({ db, hash, clock }: Pick<Ledger, 'db' | 'hash' | 'clock'>) {
   const key = hash.sealingKey();
@@ -32,13 +34,13 @@ export function keptCredentials({ db, hash, clock }: Pick<Ledger, 'db' | 'hash' 
   });
   return {
     nowMs: (): number => clock.nowMs(),
-    /** @returns undefined if nothing was claimed with the configured credentials yet */
+    /** @returns undefined if no process has claimed these configured credentials yet */
     async read(configured: string): Promise<KeptCredential | undefined> {
       const name = nameOf(configured);
       const [row] = await db.query<Row>('select version, sealed from kept_credentials where name = $1', [name]);
       return row && opened(name, row);
     },
-    /** @returns undefined when another process has a claim that has not run out */
+    /** @returns undefined if another process holds a claim that has not expired */
     async claim(configured: string, forMs: number): Promise<KeptCredential | undefined> {
       const name = nameOf(configured);
       const [row] = await db.query<Row>(
@@ -72,7 +74,9 @@ export function keptCredentials({ db, hash, clock }: Pick<Ledger, 'db' | 'hash' 
   };
 }
 
-/** The name is authenticated as well, so that a row that was moved to another name does not open. */
+/**
+ * Encrypts a text and authenticates the name with it, so that a row that was moved to another name cannot be decrypted.
+ */
 function seal(key: Buffer, name: string, text: string): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(name));
@@ -80,7 +84,7 @@ function seal(key: Buffer, name: string, text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** @throws when the row was changed, or sealed under another ledger's key */
+/** @throws if the row was changed, or encrypted under another ledger's key */
 function open(key: Buffer, name: string, sealed: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(name)).setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));

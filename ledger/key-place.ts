@@ -10,20 +10,27 @@ export const ledgerKeyFile = 'ledger.key';
 
 /** The place where a process finds the ledger's key. */
 export interface KeyPlace {
-  /** Completes "the key is kept in …". */
+  /** The name of the place in messages; it completes "the key is kept in …". */
   readonly name: string;
-  /** Undefined: no key is there. @throws {LedgerError} kind `key` when something else is */
+  /**
+   * Reads the key.
+   * @returns undefined if no key is there
+   * @throws {LedgerError} kind `key` if the place holds something else
+   */
   read(): Promise<LedgerKey | undefined>;
   /**
-   * Puts a key there, durably, unless one is there already.
-   * @returns the key that is there now; undefined when the place cannot be written to
+   * Stores a key durably, unless the place already has one.
+   * @returns the key that is there now; undefined if the place cannot be written to
    */
   keep(key: LedgerKey): Promise<LedgerKey | undefined>;
-  /** The place lasts exactly as long as the store, so a key may leave the store as soon as it is there. */
+  /**
+   * True if the place lasts as long as the store. A key may then be removed from the store as soon as it is in this
+   * place.
+   */
   readonly lastsAsStore: boolean;
 }
 
-/** A key from the configuration. */
+/** Returns the place for a key from the configuration. */
 export function givenKey(key: LedgerKey): KeyPlace {
   return {
     name: 'ledgerKey (LEDGER_KEY)',
@@ -33,7 +40,7 @@ export function givenKey(key: LedgerKey): KeyPlace {
   };
 }
 
-/** A file that only its owner may read, made at the first start. */
+/** Returns the place for a key in a file that only its owner may read. The first start creates the file. */
 export function keyFile(file: string, { lastsAsStore }: { readonly lastsAsStore: boolean }): KeyPlace {
   const read = async (): Promise<LedgerKey | undefined> => await readKeyFile(file);
   return {
@@ -55,7 +62,7 @@ export function keyFile(file: string, { lastsAsStore }: { readonly lastsAsStore:
   };
 }
 
-/** @returns undefined when there is no such file @throws {LedgerError} kind `key` when it holds no key */
+/** @returns undefined if the file does not exist @throws {LedgerError} kind `key` if it holds no key */
 export async function readKeyFile(file: string): Promise<LedgerKey | undefined> {
   let text: string;
   try {
@@ -72,7 +79,7 @@ export async function readKeyFile(file: string): Promise<LedgerKey | undefined> 
   return key;
 }
 
-/** Writes a new file, whole or not at all. @throws the file system's error; `EEXIST` when there is such a file */
+/** Writes a new file, completely or not at all. @throws the file system's error; `EEXIST` if the file exists */
 export async function writeKeyFile(file: string, key: LedgerKey): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.${randomUUID().slice(0, 8)}`;
@@ -84,7 +91,7 @@ export async function writeKeyFile(file: string, key: LedgerKey): Promise<void> 
     } finally {
       await written.close();
     }
-    await link(part, file); // a rename would put it in the place of another process's
+    await link(part, file); // a rename would replace the file of another process
     syncFolder(dirname(file));
   } finally {
     await rm(part, { force: true });

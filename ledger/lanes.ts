@@ -14,13 +14,13 @@ export interface LaneLease {
   readonly memory: Readonly<Record<string, unknown>>;
   /** The previous holder did not release the lane, so its deliveries in flight have to be settled first. */
   readonly takenOver: boolean;
-  /** Since when nothing has passed here; 0 when something has. */
+  /** Time for which no delivery on the lane has succeeded, in ms; 0 if the lane works. */
   readonly failingForMs: number;
-  /** The configuration under which it was last sent on; null: none yet. */
+  /** Number of the configuration under which the lane last sent; null: it has sent nothing yet. */
   readonly configuration: number | null;
-  /** The lists that the sink wanted under it. */
+  /** The lists that the sink received under that configuration. */
   readonly lists: readonly string[];
-  /** Keyed fingerprint of the sink's settings then; null: not noted. */
+  /** Keyed fingerprint of the sink's settings under that configuration; null: not recorded. */
   readonly settings: string | null;
   /** The results of its latest decisions, as JSON. */
   readonly recent: string;
@@ -32,9 +32,9 @@ export interface LaneWork {
   readonly pigeonholeId: number;
   /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
   readonly dueInMs: number | null;
-  /** Nothing passes here, and something has passed elsewhere since: it is not the sink that fails. */
+  /** True if this lane fails and another lane has delivered since the failure started. The sink is then not at fault. */
   readonly otherLanesPass: boolean;
-  /** Something has passed on one of these lanes at some time. */
+  /** True if one of these lanes has ever delivered something. */
   readonly hasPassed: boolean;
 }
 
@@ -46,8 +46,8 @@ export interface LanesOfSink {
 }
 
 /**
- * The work of a sink in these pigeonholes, the lane that was not tried for longest first. On a lane that keeps one order
- * for all items, new changes and replays wait for deliveries that the sink has postponed.
+ * Returns when each lane of a sink in these pigeonholes is due, the least recently tried lane first. On a lane that
+ * keeps one order for all items, new changes and replays wait for deliveries that the sink has postponed.
  */
 export async function laneWork(
   ledger: Ledger,
@@ -72,8 +72,8 @@ export async function laneWork(
 }
 
 /**
- * Adds the missing lanes of these sinks in a pigeonhole. Call it before the pigeonhole is read: a sink that exists from
- * the start receives every revision, and only one that is added later starts with each item's last.
+ * Adds the missing lanes of these sinks in a pigeonhole. Call it before the pigeonhole is read. A sink that has a lane
+ * from the start receives every revision; a sink that is added later starts with the last change of each item.
  */
 export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<void> {
   const missing = await ledger.db.query<{ id: number }>(
@@ -105,8 +105,9 @@ export async function addLane(tx: Queryable, sinkId: number, ref: number): Promi
 }
 
 /**
- * Takes the right to send on a lane; undefined while another attempt holds it. Unlike a reader, a sender is not
- * fenced immediately: its request may still be on its way, and only the end of its lease proves that it is not.
+ * Acquires the lease of a lane; returns undefined while another attempt holds it. A new reader of a stream may start
+ * immediately, but a new sender has to wait: a request of the previous sender may still be on its way, and only the end
+ * of its lease proves that it is not.
  */
 export async function acquireLane(
   ledger: Ledger,
@@ -153,8 +154,8 @@ interface TakenRow {
 }
 
 /**
- * Releases a lane with nothing in flight, and notes when it is due again: with the first open delivery that no earlier
- * one blocks. A lane with nothing left to send no longer counts as failing or as being filled.
+ * Releases a lane that has nothing in flight, and stores when it is due again: when the first open delivery that no
+ * earlier one blocks is due. If nothing is left to send, the lane no longer counts as failing or as being filled.
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
@@ -170,11 +171,17 @@ export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item
   );
 }
 
-/** Nothing is left to send: a failure that is still noted ended with what failed. */
+/**
+ * SQL condition: nothing is left to send. A recorded failure then no longer applies, because the changes that failed
+ * are settled.
+ */
 const isEmpty = `(first.due_at is null and l.watermark >= place.newest and not exists (
   select 1 from replay_lanes r where r.sink_id = l.sink_id and r.ref = l.ref and r.done_at is null))`;
 
-/** SQL condition: every stream has been read once. Until then, new changes belong to the first fill of the sinks. */
+/**
+ * SQL condition: every stream has been read completely at least once. Until then, new changes count as the initial fill
+ * of the sinks.
+ */
 const isReadWhole = `(exists (select 1 from streams s where s.ref = l.ref) and not exists (
   select 1 from streams s where s.ref = l.ref and s.wanted and s.swept_at is null and s.gone_at is null))`;
 
@@ -186,13 +193,19 @@ const firstOfLane = `(select coalesce(d.due_at, now()) from (
        order by o.sequence, o.replay limit 1)) d
   order by d.sequence, d.replay limit 1)`;
 
-/** Each item's first delivery, in the order of the index: a look-up of earlier ones per row takes hours in a long backlog. */
+/**
+ * SQL for the earliest due time among the first open deliveries of all items, in the order of the index. Looking up
+ * earlier deliveries row by row would take hours in a long backlog.
+ */
 const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     select distinct on (d.list, d.key) d.due_at from deliveries d
     where ${byItem('d', '$1', '$2')} and d.state in ('waiting', 'sending', 'retry')
     order by d.list, d.key, d.sequence, d.replay) first)`;
 
-/** Notes that old changes are sent on these lanes again, whose age is no sign that the sink is behind. */
+/**
+ * Marks these lanes as being filled: they send old changes again, so the age of these changes does not mean that the
+ * sink is behind.
+ */
 export async function markFilling(
   tx: Queryable,
   lanes: readonly { readonly sinkId: number; readonly ref: number }[],
@@ -205,7 +218,7 @@ export async function markFilling(
   );
 }
 
-/** Extends the lease of a lane. @returns false when another attempt has taken it */
+/** Extends the lease of a lane. @returns false if another attempt has acquired the lane */
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
   const rows = await ledger.db.query(
     `update lanes set lease_expires_at = now() + $4 * interval '1 millisecond'
@@ -215,7 +228,10 @@ export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: numbe
   return rows.length > 0;
 }
 
-/** Commits a note that has to be stored before the sink makes a call. @throws {LedgerError} kind `stale` when the lane was taken over */
+/**
+ * Replaces the sink's memory on the lane, before the sink makes a call that depends on it.
+ * @throws {LedgerError} kind `stale` if the lane was taken over
+ */
 export async function rememberOnLane(
   ledger: Ledger,
   lease: LaneLease,
@@ -232,14 +248,18 @@ function staleLane({ sinkId, ref }: LaneLease): LedgerError {
   return new LedgerError('stale', `the lane of sink ${sinkId} in pigeonhole row ${ref} was taken over`);
 }
 
-/** Gives up a lane with a batch in flight. The next holder acquires it after this delay at the earliest, and settles that batch first. */
+/**
+ * Gives up a lane that has a batch in flight. After `takeableInMs`, the next holder can acquire the lane; it settles
+ * that batch first.
+ */
 export async function handOverLane(ledger: Ledger, lease: LaneLease, takeableInMs: number): Promise<void> {
   await renewLane(ledger, lease, takeableInMs);
 }
 
 /**
- * Ends the leases of a process that has certainly ended. For a process that holds the lock of the store's folder: no
- * other one can be sending. Lanes stay marked as taken, so that the next holder settles what was in flight.
+ * Ends the leases of a process that has certainly ended. Call it only while holding the lock of the store's folder,
+ * which proves that no other process is sending. The lanes keep their owner, so that the next holder settles what was
+ * in flight.
  */
 export async function endLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update lanes set lease_expires_at = now() where owner is not null');
@@ -252,11 +272,11 @@ export interface LockedLane {
   readonly historySince: Date | null;
   /** The newest sequence of the pigeonhole. */
   readonly newest: number;
-  /** A replay has not yet checked everything here. */
+  /** True if a replay has not yet gone through all changes of the lane. */
   readonly replaying: boolean;
 }
 
-/** Locks the lane for a commit. @throws {LedgerError} kind `stale` when another attempt has taken it since */
+/** Locks the lane for a commit. @throws {LedgerError} kind `stale` if another attempt has acquired the lane */
 export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedLane> {
   const [lane] = await tx.query<LockedLane>(
     `select l.watermark, l.history_until as "historyUntil", l.history_since as "historySince",
