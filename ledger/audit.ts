@@ -1,17 +1,17 @@
 import type { Ledger } from './ledger.js';
 
-/** A requested action, noted before it runs. It contains no text that a person has typed and no field of an item. */
+/** A requested action, recorded before it runs. It contains no text that a person has typed and no field of an item. */
 export interface AskedAction {
   /** The token's name. */
   readonly who: string;
-  /** The id of a named token; null: the configuration's, or none was needed. */
+  /** The id of a named token; null: the token of the configuration, or none was needed. */
   readonly token: string | null;
   /** The operation, as the API's description names it. */
   readonly action: string;
   /** `sink:hooks`, `pigeonhole:acme/101`; null: the installation as a whole. */
   readonly target: string | null;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
-  /** The person whose data is shown, as the HMAC by which the ledger knows them. */
+  /** The person whose data is shown, as the hash by which the ledger identifies them. */
   readonly subject: Buffer | null;
   readonly requestId: string;
 }
@@ -47,7 +47,7 @@ export async function recordRequest(ledger: Ledger, asked: AskedAction): Promise
   return row!.number;
 }
 
-/** Notes the outcome of a requested action. */
+/** Records the outcome of a requested action. @param asked the number that `recordRequest` returned */
 export async function recordResult(
   ledger: Ledger,
   asked: number,
@@ -61,7 +61,10 @@ export async function recordResult(
   ]);
 }
 
-/** Newest first. @param before the number of the last one that was shown; null: from the newest */
+/**
+ * Returns the audit log, newest entry first.
+ * @param before number of the last entry of the previous page; null: from the newest
+ */
 export async function auditEntries(
   ledger: Ledger,
   choice: AuditChoice,

@@ -4,11 +4,11 @@ import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 
 /**
- * Makes a configuration the current one and returns its number. If it equals the current one, this writes nothing. A
- * configuration that was never current gets the next number. An older one is refused, because a process started with an
- * outdated file would silently undo later changes.
+ * Makes a configuration the current one and returns its number. If it is current already, this writes nothing. A
+ * configuration that was never current gets the next number. A configuration that was current earlier is refused,
+ * because a process started with an outdated file would silently undo later changes.
  * @param document normalized, with keyed fingerprints in place of secrets
- * @param accept accept an older one as well
+ * @param accept true to accept a configuration that was current earlier
  * @throws {LedgerError} kind `configuration`
  */
 export async function useConfiguration(ledger: Ledger, document: unknown, accept: boolean): Promise<number> {
@@ -43,7 +43,7 @@ function digestOf(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** Whether a configuration is the current one, and under which number. */
+/** Returns the number of a configuration if it is the current one, otherwise undefined. */
 export async function isCurrentConfiguration(ledger: Ledger, document: unknown): Promise<number | undefined> {
   const [row] = await ledger.db.query<{ number: number; digest: string }>(
     'select number, digest from configurations order by number desc limit 1',
@@ -52,10 +52,10 @@ export async function isCurrentConfiguration(ledger: Ledger, document: unknown):
 }
 
 /**
- * Replaces the current configuration, which the caller has compared the new one with. If the new one equals the current
+ * Replaces the current configuration, with which the caller has compared the new one. If the new one equals the current
  * one, this writes nothing and returns the current number.
  * @param after the number of the configuration to replace
- * @throws {LedgerError} kind `configuration` when another one is current
+ * @throws {LedgerError} kind `configuration` if another configuration is current
  */
 export async function replaceConfiguration(ledger: Ledger, document: unknown, after: number): Promise<number> {
   const text = canonicalJson(document);
@@ -75,7 +75,7 @@ export async function replaceConfiguration(ledger: Ledger, document: unknown, af
   });
 }
 
-/** Error for a process that runs another configuration than the current one. */
+/** The error for a process whose configuration is not the current one. */
 export function anotherConfiguration(own: number, current: number): LedgerError {
   return new LedgerError(
     'configuration',
@@ -83,15 +83,17 @@ export function anotherConfiguration(own: number, current: number): LedgerError 
   );
 }
 
-/** The number of the current configuration. A process that runs another one refuses work. */
+/** Returns the number of the current configuration. A process that runs another one refuses work. */
 export async function currentConfiguration(ledger: Ledger): Promise<number> {
   const [row] = await ledger.db.query<{ number: number | null }>('select max(number) as number from configurations');
   return row?.number ?? 0;
 }
 
 /**
- * Stops a process whose configuration is not the current one: two configurations would undo each other's work.
- * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current one picks it up
+ * Throws if the process's configuration is not the current one, because two configurations would undo each other's
+ * work.
+ * @throws {LedgerError} kind `configuration`, which Temporal retries until a process with the current configuration
+ *   runs the activity
  */
 export async function requireCurrentConfiguration({
   ledger,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Hmac } from '../base/hmac.js';
 
-/** The random keys of a ledger, made once with it. Losing them makes every item look changed. */
+/** The random keys of a ledger, created together with it. If they are lost, every item looks changed. */
 export interface LedgerKeys {
   readonly hash: Buffer;
   readonly subject: Buffer;
@@ -44,21 +44,24 @@ export class KeyedHash {
     return this.#content.of(canonical);
   }
 
-  /** The key of a row to which the service gives no id, from its canonical stable fields. */
+  /** Returns a key for a row that has no id in the service, from the canonical JSON of its stable fields. */
   rowKey(canonical: string): string {
     return this.#row.of(canonical).toString('base64url');
   }
 
   /**
-   * Returns the hash by which an erasure finds the rows of a person. Anonymous rows get a value that joins with nothing
-   * else.
+   * Returns the hash by which an erasure finds the rows of a person. Anonymous rows get a different hash, so that a
+   * join cannot connect them with the person's other rows.
    */
   subject(workspace: string, attendeeId: number, identity: 'named' | 'anonymous'): Buffer {
     const key = identity === 'named' ? this.#named : this.#anonymous;
     return key.of(`${workspace}\n${attendeeId}`);
   }
 
-  /** Hashes a registrant's code, by which imports recognize one another's rows: 16 bytes, since there are many. */
+  /**
+   * Hashes a registrant's code, by which imports recognize rows of the same registrant. 16 bytes, because the ledger
+   * stores many of them.
+   */
   attendeeCode(code: string): Buffer {
     return this.#code.firstOf(code, 16);
   }
@@ -70,7 +73,10 @@ export class KeyedHash {
     return this.#registrant.firstOf(canonical, 16);
   }
 
-  /** The key by which registrants of a pigeonhole are given codes that nobody guesses, and the same one each time. */
+  /**
+   * Returns the key from which codes for registrants of a pigeonhole are generated. Nobody can guess the codes, and a
+   * registrant gets the same code each time.
+   */
   generatedCodes(workspace: string, pigeonholeId: number): Buffer {
     return this.#generated.of(`${workspace}\n${pigeonholeId}`);
   }
@@ -83,17 +89,23 @@ export class KeyedHash {
     return this.#file.of(sha256);
   }
 
-  /** Hashes the text that identified a person in an erasure request: recognizes a repeated request without storing the text. */
+  /**
+   * Hashes the text that identified a person in an erasure request, to recognize a repeated request without storing the
+   * text.
+   */
   asked(text: string): Buffer {
     return this.#asked.of(text.trim().toLowerCase());
   }
 
-  /** The key, of 32 bytes, under which the ledger encrypts credentials that it keeps (queries/kept-credentials.ts). */
+  /** Returns the 32-byte key under which the ledger encrypts the credentials that it stores (kept-credentials.ts). */
   sealingKey(): Buffer {
     return this.#sealing;
   }
 
-  /** Replaces a secret in stored configurations, so that a change is noticed and the secret is not revealed. */
+  /**
+   * Hashes a secret. Stored configurations contain the hash instead of the secret, so that a change of the secret is
+   * noticed.
+   */
   fingerprint(secret: string): string {
     return this.#fingerprint.of(secret).toString('base64url').slice(0, 22);
   }
@@ -103,15 +115,18 @@ function derive(key: Buffer, purpose: string): Hmac {
   return new Hmac(new Hmac(key).of(purpose));
 }
 
-/** pigeonpost's own UUIDv5 namespace, random, fixed for ever: ids of changes are derived in it. */
+/** pigeonpost's own UUIDv5 namespace for ids of changes: a random value that must never change. */
 const changeNamespace = Buffer.from('8b0c6f3e5d5b4c0f9a76f1c7d2b3e410', 'hex');
 
-/** The namespace, and behind it room for a name: its parts are bounded, and a longer one is given memory of its own. */
+/**
+ * A reused buffer: the namespace, followed by room for a name. Names are usually short; a longer one gets a buffer of
+ * its own.
+ */
 const named = Buffer.concat([changeNamespace, Buffer.alloc(4096)]);
 
 /**
- * UUIDv5 (RFC 9562) of a change, as 32 hex digits without hyphens: the form that costs least, since the store takes
- * either. Computed once, when the change is written; stored and never recomputed.
+ * Returns the UUIDv5 (RFC 9562) of a change as 32 hex digits. PostgreSQL accepts UUIDs with and without hyphens, and
+ * leaving them out is cheaper. The id is computed once, when the change is written, and then stored.
  */
 export function changeId(name: string): string {
   const digest = hash('sha1', withNamespace(name), 'hex');
@@ -125,8 +140,8 @@ function withNamespace(name: string): Buffer {
 }
 
 /**
- * The id of a change as a replay emits it: the same however often that is repeated, and never the change's own. Written
- * as UUIDs are, since no store does that on its way out.
+ * Returns the id of a change that a replay emits: always the same for this replay, and different from the change's own
+ * id. Formatted with hyphens, because the store, which formats other ids, never sees this one.
  */
 export function replayedChangeId(replayId: string, id: string): string {
   const hex = changeId(['replay', replayId, id].join('\n'));

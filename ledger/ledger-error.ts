@@ -1,20 +1,23 @@
 export type LedgerErrorKind =
-  /** The lease under which this was to be written has a newer holder: the attempt is over. */
+  /** Another attempt has acquired the lease under which this attempt wanted to write, so this attempt must stop. */
   | 'stale'
   /** The store's schema is newer than this code. */
   | 'version'
   /** Another session keeps a table locked that a migration needs. */
   | 'busy'
-  /** Another Temporal drives this ledger. */
+  /** Another Temporal cluster or namespace drives this ledger. */
   | 'cluster'
-  /** The process runs a configuration that is no longer, or not yet again, the current one. */
+  /** The process runs a configuration that is not the current one: an older one, or one that is not current yet. */
   | 'configuration'
-  /** The given data belongs to another ledger, which has other keys. */
+  /** The data belongs to another ledger, which hashes with other keys. */
   | 'otherLedger'
-  /** The ledger's key is missing here, or is another ledger's. */
+  /** This process has no key for the ledger, or the key of another ledger. */
   | 'key';
 
-/** Error with which the ledger refuses a request. The message is for a person: it names the thing and the next step. */
+/**
+ * The error with which the ledger refuses a request. The message is for an operator: it says what is affected and what
+ * to do next.
+ */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 

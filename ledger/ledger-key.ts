@@ -2,16 +2,16 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { LedgerKeys } from './keyed-hash.js';
 
-/** Bytes of each of the three keys that a ledger hashes with, and of a key from which they are derived. */
+/** Length of each of the three keys that a ledger hashes with, and of the key from which they are derived, in bytes. */
 const keyBytes = 32;
 
 /**
- * The key of a ledger: everything it hashes about people depends on it. Anyone with both the key and the store can name
- * the people behind anonymous items, because attendee ids are few enough to try. The key is therefore never in the store
- * or in a backup (decision 0048).
+ * The secret key of a ledger, from which all its hashes of personal data are computed. Anyone who has both the key and
+ * the store can find the people behind anonymous items by trying all attendee ids. The key is therefore never in the
+ * store or in a backup (decision 0048).
  *
- * Its text is base64 or base64url: 32 random bytes, from which the three keys are derived, or 96 bytes, the three keys
- * of a ledger that was made before the key left the store.
+ * Its text is base64 or base64url. It holds either 32 random bytes, from which the three keys are derived, or the 96
+ * bytes of the three keys themselves, for a ledger that an earlier version created with its keys in the store.
  */
 export class LedgerKey {
   readonly #bytes: Buffer;
@@ -24,16 +24,16 @@ export class LedgerKey {
     return new LedgerKey(randomBytes(keyBytes));
   }
 
-  /** The key of a ledger whose three keys were drawn separately. */
+  /** Returns the key of a ledger whose three keys were generated separately. */
   static of({ hash, subject, fingerprint }: LedgerKeys): LedgerKey {
     return new LedgerKey(Buffer.concat([hash, subject, fingerprint]));
   }
 
-  /** @returns undefined when the text is no key; white space around it does not matter */
+  /** Parses the text of a key, ignoring white space around it. @returns undefined if the text is not a key */
   static parse(text: string): LedgerKey | undefined {
     const trimmed = text.trim();
     if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)) return undefined;
-    const bytes = Buffer.from(trimmed, 'base64'); // Node takes both alphabets
+    const bytes = Buffer.from(trimmed, 'base64'); // Node accepts both alphabets
     return bytes.length === keyBytes || bytes.length === 3 * keyBytes ? new LedgerKey(bytes) : undefined;
   }
 
@@ -50,7 +50,7 @@ export class LedgerKey {
     return { hash: derive('hash'), subject: derive('subject'), fingerprint: derive('fingerprint') };
   }
 
-  /** Stored in the ledger: tells one key from another, and gives nothing of either away. */
+  /** A check value, which the ledger stores to recognize its key. It reveals nothing of the key. */
   get check(): Buffer {
     const { hash, subject, fingerprint } = this.keys;
     return createHmac('sha256', Buffer.concat([hash, subject, fingerprint]))
@@ -58,12 +58,15 @@ export class LedgerKey {
       .digest();
   }
 
-  /** The keys themselves are compared, so that both forms of one key are equal. */
+  /** Compares the three keys, so that the short and the long form of one key are equal. */
   equals(other: LedgerKey): boolean {
     return timingSafeEqual(this.check, other.check);
   }
 
-  /** The text to keep. Hand it to the file or the terminal that asked for it and to nothing else. */
+  /**
+   * Returns the secret text of the key. Write it only to the key's file, or to the terminal of the operator who exports
+   * the key.
+   */
   reveal(): string {
     return this.#bytes.toString('base64url');
   }

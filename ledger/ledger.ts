@@ -6,10 +6,10 @@ import { LedgerError } from './ledger-error.js';
 import { migrate, type MigrateOptions } from './migrate.js';
 import { adoptKey } from './adopt-key.js';
 
-/** The store with what belongs to it: its identity and its keyed hashes. Passed to every query. */
+/** The store together with its identity, its keyed hashes and its clock. Passed to every query. */
 export interface Ledger {
   readonly db: Database;
-  /** Made with the ledger; marks destinations as its own. */
+  /** Created together with the ledger. Sinks mark objects at their destinations with it. */
   readonly id: string;
   readonly hash: KeyedHash;
   /** The clock that all processes on this store share. */
@@ -17,14 +17,14 @@ export interface Ledger {
 }
 
 export interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
-  /** A sentence for the operator, when the key has to stay in the store for now. */
+  /** Receives a sentence for the operator if the key has to stay in the store for now. */
   readonly onNotice?: (sentence: string) => void;
 }
 
 /**
- * Brings the schema up to date and reads, or makes, the ledger's identity. The key is read from its place and never
- * stored here. The database stays the caller's to close.
- * @throws {LedgerError} kind `key` when the place holds no key, or another ledger's
+ * Migrates the schema to the newest version, and reads the ledger's identity or creates it. The key is read from its
+ * place and is not stored in the ledger. The caller closes the database.
+ * @throws {LedgerError} kind `key` if the place holds no key, or the key of another ledger
  */
 export async function openLedger(
   db: Database,
@@ -34,14 +34,15 @@ export async function openLedger(
   await migrate(db, { onProgress });
   const { id, key } = await adoptKey(db, place, onNotice);
   const clock = new DatabaseClock();
-  // One after another, because the fastest answer is the best measure.
+  // Asks three times in sequence, because the fastest answer gives the most accurate time.
   for (let n = 0; n < 3; n += 1) await clock.ask(db);
   return { db, id, hash: new KeyedHash(key.keys), clock };
 }
 
 /**
- * Binds the ledger to the Temporal that drives it. Two of them would each run every workflow, so a second one is
- * refused; `adopt` hands the ledger over, for a Temporal that was replaced or lost.
+ * Binds the ledger to the Temporal cluster and namespace that drive it. Two clusters would each run every workflow, so
+ * a second one is refused. With `adopt`, the ledger is bound to the new cluster, because the previous one was replaced
+ * or lost.
  * @throws {LedgerError} kind `cluster`
  */
 export async function bindCluster(

@@ -15,10 +15,13 @@ import type { PageScope } from './write-changes.js';
  * stored payloads only under their pigeonhole's.
  */
 
-/** A pigeonhole whose row is locked; with a list and a stream, it is the scope of what is written there. */
+/** A pigeonhole whose row is locked. Together with a list and a stream, it is the scope of a write. */
 export type LockedPlace = Pick<PageScope, 'ref' | 'workspace' | 'pigeonholeId' | 'nextSequence'>;
 
-/** Locks a pigeonhole's row until commit: from here on nobody else gives sequences or writes items there. */
+/**
+ * Locks a pigeonhole's row until commit. Meanwhile no other transaction can assign sequences or write items in the
+ * pigeonhole.
+ */
 export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
   const [place] = await tx.query<LockedPlace>(
     `select ref, workspace, pigeonhole_id as "pigeonholeId", next_sequence as "nextSequence" from pigeonholes
@@ -29,9 +32,9 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 }
 
 /**
- * Locks a pigeonhole's row and all its lanes until commit. For a transaction that removes stored payloads and has to know
- * which sinks received them: a sender reads payloads under its lane's lock only, and its delivery rows, or its batch in
- * flight, are visible only once it has committed. Batches in flight become delivery rows here. A lane that is added
+ * Locks a pigeonhole's row and all its lanes until commit, and expands batches in flight to deliveries. For a
+ * transaction that removes stored payloads and has to know which sinks received them. A sender reads payloads under its
+ * lane's lock only, and its deliveries or its batch in flight become visible when it commits. A lane that is added
  * meanwhile waits for the pigeonhole's row (`addLane`).
  */
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
@@ -41,7 +44,7 @@ export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<Lo
   return place;
 }
 
-/** Locks the lanes of a sink until commit, or those of all sinks. */
+/** Locks all lanes of a sink until commit. @param sink null: the lanes of all sinks */
 export async function lockLanesOf(tx: Queryable, sink: string | null): Promise<void> {
   await tx.query(
     `select 1 from lanes l join sinks s on s.id = l.sink_id where ($1::text is null or s.name = $1)

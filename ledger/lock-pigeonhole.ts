@@ -9,11 +9,16 @@ export interface StreamWrite extends PageWrite {
 }
 
 /**
- * Checks the lease and takes the lock under which sequences are given; held until commit, so commits are in sequence.
- * The pigeonhole's row first, as everywhere (rows are locked in the order in which FROM names them): a page of
- * sessions that revises items of other streams would else wait for a page that waits for it.
- * The caller stores an answer of the service, so a stream that was suspected to be gone exists.
- * @throws {LedgerError} kind `stale` when the stream has a newer reader
+ * Checks the stream's lease and locks the pigeonhole's row until commit. Sequences are assigned under this lock, so
+ * transactions commit in the order of their sequences.
+ *
+ * Locks the pigeonhole's row before the stream's, like all code (PostgreSQL locks rows in the order of the FROM
+ * clause). Otherwise a page of sessions that revises items of other streams could deadlock with a page of such a
+ * stream.
+ *
+ * The caller is about to store an answer of the service. So if the stream was suspected to be gone, this function
+ * records that it exists.
+ * @throws {LedgerError} kind `stale` if the stream has a newer reader
  */
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {
   const [row] = await tx.query<LockedRow>(
@@ -36,13 +41,16 @@ interface LockedRow extends Pick<PageScope, 'workspace' | 'pigeonholeId' | 'next
   readonly hasForgottenPeople: boolean;
 }
 
-/** The service must report that something does not exist this many times, over this long, before it counts as gone. */
+/**
+ * A stream counts as gone after the service has reported at least `times` times, over at least `overMs`, that it does
+ * not exist.
+ */
 const goneAfter = { times: 3, overMs: 10 * 60_000 };
 
 /**
- * Notes that the service reports, with its own error code, that the stream's pigeonhole or session does not exist. The
- * service may report this for a moment while it is being deployed, so one report is not enough.
- * @returns whether it counts as gone now
+ * Records that the service reports, with its own error code, that the stream's pigeonhole or session does not exist.
+ * The service may report this for a moment while it is being deployed, so one report is not enough.
+ * @returns true if the stream counts as gone now
  */
 export async function markGone(
   ledger: Ledger,
@@ -74,8 +82,9 @@ export async function markGone(
 }
 
 /**
- * Clears the mark of a stream that the service answers for again. If the stream counted as gone, its pigeonhole and the
- * other streams may too; pigeonpost reads those rarely, so they become due now. The caller holds the pigeonhole's lock.
+ * Records that a stream exists, because the service answers requests for it again. If the stream counted as gone, its
+ * pigeonhole and the other streams may exist again too. pigeonpost reads streams that are gone only rarely, so they
+ * become due now. The caller holds the pigeonhole's lock.
  */
 async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
   await tx.query(

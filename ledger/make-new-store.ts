@@ -9,9 +9,10 @@ import { startEmbeddedPostgres } from './drivers/start-embedded-postgres.js';
 import { migrate } from './migrate.js';
 
 /**
- * Part of the build: makes the database that a first start copies (`embeddedFolder`), with the newest schema and no
- * rows but the numbers of the migrations. Making one takes seconds and 700 MB of memory, copying it a fraction of a
- * second. A build whose engine and migrations are those of the last one keeps what is there.
+ * Creates, during the build, the database that a first start copies (`embeddedFolder`). It has the newest schema and no
+ * rows except the numbers of the migrations. Creating it takes seconds and 700 MB of memory; copying it takes a
+ * fraction of a second. If neither the engine nor the migrations have changed since the last build, the existing
+ * database is kept.
  */
 export async function makeNewStore(): Promise<void> {
   const target = newStoreFolder();

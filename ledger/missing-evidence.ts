@@ -9,9 +9,10 @@ export interface PageBounds {
 }
 
 /**
- * Whether one response showed the position an item would have, without the item: between two items of one page,
- * before the first page, or after the last. A gap between two pages proves nothing, because the item may have moved
- * from one page to the other between the two requests. Valid only for a list in ascending order of immutable ids. Pure.
+ * Returns true if one response showed the position that an item would have, without the item: between two items of one
+ * page, before the first page, or after the last. A gap between two pages proves nothing, because the item may have
+ * moved from one page to the other between the two requests. Valid only for a list in ascending order of immutable ids.
+ * Pure.
  * @param pages all pages of a walk, in order
  */
 export function lacksBetweenNeighbours(
@@ -28,17 +29,18 @@ export function lacksBetweenNeighbours(
 }
 
 export interface Evidence {
-  /** One response, requested without cursor or filter, contained the whole list and had room for more rows. */
+  /** True if one response, requested without cursor or filter, contained the whole list and had room for more rows. */
   readonly wholeInOne: boolean;
   /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;
-  /** Milliseconds over which walks have shown the same sequence of pages, always without the item. */
+  /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */
   readonly unmovedForMs: number;
 }
 
 /**
- * Whether the evidence proves an absence. One of three is enough: one response with the whole list, two walks that
- * lacked the item between its neighbours, or the same pages for at least `settleMs`. Pure.
+ * Returns true if the evidence proves that an item no longer exists in the service. One of three kinds is enough: one
+ * response with the whole list, two walks that lacked the item between its neighbours, or the same pages over at least
+ * `settleMs`. Pure.
  */
 export function isProvedMissing({ wholeInOne, walks, unmovedForMs }: Evidence, settleMs: number): boolean {
   return wholeInOne || walks >= 2 || unmovedForMs >= settleMs;
@@ -54,7 +56,10 @@ export interface DeletionLimits {
 
 /** Limits as they apply to one stream at one moment. */
 export interface StreamDeletionLimits extends DeletionLimits {
-  /** The list contains questions and its session is live, so a withdrawn question must disappear at the next poll. */
+  /**
+   * True if the list contains questions and its session is live: a question that was withdrawn must then disappear at
+   * the next poll.
+   */
   readonly isLiveQuestions: boolean;
 }
 
@@ -77,7 +82,7 @@ export function confirmAfterMs(
 }
 
 /**
- * Whether the deletions are held until an operator confirms them.
+ * Returns true if the deletions are held until an operator confirms them.
  * @param items number of missing items, including those of the current hour
  * @param ofItems number of items the list had
  */

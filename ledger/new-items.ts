@@ -12,25 +12,26 @@ import { changeId } from './keyed-hash.js';
 type ItemsPlace = Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>;
 
 /**
- * Items that the ledger has never had, and their first changes, as the statements take them: all but their places in
- * the change log, which are given under the pigeonhole's lock. So they can be made ready before it is taken.
+ * Items that the ledger has never stored, and their first changes, encoded as parameters for the insert statements.
+ * Only their sequences are missing, because these are assigned under the pigeonhole's lock. The items can therefore be
+ * encoded before the lock is taken.
  */
 export interface NewItems {
   readonly count: number;
-  /** Reading rules of all of them. */
+  /** The reading rules under which all the items were read. */
   readonly rules: string;
   readonly ids: SqlValue;
   readonly keys: SqlValue;
   readonly sessionIds: SqlValue;
-  /** As a sink may show them. */
+  /** The visibility that sinks show. */
   readonly shown: SqlValue;
-  /** Columns of `items` alone, in the statement's order. */
+  /** Values for the columns that only the table `items` has, in the order of the statement. */
   readonly columns: readonly SqlValue[];
 }
 
 /**
- * The new items of a page, made ready while the store is at work on the page before.
- * @returns undefined where the ledger has to be asked first who may be shown on them
+ * Encodes the items of a page as new items, while the store is still writing the previous page.
+ * @returns undefined if the visibility of an item depends on rows in the ledger
  */
 export function prepareNewItems(
   ledger: Pick<Ledger, 'hash'>,
@@ -48,7 +49,7 @@ export function prepareNewItems(
 
 type NewItem = Pick<DifferingItem, 'item' | 'visibility' | 'form' | 'hash' | 'copiesHash'>;
 
-/** @param items of one reading: all under the same rules, each key once */
+/** Encodes new items as parameters. @param items all read under the same rules, each key once */
 export function encodeNewItems(
   ledger: Pick<Ledger, 'hash'>,
   place: ItemsPlace,
@@ -125,10 +126,10 @@ const insertItems = `insert into items (ref, list, stream_id, seen_at, rules, re
       consent, nth)`;
 
 /**
- * Writes new items, each with its change, in their order. None of the statements needs another's result, so they are
- * sent at once; they run in this order all the same. Plain inserts take four fifths of an upsert's time: the
- * pigeonhole's lock keeps everyone else from these items.
- * @throws {StoreError} kind `constraint` when one of them is known
+ * Inserts new items, each with its change, in their order. The statements are sent together, because none needs the
+ * result of another; the server still runs them in this order. A plain insert takes four fifths of the time of an
+ * upsert, and is safe because the pigeonhole's lock keeps other writers away from these items.
+ * @throws {StoreError} kind `constraint` if the ledger already has one of the items
  */
 export async function insertNewItems(
   tx: Queryable,
@@ -166,7 +167,9 @@ interface NamedChange {
   readonly hash: Buffer;
 }
 
-/** Derives the id of a change from everything that distinguishes it. Reading the change again gives the same id. */
+/**
+ * Derives the id of a change from everything that distinguishes it, so that reading the change again gives the same id.
+ */
 export function idOfChange(
   { workspace, pigeonholeId, list }: Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>,
   { key, revision, kind, hash }: NamedChange,

@@ -3,13 +3,16 @@ import type { Ledger } from './ledger.js';
 import type { StreamLease } from './streams.js';
 import type { PageSummary } from './walk.js';
 
-/** A page of a sweep: the items it showed, and the digest by which the same page is recognized later. */
+/** A page of a sweep: its items, and the digest by which a later sweep recognizes the same page. */
 export interface SweptPage {
   /** Position in the sweep, counted from 0. */
   readonly ordinal: number;
   /** Cursor the page was requested with; null for the first page. */
   readonly cursor: string | null;
-  /** Keyed hash of the reading rules and the items as received. It leaves cursors out: they can differ every time. */
+  /**
+   * Keyed hash of the reading rules and the items as received. It does not include cursors, because the service may
+   * return a different cursor each time.
+   */
   readonly digest: Buffer;
   readonly keys: readonly string[];
   readonly summary: PageSummary;
@@ -20,32 +23,32 @@ interface PageRow extends PageSummary {
   readonly digest: Buffer;
 }
 
-/** A stored page: if the service returns it again, it needs no row work. */
+/** A page of an earlier sweep. If the service returns the same page again, its rows need not be compared. */
 export interface KnownPage {
   readonly digest: Buffer;
   readonly summary: PageSummary;
 }
 
-/** Returns up to `most` stored pages that have a digest, from the ordinal `from` onwards, by ordinal. */
+/** Returns up to `limit` stored pages that have a digest, from the ordinal `from` onwards, by ordinal. */
 export async function knownPages(
   ledger: Ledger,
   lease: StreamLease,
   from: number,
-  most: number,
+  limit: number,
 ): Promise<Map<number, KnownPage>> {
   const rows = await ledger.db.query<PageRow>(
     `select ordinal, digest, cardinality(keys) as count, first_value as "firstValue", last_value as "lastValue", low,
        high, direction, keys[cardinality(keys)] as "lastKey", newest_at as "newestAt", set_aside as "setAside",
        foreign_rows as "foreign"
      from pages where stream_id = $1 and ordinal >= $2 and digest is not null order by ordinal limit $3`,
-    [lease.streamId, from, most],
+    [lease.streamId, from, limit],
   );
   return new Map(rows.map(({ ordinal, digest, ...summary }) => [ordinal, { digest, summary }]));
 }
 
 /**
- * Whether the stored page at this ordinal has the same digest. If so, its stored keys are the keys this walk has seen.
- * Also stores the cursor this walk used, so that `walksInCircle` compares the walk only with itself.
+ * Returns true if the stored page at this ordinal has the same digest. The stored keys are then the keys that this walk
+ * has seen. Also stores the cursor that this walk used, so that `walksInCircle` compares only cursors of this walk.
  */
 export async function isKnownPage(
   tx: Queryable,
@@ -71,11 +74,11 @@ export async function isKnownPage(
 export const maxEqualPages = 100;
 
 /**
- * Whether the sweep in progress is in a loop: it has used its next cursor before, or has received the same page three
- * times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are not a
- * loop, because rows can move to a later page during the sweep. A page without values, or a page of a list without ids
- * whose rows share one instant, may repeat up to `maxEqualPages` times: its rows can all be identical, for example
- * anonymous votes cast in the same second.
+ * Returns true if the sweep in progress is in a loop: it has used its next cursor before, or has received the same page
+ * three times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are
+ * not a loop, because rows can move to a later page during the sweep. A page without values, or a page of a list
+ * without ids whose rows share one instant, may repeat up to `maxEqualPages` times: its rows can all be identical, for
+ * example anonymous votes cast in the same second.
  */
 export async function walksInCircle(
   ledger: Ledger,
@@ -95,7 +98,8 @@ export async function walksInCircle(
 
 /**
  * Stores a page, or replaces the stored page with the same ordinal.
- * @param digest null if the stored rows may differ from what the page showed: then the page is compared again
+ * @param digest null if the stored rows may differ from what the page showed; the page is then compared row by row
+ *   again
  */
 export async function savePage(
   tx: Queryable,

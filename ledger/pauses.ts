@@ -9,7 +9,7 @@ export interface Pause {
   readonly cause: string;
   readonly detail: string;
   readonly fingerprint: string | null;
-  /** The person who paused it; null: not a person, or not known. */
+  /** The operator who paused it; null: pigeonpost paused it, or the operator is not known. */
   readonly actor: string | null;
   readonly since: Date;
 }
@@ -19,7 +19,10 @@ export function pigeonholeName(workspace: string, pigeonholeId: number): string 
   return `${workspace}/${pigeonholeId}`;
 }
 
-/** Written before the signal that only wakes. A second pause by the same party changes nothing but who asked and why. */
+/**
+ * Stores a pause. The caller sends the signal that wakes the workflow afterwards. A second pause by the same party
+ * replaces only the reason and the operator.
+ */
 export async function pause(
   ledger: Ledger,
   entry: Omit<Pause, 'since' | 'actor'> & Partial<Pick<Pause, 'actor'>>,
@@ -33,7 +36,7 @@ export async function pause(
   );
 }
 
-/** Lifts the pause of one party; returns whether there was one. */
+/** Lifts the pause by one party: the operator (`person`) or a problem (`cause`). @returns true if there was one */
 export async function resume(
   ledger: Ledger,
   scope: PauseScope,
@@ -47,7 +50,7 @@ export async function resume(
   return rows.length > 0;
 }
 
-/** The pauses under any of these names; empty when work may continue. */
+/** Returns the pauses under any of these names. If there are none, work may continue. */
 export async function pausesOf(
   ledger: Ledger,
   names: readonly { scope: PauseScope; name: string }[],
@@ -59,7 +62,10 @@ export async function pausesOf(
   );
 }
 
-/** Lifts pauses for a rejected credential once its fingerprint has changed: the rejection concerned the old one only. */
+/**
+ * Lifts pauses for a rejected credential if the credential has changed since, because the rejection concerned only the
+ * old one.
+ */
 export async function liftChangedCredential(
   ledger: Ledger,
   scope: PauseScope,
@@ -73,7 +79,7 @@ export async function liftChangedCredential(
   );
 }
 
-/** Everything that is paused. */
+/** Returns all pauses. */
 export async function allPauses(ledger: Ledger): Promise<Pause[]> {
   return await ledger.db.query<Pause>(
     `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses

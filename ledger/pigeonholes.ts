@@ -10,7 +10,10 @@ export interface PigeonholeRow {
   readonly status: string | null;
 }
 
-/** The ledger's number of a pigeonhole; made at the first mention. Id 0: the lists of the workspace. */
+/**
+ * Returns the ledger's number (`ref`) of a pigeonhole, and assigns one if it has none. Pigeonhole id 0 stands for the
+ * workspace's own lists.
+ */
 export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: number): Promise<number> {
   const known = await findRef(ledger.db, workspace, pigeonholeId);
   if (known !== undefined) return known;
@@ -21,7 +24,7 @@ export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: num
   return (await findRef(ledger.db, workspace, pigeonholeId))!;
 }
 
-/** As `refOf`, where a pigeonhole that was never mentioned is undefined. */
+/** Returns the ledger's number of a pigeonhole; undefined if it has none. */
 export async function findRef(tx: Queryable, workspace: string, pigeonholeId: number): Promise<number | undefined> {
   const [row] = await tx.query<{ ref: number }>(
     'select ref from pigeonholes where workspace = $1 and pigeonhole_id = $2',
@@ -31,10 +34,11 @@ export async function findRef(tx: Queryable, workspace: string, pigeonholeId: nu
 }
 
 /**
- * Adds pigeonholes to the selection of a sync and returns those that are new or that return from the archive. Removes
- * nothing.
- * @param configuration under which they were chosen
- * @throws {LedgerError} kind `configuration` when it is no longer the current one, which may have deselected them
+ * Adds pigeonholes to the selection of a sync. Removes none.
+ * @param configuration the configuration under which they were selected
+ * @returns the ids of those that are new or return from the archive
+ * @throws {LedgerError} kind `configuration` if that configuration is no longer current, because the current one may
+ *   not select them
  */
 export async function addSelections(
   ledger: Ledger,
@@ -48,9 +52,10 @@ export async function addSelections(
     );
     if (current !== undefined) throw anotherConfiguration(configuration, current.number ?? 0);
     await tx.query(
+      // `where not exists`, because the serial `ref` advances even for a row that conflicts.
       `insert into pigeonholes (workspace, pigeonhole_id) select $1, id from unnest($2::int8[]) as n (id)
        where not exists (select 1 from pigeonholes p where p.workspace = $1 and p.pigeonhole_id = n.id)
-       on conflict (workspace, pigeonhole_id) do nothing`, // each row that is offered takes a ref, also one that conflicts
+       on conflict (workspace, pigeonhole_id) do nothing`,
       [workspace, ids],
     );
     const rows = await tx.query<{ pigeonhole_id: number }>(
@@ -67,7 +72,11 @@ export async function addSelections(
   });
 }
 
-/** Notes what the service says of known pigeonholes; those whose status is another one are due at once. */
+/**
+ * Stores the status that the service reports for known pigeonholes. If the status of a pigeonhole changed, its streams
+ * become due immediately.
+ * @returns the ids of the pigeonholes whose status changed
+ */
 export async function saveStatuses(
   ledger: Ledger,
   workspace: string,
@@ -88,11 +97,11 @@ export async function saveStatuses(
 }
 
 export interface Selected extends PigeonholeRow {
-  /** The syncs that read it. */
+  /** Names of the syncs that read it. */
   readonly syncs: readonly string[];
 }
 
-/** Every pigeonhole that one of these syncs has selected. */
+/** Returns every pigeonhole that at least one of these syncs has selected. */
 export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string[]): Promise<Selected[]> {
   const rows = await ledger.db.query<Omit<Selected, 'syncs'> & { syncs: string }>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, string_agg(s.sync, ' ' order by s.sync) as syncs
@@ -103,7 +112,7 @@ export async function selectedPigeonholes(ledger: Ledger, syncs: readonly string
   return rows.map((row) => ({ ...row, syncs: row.syncs.split(' ') }));
 }
 
-/** The stored items of a list, as canonical JSON, by key. For lists that are small: sessions, pigeonholes. */
+/** Returns the stored items of a list as canonical JSON, by key. Only for small lists: sessions and pigeonholes. */
 export async function storedItems(
   ledger: Ledger,
   ref: number,
@@ -116,9 +125,10 @@ export async function storedItems(
 }
 
 /**
- * Claims the pigeonhole among these that waits longest for a request by its id: the service's list does not show it, and
- * it was not requested within `every`. It counts as requested now, so that two processes do not request it twice.
- * @param every.msWhenOver for those that are over, or that the service does not know any more
+ * Claims the next pigeonhole that has to be requested by its id, because the service's list does not show it. Chooses
+ * the one that was requested least recently, if that was longer ago than `every`. The claim counts as the request, so
+ * that two processes do not request the same pigeonhole.
+ * @param every.msWhenOver interval for pigeonholes that have ended, or that no longer exist in the service
  * @returns null if none is due
  */
 export async function claimHidden(
@@ -147,12 +157,12 @@ export async function claimHidden(
 export interface NamedPigeonhole {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Null: it was not read yet. */
+  /** Null: the pigeonhole has not been read yet. */
   readonly name: string | null;
   readonly syncs: readonly string[];
 }
 
-/** @param workspace null: of all */
+/** Returns the pigeonholes of a workspace with their names. @param workspace null: all workspaces */
 export async function pigeonholeNames(ledger: Ledger, workspace: string | null): Promise<NamedPigeonhole[]> {
   const rows = await ledger.db.query<Omit<NamedPigeonhole, 'syncs'> & { syncs: string | null }>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", ${readableJson('i.payload')} ->> 'name' as name,
@@ -167,7 +177,10 @@ export async function pigeonholeNames(ledger: Ledger, workspace: string | null):
   return rows.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] }));
 }
 
-/** The number of people of these pigeonholes, by ref: imported registrants or attendees, whichever are more. */
+/**
+ * Returns the number of people in each of these pigeonholes, by ref: the number of imported registrants or of
+ * attendees, whichever is larger.
+ */
 export async function peopleOf(
   ledger: Pick<Ledger, 'db'>,
   refs: readonly number[],

@@ -24,11 +24,14 @@ export interface FeedChange {
   readonly sessionId: number | null;
   readonly visibility: string | null;
   readonly foundAt: Date;
-  /** At this revision; null: deleted, no longer kept, or not asked for. */
+  /** The item's data at this revision; null: deleted, no longer stored, or not requested. */
   readonly data: Fields | null;
 }
 
-/** The latest sequence of each chosen pigeonhole. Everything up to it can be read: sequences are committed in order. */
+/**
+ * Returns the latest sequence of each chosen pigeonhole. Every change up to it can be read, because transactions commit
+ * in the order of their sequences.
+ */
 export async function feedHeads(ledger: Ledger, { workspace, pigeonhole }: FeedChoice): Promise<FeedPosition> {
   const rows = await ledger.db.query<{ ref: number; head: number }>(
     `select ref, next_sequence - 1 as head from pigeonholes
@@ -50,8 +53,9 @@ const columns = (personal: string): string =>
    i.visibility as current`;
 
 /**
- * The changes of each pigeonhole between two positions, in the order in which they were found; at most `limit` of each.
- * @param personal with what they say
+ * Returns the changes of each pigeonhole between two positions, in the order in which they were found; at most `limit`
+ * for each pigeonhole.
+ * @param personal true to include the items' data
  */
 export async function feedChanges(
   ledger: Ledger,
@@ -80,7 +84,7 @@ export async function feedChanges(
   return rows.map(show);
 }
 
-/** The newest changes at or below these heads, all pigeonholes together, oldest first. */
+/** Returns the newest changes at or below these sequences over all pigeonholes, oldest first. */
 export async function newestChanges(
   ledger: Ledger,
   heads: FeedPosition,
@@ -101,7 +105,7 @@ export async function newestChanges(
   return rows.map(show).toReversed();
 }
 
-/** Shown with its person only where that was allowed then and still is. */
+/** Shows the identity only if the visibility allowed it when the change was found and still allows it. */
 function show({ payload, current, ...row }: FeedRow): FeedChange {
   const visibility = current === null || current === 'named' ? row.visibility : 'anonymous';
   return { ...row, data: payload === null ? null : shownFields(payload, visibility) };

@@ -2,7 +2,7 @@ import { withoutIdentity } from './identity.js';
 import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
 
-/** An item with what it says, as far as it may be shown to anybody. */
+/** An item with its data, as far as the data may be shown. */
 export interface ShownItem {
   readonly key: string;
   readonly sessionId: number | null;
@@ -12,7 +12,7 @@ export interface ShownItem {
   /** Set for an attendee's own record. */
   readonly consent: string | null;
   readonly lastChangedAt: Date;
-  /** Null when deleted. Who did it is left out where that is, or may still turn out to be, anonymous. */
+  /** Null if the item is deleted. The identity is left out if the item is anonymous or may still become anonymous. */
   readonly data: Fields | null;
   readonly subject: Buffer | null;
 }
@@ -24,13 +24,13 @@ interface ItemRow extends Omit<ShownItem, 'data'> {
 const columns = `i.key, i.session_id as "sessionId", i.revision, i.payload is null as deleted, i.visibility, i.consent,
   i.seen_at as "lastChangedAt", i.subject, case when i.expired then null else i.payload end as payload`;
 
-/** The items of a list by key. @param after the last key that was shown; null: from the first */
+/** Returns the items of a list, by key. @param after the last key of the previous page; null: from the first */
 export async function shownItems(
   ledger: Ledger,
   asked: {
     readonly ref: number;
     readonly list: string;
-    /** Null: of all. */
+    /** Null: items of all sessions. */
     readonly sessionId: number | null;
     readonly after: string | null;
     readonly limit: number;
@@ -45,7 +45,7 @@ export async function shownItems(
   return rows.map(show);
 }
 
-/** One item. */
+/** Returns one item; undefined if the ledger does not have it. */
 export async function shownItem(
   ledger: Ledger,
   { ref, list, key }: { readonly ref: number; readonly list: string; readonly key: string },
@@ -61,7 +61,9 @@ function show({ payload, ...row }: ItemRow): ShownItem {
   return { ...row, data: payload === null ? null : shownFields(payload, row.visibility) };
 }
 
-/** Fails closed, as sending does: only what is known to be named is shown with its person. */
+/**
+ * Returns an item's data, without the identity unless the item is known to be named. Delivery applies the same rule.
+ */
 export function shownFields(payload: string, visibility: string | null): Fields {
   const fields = JSON.parse(payload) as Fields;
   return visibility === null || visibility === 'named' ? fields : withoutIdentity(fields);

@@ -1,13 +1,15 @@
 /**
- * SQL for a stored JSON value in a form whose members can be read: U+0000 and lone surrogates become U+FFFD.
+ * Returns SQL that replaces U+0000 and lone surrogates in a stored JSON value with U+FFFD, so that PostgreSQL can read
+ * its members.
  *
- * Type `json` keeps both as escapes, since `data` reaches a sink as the service sent it, but `->`, `->>`, `json_each`
- * and a cast to `jsonb` unescape every text of the value on their way, also those that are not requested, and fail.
- * Every statement that looks into a payload goes through here; a test holds that (decision 0043).
- * Source: PostgreSQL 15, 8.14, "JSON Types".
+ * The type `json` stores both as escapes, so a sink receives `data` exactly as the service sent it. But `->`, `->>`,
+ * `json_each` and a cast to `jsonb` unescape every text in the value, even texts that are not requested, and fail on
+ * these characters. Every statement that looks into a payload therefore uses this function, and a test checks that
+ * (decision 0043). Source: PostgreSQL 15, 8.14, "JSON Types".
  *
- * The escapes are matched together with the backslashes before them, so that `\\u0000` (a written backslash) stays.
- * @param json an SQL expression of type `json`; it is repeated
+ * The pattern includes the backslashes before an escape, so that `\\u0000` (an escaped backslash, followed by letters)
+ * stays unchanged.
+ * @param json an SQL expression of type `json`; it appears more than once in the result
  */
 export function readableJson(json: string): string {
   return `(case when ${json}::text ~ '\\\\u(0000|[dD][89a-fA-F])'
