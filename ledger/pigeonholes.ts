@@ -11,8 +11,8 @@ export interface PigeonholeRow {
 }
 
 /**
- * Returns the ledger's number (`ref`) of a pigeonhole, and assigns one if it has none. Pigeonhole id 0 stands for the
- * workspace's own lists.
+ * Returns the ledger's number (`ref`) of a pigeonhole, and assigns one if it has none. Pigeonhole id 0 is used
+ * for the workspace's own lists.
  */
 export async function refOf(ledger: Ledger, workspace: string, pigeonholeId: number): Promise<number> {
   const known = await findRef(ledger.db, workspace, pigeonholeId);

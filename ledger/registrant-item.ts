@@ -3,64 +3,67 @@ import { type Fields, droppedBy, readingRules, withoutFields } from './item-form
 import type { KeyedHash } from './keyed-hash.js';
 import type { Consent, SeenItem } from './seen-item.js';
 
-/** The derived list of who was registered by an import, with their sign-in. */
+/** The derived list of people whom an import registered, with their sign-in. */
 export const registrantsList = 'registrants';
 
-/** Version of the rule that makes items. Raise it when the rule changes: pigeonpost then makes all items again. */
+/**
+ * Version of the rule by which registrants become items. Raise it when the rule changes: pigeonpost then derives all
+ * items again.
+ */
 const registrantRule = 1;
 
-/** A registrant who is there, as an import has settled it. */
+/** A registrant who exists in the service according to the import that sent the row. */
 export interface Registrant {
   /** HMAC of the attendee code. */
   readonly codeHash: Buffer;
-  /** Canonical JSON, as it was sent. */
+  /** Canonical JSON of the profile, as it was sent. */
   readonly profile: string;
 }
 
-/** An attendee who came with a registrant's code, or under the id that the service has given the registrant. */
+/** An attendee who signed in with a registrant's code, or who has the id that the service gave the registrant. */
 export interface LinkedAttendee {
   readonly attendeeId: number;
   readonly registrantId: number | null;
-  /** As the service says it; null: not yet. */
+  /** Sign-in time as the service reports it; null: the attendee has not signed in yet. */
   readonly signedInAt: string | null;
   readonly consent: Consent;
 }
 
-/** The key of a registrant's item: it tells nothing of the code, and is another one in each pigeonhole. */
+/** Returns the key of a registrant's item. It does not reveal the code, and it differs between pigeonholes. */
 export function registrantKey(hash: KeyedHash, ref: number, codeHash: Buffer): string {
   return hash.rowKey(canonicalJson([registrantsList, ref, codeHash.toString('hex')]));
 }
 
 /**
- * Makes a registrant an item of the list. Pure except for the keyed hash. Fields that pigeonpost sets override profile
- * fields of the same name.
- * @param list.rules as `registrantRules` gives them
+ * Converts a registrant to an item of the derived list. Pure except for the keyed hash. Fields that pigeonpost sets
+ * override profile fields of the same name.
+ * @param list.rules the result of `registrantRules`
  */
 export function toRegistrantItem(
   { hash, ref, rules }: { readonly hash: KeyedHash; readonly ref: number; readonly rules: string },
   { codeHash, profile }: Registrant,
   attendees: readonly LinkedAttendee[],
 ): SeenItem {
-  const speaker = speakerOf(attendees);
+  const attendee = decidingAttendee(attendees);
   const signedInAt = earliest(attendees);
   const ids = attendees.flatMap(({ registrantId }) => registrantId ?? []);
   const fields: Fields = {
     ...(JSON.parse(profile) as Fields),
-    // Null where there is none, lest a profile field of this name be taken for it.
+    // Set to null if there is none, so that a profile field of this name does not appear instead.
     registrantId: ids.length === 0 ? null : Math.min(...ids),
-    attendeeId: speaker?.attendeeId ?? null,
+    attendeeId: attendee?.attendeeId ?? null,
     attendees: attendees.length,
     signedIn: signedInAt !== null,
     signedInAt,
-    consent: speaker?.consent ?? 'not-known',
+    consent: attendee?.consent ?? 'not-known',
   };
   return {
     key: registrantKey(hash, ref, codeHash),
     sessionId: null,
-    attendeeId: speaker?.attendeeId ?? null,
+    attendeeId: attendee?.attendeeId ?? null,
     saysAnonymous: null,
-    // That of their attendee is looked up when the item is sent.
-    consent: speaker === undefined ? 'not-known' : null,
+    // Null if there is an attendee: delivery then uses the current consent of the attendee.
+    consent: attendee === undefined ? 'not-known' : null,
     visibility: 'named',
     fields: withoutFields(fields, new Set(droppedBy(rules))),
   };
@@ -78,25 +81,28 @@ export interface DroppedFields {
   readonly registrants: readonly string[];
 }
 
-/** The rules under which items are made, as a text. A field dropped from attendees is dropped from registrants as well. */
+/**
+ * Returns the rules under which registrants become items, as a text. A field dropped from attendees is dropped from
+ * registrants as well.
+ */
 export function registrantRules({ attendees, registrants }: DroppedFields): string {
   return readingRules([...registrants, ...attendees, ...attendees.flatMap((field) => knownBy[field] ?? [])]);
 }
 
-/** Identifies how all items of the list are made: by these rules and by this version of the code. */
+/** Returns a text that identifies how items of the list are derived: the rules and the version of this code. */
 export function listRules(rules: string): string {
   return canonicalJson([registrantRule, rules]);
 }
 
-/** Consent states, the most restrictive first. */
+/** Consent states, most restrictive first. */
 const strictest: readonly Consent[] = ['refused', 'not-known', 'not-asked', 'obtained'];
 
 /**
- * Chooses the attendee whose consent applies when several used one code; undefined when there is none. An attendee who
- * refused wins. Otherwise the choice is among those who signed in, or among all if nobody did: the most restrictive
- * consent, and of equal ones the earliest sign-in.
+ * If several attendees used one code, chooses the attendee whose consent applies; undefined if there is none. An
+ * attendee who refused consent comes first. Otherwise, attendees who signed in come before those who did not, then the
+ * most restrictive consent, then the earliest sign-in.
  */
-function speakerOf(attendees: readonly LinkedAttendee[]): LinkedAttendee | undefined {
+function decidingAttendee(attendees: readonly LinkedAttendee[]): LinkedAttendee | undefined {
   const [first] = attendees.toSorted(
     (a, b) =>
       Number(b.consent === 'refused') - Number(a.consent === 'refused') ||
@@ -115,7 +121,7 @@ function earliest(attendees: readonly LinkedAttendee[]): string | null {
   return first?.signedInAt ?? null;
 }
 
-/** Epoch ms; what is no time comes last. */
+/** Returns the sign-in time in epoch ms. A missing or invalid time sorts last. */
 function instant({ signedInAt }: LinkedAttendee): number {
   const at = Date.parse(signedInAt ?? '');
   return Number.isNaN(at) ? Number.MAX_SAFE_INTEGER : at;

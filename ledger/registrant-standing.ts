@@ -1,10 +1,14 @@
-/** Time without progress after which a staging counts as abandoned: its process ended, or its caller gave up. */
+/**
+ * If an import in the state `staging` makes no progress for this long, it counts as abandoned: its process ended, or
+ * its caller gave up.
+ */
 export const abandonedAfterMs = 10 * 60_000;
 
 /**
- * SQL expression over `r` (registrants) and `i` (imports, of the one that holds the code) for the status of a code: the
- * row's own outcome, or that of its chunk; `given-up` when its import ended, or was abandoned, before it was sent. One
- * probe of the key finds the chunk, since the ranges of a round do not overlap.
+ * SQL expression for the status of a registrant's code. `r` is the row in `registrants`, and `i` the import that holds
+ * the code. The status is the row's own outcome or that of its chunk. It is `given-up` if the import ended, or was
+ * abandoned, before the row was sent. A single index look-up finds the chunk, since the row ranges of a round do not
+ * overlap.
  */
 export const standing = `case when r.outcome is not null then r.outcome
   when (select c.state = 'created' and c.last_row >= r.row_number from import_chunks c
@@ -14,10 +18,12 @@ export const standing = `case when r.outcome is not null then r.outcome
     or (i.state = 'staging' and i.touched_at < now() - interval '${abandonedAfterMs} milliseconds') then 'given-up'
   else 'waiting' end`;
 
-/** Whether another import may send a code that stands like this, with other data or the same (`same`). */
+/**
+ * SQL condition: another import may send a code with this status. `same` is true if the other import has the same data.
+ */
 export const claimable = `(standing in ('given-up', 'unknown') or (standing = 'rejected' and not same))`;
 
-/** The status of a row whose code another import holds. */
+/** SQL expression for the status of a row whose code another import holds. */
 export const told = `case when standing in ('created', 'confirmed', 'existing') then
     case when same then 'existing' else 'conflict' end
   when standing = 'rejected' then case when same then 'rejected' else 'waiting' end

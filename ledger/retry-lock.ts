@@ -3,21 +3,24 @@ import { StoreError } from './drivers/store-error.js';
 import { LedgerError } from './ledger-error.js';
 
 export interface LockWaits {
-  /** Time limit of one attempt to get a lock. Meanwhile every other session that needs the table waits behind it. */
+  /**
+   * Time limit of one attempt to get a lock. During the attempt, every other session that needs the table waits behind
+   * it.
+   */
   readonly lockTimeoutMs: number;
   /** Time for which the attempts continue before the migration fails. */
   readonly giveUpAfterMs: number;
-  /** The longest pause between two attempts, in which other sessions use the table. */
+  /** Maximum pause between two attempts. Other sessions can use the table during a pause. */
   readonly maxPauseMs: number;
 }
 
 const lockWaits: LockWaits = { lockTimeoutMs: 5000, giveUpAfterMs: 10 * 60_000, maxPauseMs: 10_000 };
 
 /**
- * Runs a migration's transaction so that it never keeps other sessions out for long while it waits for a lock itself. An
- * attempt that does not get its locks in time is rolled back and repeated after a pause.
- * @param name of the migration
- * @throws {LedgerError} kind `busy` when no attempt got its locks; whatever `work` throws
+ * Runs a migration's transaction without blocking other sessions for long while it waits for a lock. If an attempt does
+ * not get its locks in time, it is rolled back and repeated after a pause.
+ * @param name name of the migration, for messages
+ * @throws {LedgerError} kind `busy` if no attempt got its locks; any error that `work` throws
  */
 export async function retryLock(
   session: Session,
@@ -51,10 +54,13 @@ export async function retryLock(
   }
 }
 
-/** PostgreSQL 15, Appendix A. */
+/** SQLSTATE `lock_not_available`. Source: PostgreSQL 15, Appendix A. */
 const lockNotAvailable = '55P03';
 
-/** The session that most likely holds the lock, in words; its statement may quote values and is left out. */
+/**
+ * Describes the session that most likely holds the lock: the one with the oldest transaction. Leaves out its statement,
+ * which may quote values.
+ */
 async function oldestTransaction(session: Session, olderThanMs: number): Promise<string> {
   const [row] = await session.query<{ pid: number; program: string; state: string; seconds: number }>(
     `select pid, application_name as program, state, extract(epoch from now() - xact_start)::int as seconds

@@ -8,7 +8,7 @@ import { type DifferingItem, questionFlags, sessionSettings } from './compare-it
 import { wakeSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
-/** Most items that one transaction revises; a session with more is revised in slices. */
+/** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
 const sliceSize = 500;
 
 const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
@@ -18,8 +18,9 @@ const reviewed =
 const isReviewed = 'payload is not null and not expired and visibility is not null';
 
 /**
- * Items of a session and of the list `l.list`, behind a key. A range of `items_by_session`: for plain equalities the
- * planner may go through the whole list by its primary key, which has the same order (decision 0038).
+ * SQL condition for the items of a session in the list `l.list` after a key. It is a range of the index
+ * `items_by_session`. With plain equalities, the planner may scan the whole list by its primary key instead, which has
+ * the same order (decision 0038).
  */
 const bySession = (ref: string, sessionId: string, after: string): string =>
   `ref = ${ref} and session_id is not null and (session_id, list, key) > (${sessionId}, l.list, ${after})
@@ -39,9 +40,10 @@ interface ReviewedRow {
 }
 
 /**
- * Gives every item whose effective visibility has changed its next revision, in the transaction of the session or
- * question that caused it. Items beyond one slice are noted for `continueReview`; sending judges visibility again, so
- * nothing is shown meanwhile.
+ * Writes a new revision of every item whose visibility changed because of a session or a question, in the transaction
+ * that stores the session or question. If there are more items than one slice, stores only which sessions are affected,
+ * and `continueReview` revises the items later. Delivery judges visibility again, so it does not show an identity in
+ * the meantime.
  */
 export async function reviewVisibility(
   ledger: Ledger,
@@ -71,16 +73,16 @@ export async function reviewVisibility(
 }
 
 /**
- * Revises the next slice of a noted session. Safe at any time and from several processes: the pigeonhole's row is
- * locked, and what is already right is left alone.
- * @returns false when nothing was left
+ * Revises the next slice of an affected session. Can run at any time and in several processes: it locks the
+ * pigeonhole's row, and skips items that are up to date.
+ * @returns `more` false if nothing was left to revise
  */
 export async function continueReview(
   ledger: Ledger,
   ref: number,
   sinkIds: readonly number[],
 ): Promise<{ more: boolean; woken: readonly string[] }> {
-  // Asked at every turn, so nothing is locked and nothing written when nothing is left.
+  // This runs in every cycle, so it neither locks nor writes if nothing is left.
   const left = await ledger.db.query('select 1 from visibility_reviews where ref = $1 limit 1', [ref]);
   if (left.length === 0) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
@@ -127,7 +129,8 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     await forgetDigests(tx, part, null);
     scope.nextSequence = part.nextSequence;
   }
-  // Anonymous rows hold no person any more: only the service can name them again.
+  // The ledger has dropped the identity of anonymous items, so items that become named have to be read from the service
+  // again.
   const toRead = moved.filter(({ row, visibility }) => row.visibility === 'anonymous' && visibility === 'named');
   if (toRead.length > 0) {
     await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [

@@ -12,13 +12,13 @@ export interface SeenFields {
 
 export interface SeenField {
   readonly field: string;
-  /** A member of a field that is an object; null: the field itself. */
+  /** Name of a member if the field is an object; null: the entry describes the field itself. */
   readonly member: string | null;
-  /** Items that have it, by JSON's kinds: string, number, boolean, object, array, null. */
+  /** Number of items that have the field, by JSON type: string, number, boolean, object, array, null. */
   readonly types: Readonly<Record<string, number>>;
-  /** Items where it holds something: neither null nor an empty text. */
+  /** Number of items in which the value is neither null nor an empty text. */
   readonly filled: number;
-  /** Its values, each with the number of items; null where values are not shown. */
+  /** The field's values, each with the number of items; null if values are not shown. */
   readonly values: Readonly<Record<string, number>> | null;
 }
 
@@ -28,14 +28,14 @@ export interface FieldsAsked {
   readonly workspace: string | null;
   /** Null: every pigeonhole. */
   readonly pigeonholeId: number | null;
-  /** At most this number of items of each pigeonhole is read; absent: all. */
+  /** Maximum number of items read from each pigeonhole; absent: all. */
   readonly sample?: number;
 }
 
 /**
- * Fields by which the service says in what state or of what kind something is, by list: their values are words of the
- * service and say nothing of anyone. Of no other text is a value ever told, however few there are: of three attendees a
- * list of values is a list of people. Source: specification, "Resources and their fields".
+ * Fields with a status or a kind, by list. Their values are words of the service and reveal nothing about a person. The
+ * values of other text fields are never shown, even if there are few: the values of three attendees would be a list of
+ * people. Source: specification, "Resources and their fields".
  */
 const statusFields: Readonly<Record<string, readonly string[]>> = {
   pigeonholes: ['status', 'timezone'],
@@ -51,15 +51,18 @@ const statusFields: Readonly<Record<string, readonly string[]>> = {
   registrants: ['consent', 'signedIn'],
 };
 
-/** Lists of which not even true and false are shown, except in `statusFields`: organizers' questions to people are private. */
+/**
+ * Lists in which even boolean values are hidden, except in `statusFields`, because the answers to organizers' own
+ * questions are private.
+ */
 const listsOfPeople: readonly string[] = ['attendees', 'registrants'];
 
-/** A field with more values than this holds no states, whatever its name. */
+/** If a field has more distinct values than this, its values are not shown, because they are not states. */
 const maxValues = 12;
 
 /**
- * Returns the fields of a list's items and their contents, by pigeonhole. One statement that reads every stored item of
- * the list; for a request by a person.
+ * Returns the fields of a list's items and their contents, by pigeonhole. Reads every stored item of the list (or the
+ * sample) in one statement, so it is only for requests by an operator.
  */
 export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked): Promise<SeenFields[]> {
   const rows = await ledger.db.query<FieldRow>(
@@ -100,8 +103,8 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
 }
 
 /**
- * The names of all fields that stored items of a list have, by `<workspace>/<id>`. Reads every item's text once, and
- * nothing of its values: a tenth of the work of `seenFields`.
+ * Returns the names of all fields that stored items of a list have, by `<workspace>/<id>`. Reads every item but not the
+ * fields' values: a tenth of the work of `seenFields`.
  */
 export async function fieldNames(
   ledger: Pick<Ledger, 'db'>,
@@ -122,11 +125,11 @@ export async function fieldNames(
 interface FieldRow {
   workspace: string;
   pigeonhole_id: number;
-  /** Null: a row that counts items. */
+  /** Null in the row that counts the items. */
   field: string | null;
   member: string | null;
   type: string | null;
-  /** JSON; null where it is not told. */
+  /** JSON text of the value; null if the value is not shown. */
   value: string | null;
   items: number;
   filled: number;
@@ -150,13 +153,13 @@ function inPlace(rows: readonly FieldRow[]): SeenFields {
 function toField(rows: readonly FieldRow[]): SeenField {
   const types: Record<string, number> = {};
   for (const { type, items } of rows) types[type ?? 'null'] = (types[type ?? 'null'] ?? 0) + items;
-  const told = rows.filter(({ value }) => value !== null);
-  const values = told.map(({ value, items }) => [String(JSON.parse(value!)), items] as const);
+  const shown = rows.filter(({ value }) => value !== null);
+  const values = shown.map(({ value, items }) => [String(JSON.parse(value!)), items] as const);
   return {
     field: rows[0]!.field!,
     member: rows[0]!.member,
     types,
     filled: rows.reduce((sum, { filled }) => sum + filled, 0),
-    values: told.length === 0 || told.length > maxValues ? null : Object.fromEntries(values),
+    values: shown.length === 0 || shown.length > maxValues ? null : Object.fromEntries(values),
   };
 }

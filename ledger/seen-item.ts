@@ -4,23 +4,38 @@ import type { Visibility } from './visibility.js';
 export const consentStates = ['obtained', 'refused', 'not-asked', 'not-known'] as const;
 export type Consent = (typeof consentStates)[number];
 
-/** An item as a page showed it, without what never enters the ledger (dropped fields, a flagged row's person). */
+/**
+ * An item as a page showed it, without data that never enters the ledger: dropped fields, and the person of an item
+ * flagged as anonymous.
+ */
 export interface SeenItem {
   readonly key: string;
   readonly sessionId: number | null;
-  /** The attendee who created it; null where the list has no attendees. An anonymous row stores only its subject. */
+  /**
+   * The attendee who created the item; null if the list has no attendees. The ledger stores only the subject hash for
+   * anonymous items.
+   */
   readonly attendeeId: number | null;
-  /** A session's `anonymousResponses`, a flagged row's `anonymous`; null where the list says nothing. */
+  /** `anonymousResponses` of a session, or `anonymous` of a flagged item; null if the list has no such field. */
   readonly saysAnonymous: boolean | null;
   readonly consent: Consent | null;
-  /** `judge`: depends on its session and its question; else what the row itself says, null where it is no matter. */
+  /**
+   * `judge`: the ledger decides from the item's session and question. Otherwise the visibility that the item itself
+   * states; null if the list has no visibility.
+   */
   readonly visibility: Exclude<Visibility, 'unknown'> | 'judge' | null;
   readonly fields: Fields;
-  /** Its form, where `visibility` is known before the ledger is asked: made while the page before is being written. */
+  /**
+   * The item's texts and hashes, if its visibility does not depend on the ledger. They are computed while the previous
+   * page is being written.
+   */
   readonly hashed?: HashedForm | undefined;
 }
 
-/** Nothing promises that a page holds an item once, and PostgreSQL refuses to upsert one row twice (SQLSTATE 21000). */
+/**
+ * Returns the last item of each key. The service does not promise that a page contains an item only once, and
+ * PostgreSQL refuses to upsert one row twice in a statement (SQLSTATE 21000).
+ */
 export function lastOfEachKey(items: readonly SeenItem[]): SeenItem[] {
   return [...new Map(items.map((item) => [item.key, item])).values()];
 }

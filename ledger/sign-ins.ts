@@ -5,9 +5,9 @@ import type { LinkedAttendee } from './registrant-item.js';
 import type { Consent } from './seen-item.js';
 import type { PageScope } from './write-changes.js';
 
-/** Changes of attendees that are taken in at a time. */
+/** Maximum number of attendees' changes that one call processes. */
 const changesAtOnce = 200;
-/** Changes of any list that one statement reads to find them. */
+/** Maximum number of changes, of any list, that one statement reads to find changes of attendees. */
 const sequencesAtOnce = 5000;
 
 export interface AttendeeRow {
@@ -31,7 +31,7 @@ interface SignIn {
 
 /**
  * Processes the next changes of attendees: updates which attendee signed in as which registrant.
- * @returns hashes of the codes of registrants that this may concern; undefined when no such change is left
+ * @returns hashes of the codes of registrants that the changes may concern; undefined if no change is left
  */
 export async function addSignIns(
   ledger: Ledger,
@@ -98,8 +98,8 @@ async function replaceSignIns(
 }
 
 /**
- * Keeps the hash of the code that each of these attendees used, before their records are emptied. An erasure request with
- * the code finds the attendee by it. Leaves hashes that are already kept unchanged.
+ * Stores the hash of the code that each of these attendees used, before their records are emptied, so that an erasure
+ * request with the code can still find the attendee. Does not change hashes that are already stored.
  */
 export async function keepCodes(
   ledger: Ledger,
@@ -123,10 +123,10 @@ export async function keepCodes(
   );
 }
 
-/** Returns undefined when the record is deleted or holds nothing that identifies a registrant. */
+/** Returns undefined if the record is deleted or holds nothing that identifies a registrant. */
 function toSignIn(ledger: Ledger, { attendee_id: attendeeId, payload }: AttendeeRow): SignIn | undefined {
   if (payload === null) return undefined;
-  // Read here: the store cannot look into texts that hold NUL.
+  // Parsed here and not in SQL, because the store cannot read members of a JSON text that contains U+0000.
   const { attendeeCode, registrantId, signInTime } = JSON.parse(payload) as Fields;
   const codeHash =
     typeof attendeeCode === 'string' && attendeeCode !== '' ? ledger.hash.attendeeCode(attendeeCode) : null;
@@ -150,8 +150,8 @@ interface LinkedRow {
 }
 
 /**
- * The attendees of these registrants, by the code's hash in hex: those who used the code, and those without a code whose
- * registrant id is the same. Omits attendees whose record no longer exists.
+ * Returns the attendees of these registrants, by the hex hash of the code: attendees who used the code, and attendees
+ * without a code who have the same registrant id. Omits attendees whose record no longer exists.
  */
 export async function linkedAttendees(
   tx: Queryable,

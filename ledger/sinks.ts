@@ -1,25 +1,26 @@
 import type { Ledger } from './ledger.js';
 import type { Queryable } from './drivers/database.js';
 
-/** A configured sink as the ledger keeps it. */
+/** A configured sink as it is stored in the ledger. */
 export interface RegisteredSink {
   readonly name: string;
   readonly type: string;
-  /** Age limit of the existing changes that a new lane delivers, in milliseconds: null all, 0 none. */
+  /** Age limit, in milliseconds, of existing changes that a new lane delivers. Null: all; 0: none. */
   readonly historyMs: number | null;
   readonly observing: boolean;
-  /** Keyed fingerprint of where it sends to. */
+  /** Keyed fingerprint of the sink's destination. */
   readonly destination: string;
 }
 
 /**
- * Makes the ledger's sinks exactly these, by name. A sink that is no longer configured is archived with its watermarks,
- * and restored with them. An approval ends when its sink leaves `mode: observe`, or sends to another destination.
+ * Registers the configured sinks by name, and archives all others. An archived sink keeps its watermarks, which are
+ * restored together with it. An approval ends when its sink leaves `mode: observe` or gets another destination.
+ * @returns the sinks' ids by name
  */
 export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSink[]): Promise<Map<string, number>> {
   return await ledger.db.transaction(async (tx) => {
     const names = sinks.map(({ name }) => name);
-    // Before the sinks' rows (lock-order.ts), though only the last statement writes them.
+    // Lanes are locked before sinks (lock-order.ts), although only the last statement writes lanes.
     await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
     await tx.query(
       `with given as (select * from unnest($1::text[], $2::text[], $3::int8[]) as n (name, type, history_ms)),
@@ -53,21 +54,27 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
   });
 }
 
-/** The ledger's number of a sink; undefined: it was never configured. */
+/** Returns the ledger's id of a sink; undefined if it was never configured. */
 export async function findSink(ledger: Ledger, name: string): Promise<number | undefined> {
   const [row] = await ledger.db.query<{ id: number }>('select id from sinks where name = $1', [name]);
   return row?.id;
 }
 
-/** Lowers a sink's wake flag: what is committed from now on raises it again, and so sends a signal. */
+/**
+ * Lowers a sink's wake flag. The next commit that concerns the sink raises it again, and its process then sends a wake
+ * signal.
+ */
 export async function lowerWakeFlag(ledger: Ledger, sinkId: number): Promise<void> {
   await ledger.db.query('update sinks set wake = false where id = $1 and wake', [sinkId]);
 }
 
 /**
- * Raises the wake flags in id order (two pages never wait for each other) and returns the names of sinks whose flag was
- * down. Call it last before a commit. It also locks flags that are up: a sink lowers its flag before it reads, and has to
- * wait for this commit, or it would neither see the change nor receive a signal for it.
+ * Raises the wake flags of these sinks and returns the names of the sinks whose flag was down; the caller sends each a
+ * wake signal after the commit. Call it last in a transaction.
+ *
+ * Locks the flags in the order of the sinks' ids, so that two transactions never deadlock. It also locks flags that are
+ * up already: a sink lowers its flag before it reads changes, and must wait for this commit. Otherwise it would neither
+ * see the changes nor receive a signal for them.
  */
 export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
   if (sinkIds.length === 0) return [];
@@ -87,7 +94,10 @@ export interface Approval {
   readonly since: Date;
 }
 
-/** Lets an observing sink send to this destination, from its watermark. A second approval changes who and why. */
+/**
+ * Allows an observing sink to send to this destination, starting at its watermark. A second approval replaces the name
+ * and the reason.
+ */
 export async function approveSink(
   ledger: Ledger,
   approval: { sinkId: number; destination: string; by: string | null; reason: string | null },

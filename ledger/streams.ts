@@ -7,15 +7,15 @@ import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
 export interface StreamName {
   readonly list: string;
-  /** 0: the list of the whole pigeonhole. */
+  /** 0 for a list of the whole pigeonhole. */
   readonly sessionId: number;
 }
 
 export interface DueStream extends StreamName {
   readonly id: number;
-  /** A whole walk is due: it may take many pages. */
+  /** True if a sweep is due, which may take many pages. */
   readonly walking: boolean;
-  /** No walk over it has ended yet. */
+  /** True if no read of the stream has finished yet. */
   readonly isNew: boolean;
 }
 
@@ -32,44 +32,48 @@ export interface StreamLease extends StreamName {
   readonly failures: number;
   readonly checkpoint: string | null;
   readonly checkpointKey: string | null;
-  /** Descending: what is above is not known for certain. */
+  /**
+   * For a list in descending order: a poll reads from the first page down to this id. Newer ids may not have been read.
+   */
   readonly headId: number | null;
-  /** Null when no page was ever stored. */
+  /** Items per page; null if no page was ever stored. */
   readonly perPage: number | null;
-  /** The highest id that this stream ever stored; null when it has no items, or its list has no ids. */
+  /** The highest id ever stored for this stream; null if it has no items, or its list has no ids. */
   readonly highestId: number | null;
-  /** Sweeps that have ended. */
+  /** Number of finished sweeps. */
   readonly sweeps: number;
-  /** The number of pages of the last sweep; null: none has finished. */
+  /** Number of pages of the last finished sweep; null if there is none. */
   readonly pageCount: number | null;
   readonly sweptAt: Date | null;
-  /** End of the last read that found something; null: none did. */
+  /** Time of the last read that found something; null if none did. */
   readonly changedAt: Date | null;
-  /** Reads in a row that found nothing. */
+  /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
-  /** Other transactions than the last sweep's have written rows since it started. */
+  /** True if transactions other than the last sweep's have written rows of this stream since that sweep started. */
   readonly differs: boolean;
-  /** By the database's clock, when the lease was taken. */
+  /** Time at which the lease was acquired, by the database's clock. */
   readonly takenAt: Date;
-  /** A walk that an earlier attempt left unfinished. */
+  /** The poll that an earlier attempt left unfinished; null if there is none. */
   readonly poll: OpenWalk | null;
   readonly sweep: OpenWalk | null;
 }
 
 /**
- * Makes the streams of a pigeonhole exactly these: missing ones are added and due, others are no longer read. A stream
- * that is wanted again (its session exists again) is due now, even if it counted as gone.
+ * Replaces the set of streams that are read in a pigeonhole. Missing streams are added and due; streams that are no
+ * longer wanted are not read any more. A stream that is wanted again, for example because its session exists again, is
+ * due now, even if it counted as gone.
  */
 export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
   const lists = wanted.map(({ list }) => list);
   const sessions = wanted.map(({ sessionId }) => sessionId);
   await ledger.db.transaction(async (tx) => {
     await tx.query(
-      // The ledger holds no item of a new stream, so its first sweep has nothing to compare.
+      // `differs` is false, because the ledger holds no item of a new stream. `where not exists`, because the serial id
+      // advances even for a row that conflicts.
       `insert into streams (ref, list, session_id, differs)
        select $1, n.list, n.session_id, false from unnest($2::text[], $3::int8[]) as n (list, session_id)
        where not exists (select 1 from streams s where s.ref = $1 and s.list = n.list and s.session_id = n.session_id)
-       on conflict (ref, list, session_id) do nothing`, // each row that is offered takes an id, also one that conflicts
+       on conflict (ref, list, session_id) do nothing`,
       [ref, lists, sessions],
     );
     await tx.query(
@@ -87,12 +91,12 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 
 const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
 
-/** A cycle waits for streams that are due this soon after the next one, so that it reads them all. */
+/** If another stream is due within this time after the next one, a cycle waits for it, so that it reads both. */
 const togetherMs = 100;
 
 /**
- * The streams whose time has come, and the milliseconds until the next turn is worth its while, by the database's
- * clock. If that clock was set back since a stream was read, the stream is due.
+ * Returns the streams that are due, and the milliseconds until the next cycle is worthwhile, by the database's clock.
+ * If that clock was set back since a stream was read, the stream is due.
  */
 export async function dueStreams(
   ledger: Ledger,
@@ -113,7 +117,7 @@ export async function dueStreams(
   };
 }
 
-/** Takes the right to read a stream, immediately: the next commit of the previous holder is refused. */
+/** Acquires the lease of a stream immediately. The next commit of the previous holder is refused. */
 export async function acquireStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
   const askedAt = ledger.clock.monotonic();
   const [stream] = await ledger.db.query<Omit<StreamLease, 'poll' | 'sweep'>>(
@@ -142,7 +146,10 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
   return { ...stream, poll: walk('poll'), sweep: walk('sweep') };
 }
 
-/** The stream showed another order than the recorded one, or its checkpoint is worth nothing: only a sweep is left. */
+/**
+ * Discards a stream's checkpoint and its poll, because the stream showed another order than the recorded one or the
+ * checkpoint cannot be used. Only a sweep can read the stream then.
+ */
 export async function distrustStream(
   ledger: Ledger,
   lease: StreamLease,
@@ -161,8 +168,8 @@ export async function distrustStream(
 }
 
 /**
- * Discards a stream's walks in progress, so that the next read starts them again. Notes that rows differ, since the next
- * sweep cannot notice what the abandoned one has found.
+ * Discards a stream's walks in progress, so that the next read starts them again. Also records that rows differ,
+ * because the next sweep cannot notice what the abandoned sweep has found.
  */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
@@ -175,18 +182,24 @@ export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<
 /** The time of a stream's next read. */
 export interface NextRead {
   readonly dueInMs: number;
-  /** The polling interval in force, what decided it, and the interval without what the quota adds. */
+  /**
+   * The polling interval in force, the reason for it (`reason`), and the interval before the quota lengthens it
+   * (`wantedMs`).
+   */
   readonly everyMs: number;
   readonly reason: string;
   readonly wantedMs: number;
-  /** Until the next sweep is due, should one end with this read. */
+  /** Milliseconds until the next sweep is due, if a sweep ends with this read. */
   readonly sweepInMs: number;
 }
 
-/** By what the read has found: where something moves, more is on its way. */
+/**
+ * The next read, depending on whether this read found something: a stream that has just changed is likely to change
+ * again soon.
+ */
 export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
-/** Says when the stream is due again, after a turn that ended in the middle of a rolling sweep. */
+/** Stores when the stream is due again, after a read that did not finish a walk. */
 export async function scheduleStream(
   ledger: Ledger,
   lease: StreamLease,
@@ -205,13 +218,13 @@ export async function scheduleStream(
   );
 }
 
-/** @param found the parameter that says whether the read has found something */
+/** Returns SQL that records the end of a read. @param found the parameter that is true if the read found something */
 export function readEnded(found: '$3' | '$4'): string {
   return `changed_at = case when ${found}::boolean then clock_timestamp() else changed_at end,
     quiet_reads = case when ${found}::boolean then 0 else quiet_reads + 1 end`;
 }
 
-/** Notes that reading a stream failed, and the time of the next attempt; its walks keep their positions. */
+/** Records that reading a stream failed, and when to try again. Its walks keep their positions. */
 export async function failStream(
   ledger: Ledger,
   lease: StreamLease,
@@ -225,19 +238,19 @@ export async function failStream(
   );
 }
 
-/** Makes every stream of a pigeonhole due at once. */
+/** Makes every stream of a pigeonhole due immediately. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref); // pages that are being stored make others' streams due as well
+    await lockPlace(tx, ref); // locked first, because a page that is being stored may make other streams due as well
     await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
   });
 }
 
 /**
- * Makes whole walks of a pigeonhole's streams due now. A request during a walk causes another one to follow, since the
- * requested rows may be on pages that were already read.
- * @param list only this list; null: all
- * @returns the number of streams concerned
+ * Makes sweeps of a pigeonhole's streams due now. If a sweep is in progress, another one follows it, since the rows in
+ * question may be on pages that it has already read.
+ * @param list only this list; null: all lists
+ * @returns the number of streams
  */
 export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
   return await ledger.db.transaction(async (tx) => {

@@ -3,11 +3,11 @@ import type { Ledger } from './ledger.js';
 export interface RegisteredSync {
   readonly name: string;
   readonly workspace: string;
-  /** The rule by which it selects pigeonholes, as JSON; compared as a text. */
+  /** The rule by which the sync selects pigeonholes, as JSON text. Rules are compared as text. */
   readonly choice: string;
 }
 
-/** Returns the names of those syncs that are known and whose selection rule has changed. */
+/** Returns the names of the syncs that the ledger knows with a different selection rule or workspace. */
 export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<string[]> {
   const rows = await ledger.db.query<RegisteredSync>(
     'select name, workspace, choice from syncs where name = any($1::text[])',
@@ -23,8 +23,8 @@ export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSyn
 }
 
 /**
- * Makes the ledger's syncs exactly these; what is no longer configured is archived, with its selections, and comes
- * back with them.
+ * Registers the configured syncs, and archives all others. An archived sync keeps its selections, which are restored
+ * together with it.
  */
 export async function registerSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<void> {
   const names = syncs.map(({ name }) => name);
@@ -46,7 +46,10 @@ export interface Selection {
   readonly pigeonholeId: number;
 }
 
-/** The pigeonholes that a sync reads, archived or not, except those that its configuration no longer selects. */
+/**
+ * Returns the pigeonholes that a sync reads, except those that its configuration no longer selects. The sync itself may
+ * be archived.
+ */
 export async function selectionsOf(ledger: Ledger, sync: string): Promise<Selection[]> {
   return await ledger.db.query<Selection>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId" from selections s join pigeonholes p on p.ref = s.ref

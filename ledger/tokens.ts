@@ -1,18 +1,18 @@
 import type { Ledger } from './ledger.js';
 
-/** A token as it is stored: reading the ledger is not enough to use it. */
+/** A token as it is stored. Nobody who reads the ledger can use the token. */
 export interface StoredToken {
-  /** The part of the token that is no secret. */
+  /** The public part of the token. */
   readonly id: string;
   readonly name: string;
   readonly roles: readonly string[];
-  /** Null: all of them. */
+  /** Null: all workspaces. */
   readonly workspace: string | null;
   readonly createdAt: Date;
   readonly createdBy: string;
-  /** Null: never. */
+  /** Null: the token does not expire. */
   readonly expiresAt: Date | null;
-  /** To the minute. */
+  /** Accurate to one minute. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -21,7 +21,7 @@ export interface PresentedToken extends Pick<StoredToken, 'id' | 'name' | 'roles
   /** SHA-256 of the whole token. */
   readonly hash: Buffer;
   readonly expired: boolean;
-  /** Not used within this minute. */
+  /** True if the last recorded use is more than a minute ago. */
   readonly unused: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NewToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'w
   readonly hash: Buffer;
 }
 
-/** @returns undefined when there is no such token, or it was revoked */
+/** Returns a token by its public part; undefined if it does not exist or was revoked. */
 export async function findToken(ledger: Ledger, id: string): Promise<PresentedToken | undefined> {
   const [row] = await ledger.db.query<Omit<PresentedToken, 'roles'> & { roles: string }>(
     `select id, name, roles, workspace, hash, coalesce(expires_at <= now(), false) as expired,
@@ -40,7 +40,7 @@ export async function findToken(ledger: Ledger, id: string): Promise<PresentedTo
   return row === undefined ? undefined : { ...row, roles: row.roles.split(' ') };
 }
 
-/** At most once a minute, so that reading stays reading. */
+/** Records that a token was used, at most once a minute, so that most requests do not write. */
 export async function markTokenUsed(ledger: Ledger, id: string): Promise<void> {
   await ledger.db.query(
     `update tokens set last_used_at = now()
@@ -49,7 +49,7 @@ export async function markTokenUsed(ledger: Ledger, id: string): Promise<void> {
   );
 }
 
-/** @returns false when another token that is not revoked has that name */
+/** Stores a new token. @returns false if another token that is not revoked has this name */
 export async function addToken(ledger: Ledger, token: NewToken): Promise<boolean> {
   const rows = await ledger.db.query(
     `insert into tokens (id, name, hash, roles, workspace, created_by, expires_at) values ($1, $2, $3, $4, $5, $6, $7)
@@ -59,7 +59,7 @@ export async function addToken(ledger: Ledger, token: NewToken): Promise<boolean
   return rows.length === 1;
 }
 
-/** Those that were not revoked, expired ones among them; by name. */
+/** Returns all tokens that are not revoked, including expired ones, by name. */
 export async function allTokens(ledger: Ledger): Promise<StoredToken[]> {
   const rows = await ledger.db.query<Omit<StoredToken, 'roles'> & { roles: string }>(
     `select id, name, roles, workspace, created_at as "createdAt", created_by as "createdBy",
@@ -69,7 +69,7 @@ export async function allTokens(ledger: Ledger): Promise<StoredToken[]> {
   return rows.map((row) => ({ ...row, roles: row.roles.split(' ') }));
 }
 
-/** @returns false when there is none of that name */
+/** Revokes a token. @returns false if there is no token with this name */
 export async function revokeToken(ledger: Ledger, name: string): Promise<boolean> {
   const rows = await ledger.db.query(
     'update tokens set revoked_at = now() where name = $1 and revoked_at is null returning id',

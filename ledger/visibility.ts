@@ -1,18 +1,22 @@
 import type { ListName } from '../pigeonhole/lists.js';
 
-/** May the person behind an interaction be shown? `unknown` is treated as anonymous, but may still become named. */
+/**
+ * Whether sinks may see the identity of the person who created an item. `unknown` is treated as anonymous, but may
+ * still become named.
+ */
 export type Visibility = 'named' | 'anonymous' | 'unknown';
 
-/** The visibility that an item's row in a sink shows. It is part of the content; `unknown` looks like `anonymous`. */
+/** The visibility that sinks see. It is part of the item's content. `unknown` counts as `anonymous`. */
 export type EffectiveVisibility = 'named' | 'anonymous';
 
 /**
- * The person in a list's items, which decides who may be sent with them:
+ * How the items of a list relate to a person, which decides with whose consent they are sent:
  * - `none`: the items show nobody.
- * - `own-record`: an item is a person's own record. Without the person it would be empty, or would connect interactions
- *   that are sent anonymously, so it is sent with its person or not at all.
+ * - `own-record`: an item is a person's own record. Without the identity, it would be empty, or would connect
+ *   interactions that are sent anonymously. It is therefore sent with the identity or not at all.
  * - `flagged`: an interaction with an anonymity flag of its own.
- * - `judged`: an interaction with `attendeeId` and no flag. Its session decides, and for a question its twin.
+ * - `judged`: an interaction with `attendeeId` and no flag. Its session decides; for an item of `questions`, also the
+ *   `qna-questions` item with the same id.
  */
 export type PersonRule = 'none' | 'own-record' | 'flagged' | 'judged';
 
@@ -32,7 +36,10 @@ const personRules: Readonly<Record<ListName | 'engagement' | 'registrants', Pers
   'qna-questions': 'flagged',
 };
 
-/** Returns the rule of a list. A list that this version does not know is judged, so that it is sent without a person. */
+/**
+ * Returns the rule of a list. A list that this version does not know is `judged`, so that it is sent without the
+ * identity.
+ */
 export function personRuleOf(list: string): PersonRule {
   return Object.hasOwn(personRules, list) ? personRules[list as keyof typeof personRules] : 'judged';
 }
@@ -44,16 +51,20 @@ export const judgedLists: ReadonlySet<string> = withRule('judged');
 export const ownRecords: ReadonlySet<string> = withRule('own-record');
 
 export interface VisibilityFacts {
-  /** The session's `anonymousResponses`; undefined while the session, or its setting, is not known. */
+  /** The session's `anonymousResponses`; undefined if the session or its setting is not known yet. */
   readonly anonymousResponses: boolean | undefined;
-  /** For `questions`: the flag of the `qna-questions` item of the same id and session; undefined while not known. */
+  /**
+   * For `questions`: the flag of the `qna-questions` item with the same id and session; undefined if it is not known
+   * yet.
+   */
   readonly questionIsAnonymous: boolean | undefined;
 }
 
 /**
- * Fails closed: an interaction is anonymous unless its session is known to take no anonymous responses or, for a
- * question, its own flag says that it is not. A flag that says anonymous wins over a session that says it cannot be.
- * Without a flag a question may still get one (`unknown`); anything else in an anonymous session never will.
+ * Decides the visibility of an interaction. It is `named` only if its session is known not to accept anonymous
+ * responses or, for a question, if its own flag says so. A question's flag takes precedence over its session. A
+ * question without a flag is `unknown`, because the flag may still arrive; any other interaction in a session with
+ * anonymous responses is `anonymous`. Pure.
  */
 export function judgeVisibility(list: string, facts: VisibilityFacts): Visibility {
   if (list === 'questions' && facts.questionIsAnonymous !== undefined) {

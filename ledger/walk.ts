@@ -1,4 +1,4 @@
-/** Order of the values of a walk so far. `mixed`: neither. */
+/** Order of the values that a walk has read so far. `mixed`: neither ascending nor descending. */
 export type Direction = 'ascending' | 'descending' | 'mixed';
 
 export type ItemOrder = 'unknown' | 'ascending' | 'descending' | 'unordered';
@@ -7,15 +7,15 @@ export type WalkKind = 'poll' | 'sweep';
 
 /** Position of a walk after a page; stored with the page, so that a retry continues after the last stored page. */
 export interface WalkProgress {
-  /** The page to request next; null: the first. */
+  /** Cursor of the page to request next; null: the first page. */
   readonly cursor: string | null;
-  /** Cursor of the page at which the next poll would start, were the walk to end here; null: the first page. */
+  /** If the walk ended now, the next poll would start at the page with this cursor; null: the first page. */
   readonly checkpoint: string | null;
-  /** A key that stood on that page. */
+  /** The key of an item on that page. */
   readonly checkpointKey: string | null;
-  /** Null: fewer than two items. */
+  /** Null if the walk has read fewer than two items. */
   readonly direction: Direction | null;
-  /** Value of the first and of the last item of the page before; null: none. */
+  /** Values of the first and last item of the previous page; null if there is none. */
   readonly pageFirst: number | null;
   readonly pageLast: number | null;
   /** The highest id on pages whose items are all older than a minute. */
@@ -23,42 +23,54 @@ export interface WalkProgress {
   readonly pages: number;
   readonly items: number;
   readonly setAside: number;
-  /** Rows of other sessions than the one asked for: the walk proves nothing then. */
+  /**
+   * Number of rows of sessions other than the requested one. If there are any, the walk does not prove that an item is
+   * absent.
+   */
   readonly foreign: number;
 }
 
-/** A walk in progress. Pages of both kinds commit with its progress. */
+/** A walk in progress. Each page is committed together with the walk's progress. */
 export interface OpenWalk extends WalkProgress {
   readonly kind: WalkKind;
-  /** For a sweep: one more than the last that finished. 0 for a poll. */
+  /** For a sweep: the number of finished sweeps plus one. 0 for a poll. */
   readonly number: number;
-  /** By the database's clock. */
+  /** Time of the walk's start, by the database's clock. */
   readonly startedAt: Date;
-  /** Instant of its first request; null before that. */
+  /** Time of the walk's first request; null before that. */
   readonly firstAt: Date | null;
-  /** A sweep that was due: read on at every turn, and not a few pages beside each poll. */
+  /**
+   * True if each cycle reads as many pages of the walk as it can. False for a rolling sweep, of which each cycle reads
+   * a few pages in addition to the poll.
+   */
   readonly through: boolean;
-  /** A read from the head ends at a page whose ids are all at or below. */
+  /**
+   * For a poll of a list in descending order: the poll ends at the first page whose ids are all at or below this one.
+   * Null for all other walks.
+   */
   readonly untilId: number | null;
-  /** A page was not the one that the sweep before saw. */
+  /** True if a page differed from the same page of the previous sweep. */
   readonly differs: boolean;
 }
 
-/** A page without its items: everything that a walk's progress and a later sweep need. */
+/** Facts about a page that a walk's progress and later sweeps need, without the page's items. */
 export interface PageSummary {
   readonly count: number;
-  /** Values (ids, or times where the list has no ids) of its first and its last item; null: none, or not all have one. */
+  /**
+   * Values of the first and last item: ids, or times if the list has no ids. Null if there is no item, or not all items
+   * have a value.
+   */
   readonly firstValue: number | null;
   readonly lastValue: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** Within the page; null: fewer than two items. */
+  /** Order within the page; null if it has fewer than two items. */
   readonly direction: Direction | null;
   readonly lastKey: string | null;
-  /** Creation time of its newest item, epoch ms; null: no row has one. */
+  /** Creation time of the newest item in epoch ms; null if no item has one. */
   readonly newestAt: number | null;
-  /** Rows without any identity. */
+  /** Number of rows that have neither an id nor stable fields that could form a key. */
   readonly setAside: number;
-  /** Rows of other sessions than the one asked for. */
+  /** Number of rows of sessions other than the requested one. */
   readonly foreign: number;
 }

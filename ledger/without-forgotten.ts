@@ -10,8 +10,9 @@ type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
 
 /**
- * Returns the items of a page to write when the workspace has forgotten people: none of their items, and other people's
- * items without the text of their questions. Queries only for items that differ, so a known page costs nothing.
+ * Returns the items of a page that may be written if the workspace has forgotten people. Leaves out their items, and
+ * removes the text of their questions from other people's items. Queries only for items that differ from the stored
+ * ones, so an unchanged page costs nothing.
  */
 export async function withoutForgotten(
   ledger: Ledger,
@@ -69,8 +70,8 @@ async function withoutTheirs(
 }
 
 /**
- * Marks as forgotten the attendees who use a forgotten code: they were forgotten before they had an id here. Their
- * erasure resumes and finds the items that were stored under the id until now.
+ * Marks attendees as forgotten if they use a forgotten code, because their erasure was requested before the ledger knew
+ * their id. The erasure resumes and finds the items that were stored under the id since.
  */
 async function forgetHolders(
   ledger: Ledger,
@@ -103,8 +104,8 @@ async function forgetHolders(
 }
 
 /**
- * Keeps only the key of a question that a forgotten person asked later. The key is needed to recognize the question's
- * text in other people's items. If such items are stored already, the erasure resumes for them.
+ * Stores only the key of a question that a forgotten person asked later. The key is needed to recognize the question's
+ * text in other people's items. If the ledger already has such items, the erasure resumes to remove the text from them.
  */
 async function keepQuestionsAway(
   tx: Queryable,
@@ -128,7 +129,7 @@ async function keepQuestionsAway(
            and position('"question":{"content"' in i.payload::text) > 0 and position('"id":' || n.key in i.payload::text) > 0)`,
     [ref, subjects, keys, listsWithQuestions],
   );
-  // An erasure that continues needs the subject to find the question; one that has ended leaves none (`endErasure`).
+  // An erasure that is not finished needs the subject to find the question; a finished one removes it (`endErasure`).
   await tx.query(
     `update items set subject = null
      where ref = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
@@ -143,7 +144,7 @@ function isQuestions(list: string): boolean {
   return (questionLists as readonly string[]).includes(list);
 }
 
-/** Returns those of these questions of a pigeonhole that are erased. */
+/** Returns the ids of those questions that are erased in the pigeonhole. */
 export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
@@ -154,7 +155,7 @@ export async function erasedQuestions(tx: Queryable, ref: number, ids: readonly 
   return new Set(rows.map(({ key }) => Number(key)));
 }
 
-/** The question that an item is about. Pure. */
+/** Returns the id of the question that an item is about. Pure. */
 export function questionIdOf(fields: Fields): number | undefined {
   const { question } = fields;
   if (question === null || typeof question !== 'object') return undefined;
@@ -162,7 +163,9 @@ export function questionIdOf(fields: Fields): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-/** An item that names its question and repeats nothing of it. Pure; running it twice changes nothing. */
+/**
+ * Removes from an item everything about its question except the question's id. Pure; running it twice changes nothing.
+ */
 export function withoutQuestionText(fields: Fields): Fields {
   return { ...fields, question: { id: questionIdOf(fields) } };
 }

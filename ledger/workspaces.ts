@@ -5,17 +5,20 @@ export type WaitReason = 'quota' | 'throttled' | 'credential';
 export type Permission =
   | {
       readonly kind: 'ask';
-      /** The wait that has just ended, and the number of waits in a row; null: there was none. Report a success. */
+      /**
+       * The wait that has just ended, and the number of waits in a row; null if there was none. If it is set, the
+       * caller has to report when a request succeeds.
+       */
       readonly workspaceWait: { readonly reason: WaitReason; readonly count: number } | null;
     }
   | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
 
-/** While one process tries a refused key again, the others wait this long before they look. */
+/** While one process tries a rejected key again, the others wait this long before they check the result. */
 const probeMs = 30_000;
 
 /**
- * Whether the workspace's service may be called now. After a rejected key only one caller gets permission, the first to
- * claim it: its answer decides for all.
+ * Decides whether a caller may request the service for this workspace now. After a rejected key, only the first caller
+ * to claim it may try the key again; the answer decides for all.
  */
 export async function requestPermission(ledger: Ledger, name: string): Promise<Permission> {
   const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
@@ -39,8 +42,9 @@ export async function requestPermission(ledger: Ledger, name: string): Promise<P
 
 /**
  * Makes every reader of this workspace wait. If several report a wait at the same time, the longest applies. Other
- * processes learn of it from this row.
- * @param wait.count which wait in a row this is, as the caller counts: several requests that are refused at once are one
+ * processes see the wait in this row.
+ * @param wait.count the number of this wait in a row, counted by the caller: several requests refused at the same time
+ *   count as one
  */
 export async function waitWorkspace(
   ledger: Ledger,
@@ -58,7 +62,7 @@ export async function waitWorkspace(
   );
 }
 
-/** Ends the wait of a workspace, because the service answered. Writes only when there was one. */
+/** Ends the wait of a workspace, because the service answered. Writes nothing if there was no wait. */
 export async function workspaceAnswers(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
@@ -76,7 +80,7 @@ export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes every stream of a workspace due at once: its own lists and those of its pigeonholes. */
+/** Makes every stream of a workspace due immediately: its own lists and those of its pigeonholes. */
 export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update streams set due_at = now() where wanted and due_at > now()
@@ -85,7 +89,7 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes what failed at the service of a workspace due now: its streams and its running imports. */
+/** Makes everything due now that failed because of a workspace's service: its streams and its running imports. */
 export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
@@ -99,7 +103,10 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
   );
 }
 
-/** Notes since when the service has not answered this workspace. A later note of the same incident keeps its start. */
+/**
+ * Records since when the service has not answered requests for this workspace. A later call during the same outage
+ * keeps the start.
+ */
 export async function markUnanswered(
   ledger: Ledger,
   name: string,
@@ -114,7 +121,7 @@ export async function markUnanswered(
   );
 }
 
-/** Says whether it is noted that the service does not answer this workspace. */
+/** Returns true if it is recorded that the service does not answer this workspace. */
 export async function isUnanswered(ledger: Ledger, name: string): Promise<boolean> {
   const rows = await ledger.db.query('select 1 from workspaces where name = $1 and unanswered_since is not null', [
     name,
@@ -122,7 +129,7 @@ export async function isUnanswered(ledger: Ledger, name: string): Promise<boolea
   return rows.length > 0;
 }
 
-/** Notes that the service answers again. Writes only when it had not. */
+/** Records that the service answers again. Writes nothing if no outage was recorded. */
 export async function markAnswering(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set unanswered_since = null, unanswered_reason = null
@@ -131,7 +138,7 @@ export async function markAnswering(ledger: Ledger, name: string): Promise<void>
   );
 }
 
-/** Makes whole walks of every stream of a workspace due at once, or (`list`) of those of one list. */
+/** Makes sweeps of every stream of a workspace due immediately. @param list only this list; null: all lists */
 export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
   await ledger.db.query(
     `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
@@ -140,7 +147,10 @@ export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: stri
   );
 }
 
-/** The syncs have chosen from what the workspace holds; until then nothing says that everything is read. */
+/**
+ * Records that the syncs have selected pigeonholes from the workspace for the first time. Until then, pigeonpost cannot
+ * claim that everything is read.
+ */
 export async function markDiscovered(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `insert into workspaces (name, discovered_at) values ($1, now())
