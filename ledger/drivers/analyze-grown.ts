@@ -11,9 +11,10 @@ export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transacti
 }
 
 /**
- * Tables that are at least four times as large as when they were last analyzed, or that have a hundred pages (some
- * thousand rows) and were never analyzed. Frequent statements do not depend on statistics (decision 0038); all others
- * plan better with them, and a server's autovacuum runs only once a minute. Names are quoted.
+ * SQL query for tables that are at least four times as large as when they were last analyzed, or that were never
+ * analyzed and have more than a hundred pages (some thousand rows). Frequent statements do not depend on statistics
+ * (decision 0038), but all others get better plans with them, and a server's autovacuum runs only once a minute. The
+ * names are quoted.
  */
 const grownTables = `
   select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
@@ -22,12 +23,15 @@ const grownTables = `
     and pg_relation_size(c.oid) > 4 * 8192 * c.relpages::int8
   order by pg_relation_size(c.oid)`;
 
-/** A tenth of the usual sample: enough for the order of magnitude, and the embedded store is held for a moment only. */
+/**
+ * A tenth of PostgreSQL's default sample. It shows the order of magnitude, and blocks the embedded store only for a
+ * moment.
+ */
 const smallSample = 'set local default_statistics_target = 10';
 
 /**
- * The tables whose dead rows are worth a vacuum, by the same rule as PostgreSQL's autovacuum with half its threshold,
- * or that were never analyzed. Names come quoted.
+ * SQL query for tables that need a vacuum: those with many dead rows (the rule of PostgreSQL's autovacuum with half its
+ * threshold), or that were never analyzed. The names are quoted.
  */
 export const tablesToVacuum = `
   select quote_ident(schemaname) || '.' || quote_ident(relname) as name

@@ -6,13 +6,13 @@ import type { StoreError } from './store-error.js';
 import { breaksConnection, isOfStalePlan, toStoreError } from './translate-error.js';
 
 /**
- * Settings that both drivers apply to every new connection.
- * - The forms in which `result-values.ts` reads results, whatever the defaults of the server or the user are.
- * - A new plan for each run of a statement. A plan kept from the first runs suits the tables as they were then: empty
- *   during a first walk, so that each page was compared by reading all pages before it (measured: 25 ms a page grew to
- *   43 ms within 30,000 items). Planning again costs 0.1 ms; the statement's text is still parsed once.
- * - No JIT compilation: PostgreSQL chooses it by the estimated cost, and all of these statements end after a few rows
- *   (measured: 120 of the 125 ms of taking a batch from a backlog of 40,000).
+ * Settings that both drivers apply to every new connection:
+ * - The text forms that `result-values.ts` can read, whatever the defaults of the server or the user are.
+ * - A new plan for each run of a statement. A plan kept from the first runs would suit tables that were empty then.
+ *   During a first walk, each page was compared by reading all earlier pages (measured: 25 ms per page grew to 43 ms
+ *   within 30,000 items). Planning again costs 0.1 ms; the statement's text is still parsed only once.
+ * - No JIT compilation. PostgreSQL chooses it by the estimated cost, but all of these statements return only a few rows
+ *   (measured: JIT took 120 of the 125 ms of taking a batch from a backlog of 40,000).
  */
 export const sessionSettings =
   "set timezone = 'UTC'; set datestyle = 'ISO'; set bytea_output = 'hex'; set plan_cache_mode = force_custom_plan; set jit = off";
@@ -23,7 +23,7 @@ export const sessionSettings =
  * this code.
  */
 export class Connection implements Queryable {
-  /** A statement failed in a way after which this connection has to be thrown away. */
+  /** True if a statement failed in such a way that this connection must be closed. */
   isBroken = false;
 
   constructor(
@@ -44,7 +44,10 @@ export class Connection implements Queryable {
     await this.#run(sql, () => this.client.query(sql));
   }
 
-  /** Runs `begin`, `commit` or `rollback` and gives the server's answer, which for a commit may be ROLLBACK. */
+  /**
+   * Runs `begin`, `commit` or `rollback`. Returns the command in the server's answer, which may be ROLLBACK for a
+   * commit.
+   */
   control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
     return this.#run(command, async () => (await this.client.query(command)).command);
   }
@@ -69,14 +72,14 @@ const names = new Map<string, string>();
 let generation = 0;
 
 /**
- * Beyond this many texts no more are named: each costs memory in every connection until it closes. The product has
- * about a hundred; a text with values pasted in would otherwise grow without end.
+ * Maximum number of statement texts that get a name. Each costs memory in every connection until it closes. pigeonpost
+ * has about a hundred texts; if a text contained values, the number would otherwise grow without limit.
  */
 const maxNames = 1000;
 
 /**
- * The name under which a connection keeps the plan of a statement, so that it is parsed once and not at every run
- * (embedded, a lookup takes 50 µs instead of 170). Undefined: run it without a kept plan.
+ * Returns the name under which a connection prepares a statement, so that its text is parsed only once (embedded, a
+ * look-up takes 50 µs instead of 170). Undefined: the statement runs unprepared.
  */
 function statementName(sql: string): string | undefined {
   const known = names.get(sql);
@@ -88,8 +91,9 @@ function statementName(sql: string): string | undefined {
 }
 
 /**
- * Makes all connections plan every statement again: a table changed its columns, and the kept plans are from before
- * (SQLSTATE 0A000, "cached plan must not change result type"). The old plans are dropped with their connections.
+ * Makes all connections prepare every statement again, because a table changed its columns and the prepared statements
+ * are outdated (SQLSTATE 0A000, "cached plan must not change result type"). The outdated statements remain until their
+ * connections close.
  */
 function forgetPlans(): void {
   generation += 1;
@@ -97,13 +101,13 @@ function forgetPlans(): void {
 }
 
 const known = new Map<string, ReadonlyMap<number, string>>();
-/** Statement texts whose array types are remembered; beyond these, each text is searched at every run. */
+/** Maximum number of statement texts whose array types are remembered. Any other text is searched each time it runs. */
 const maxTexts = 1000;
 
-/** Other names of types, as PostgreSQL's own statements call them. */
+/** Other names of the same types that statements may use. */
 const sameType: Readonly<Record<string, string>> = { integer: 'int4', int: 'int4', bigint: 'int8', bool: 'boolean' };
 
-/** The element types that a statement casts its parameters' arrays to (`$3::text[]`), by position from 0. */
+/** Returns the element types to which a statement casts its array parameters (`$3::text[]`), by position from 0. */
 function arrayTypes(sql: string): ReadonlyMap<number, string> {
   let types = known.get(sql);
   if (types !== undefined) return types;

@@ -1,29 +1,31 @@
 import type { StoreError } from './store-error.js';
 import type { SqlValue } from './sql-values.js';
 
-/** Runs statements: on the store itself, or in one of its transactions. */
+/** Runs statements on the store or in one of its transactions. */
 export interface Queryable {
   /**
-   * Runs one statement with parameters `$1`, `$2`… and returns its rows. A connection prepares a text once, so the text
-   * has to be constant: anything that varies is a parameter. `result-values.ts` defines the types of the results.
+   * Runs one statement with parameters `$1`, `$2`… and returns its rows. The text must be constant, because each
+   * connection prepares it once; anything that varies must be a parameter. `result-values.ts` defines the types of the
+   * results.
    * @throws {StoreError}
    */
   query<Row extends object = Record<string, unknown>>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>;
   /**
-   * Runs a text that may hold several statements (a migration) and takes no parameters. Outside of a transaction
-   * the statements of one script are one transaction of their own.
+   * Runs a text without parameters that may hold several statements, such as a migration. Outside a transaction, the
+   * statements of one script run in a transaction of their own.
    * @throws {StoreError}
    */
   script(sql: string): Promise<void>;
 }
 
-/** Statements and transactions of one connection, one after the other. */
+/** A connection on which statements and transactions run one after the other. */
 export type Session = Pick<Database, 'query' | 'script' | 'transaction'>;
 
 export interface TransactionOptions {
   /**
-   * What `work` gives before it waits for the first time only reads and locks: it is sent behind the `begin`, whose
-   * answer is not waited for first. Were that refused, those statements would run, and lock nothing.
+   * True if the statements that `work` sends before its first `await` only read and lock. They are then sent together
+   * with `begin`, without waiting for its answer. If `begin` is refused, they run outside a transaction, where their
+   * locks have no effect.
    */
   readonly beginsByLocking?: boolean;
   /** Called once the commit has been sent. The store is busy then, so the caller can use the time to compute. */
@@ -31,35 +33,35 @@ export interface TransactionOptions {
 }
 
 /**
- * The store: PostgreSQL, in a server or compiled into this process. One dialect and one behaviour; the contract test
- * of this folder runs on both.
+ * The store: PostgreSQL, either a server or the engine that is compiled into this process. Both have the same SQL
+ * dialect and behavior; the contract test in this folder runs on both.
  */
 export interface Database extends Queryable {
   readonly kind: 'embedded' | 'postgres';
   /**
-   * Runs `work` in one transaction (read committed): committed when it returns, rolled back when it throws or leaves
-   * the transaction idle for longer than `idleInTransactionTimeoutMs`. Nothing is retried here. If `work` returns
-   * without waiting for its last statements, the commit follows them, and the first failure among them is thrown.
+   * Runs `work` in one transaction (read committed). Commits when `work` returns. Rolls back if it throws, or leaves
+   * the transaction idle for longer than `idleInTransactionTimeoutMs`. Retries nothing. If `work` returns without
+   * waiting for its last statements, the commit follows them, and the first failure among them is thrown.
    *
-   * Inside `work` only `tx` may be used: the store itself would wait for the transaction that waits for it (embedded,
-   * there is one connection), so it refuses with a sentence instead.
-   * @throws {StoreError}, or whatever `work` throws
+   * Inside `work`, use only `tx`. A statement on the store itself is refused: it would wait for the transaction to end,
+   * which waits for the statement (the embedded store has only one connection).
+   * @throws {StoreError}, or any error that `work` throws
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Runs `work` on a connection of its own on which nothing has a time limit: for migrations, which take as long as the
-   * tables are large. Embedded it is the store itself, which has none.
-   * @throws {StoreError}, or whatever `work` throws
+   * Runs `work` on a separate connection without time limits. For migrations, which take as long as the size of the
+   * tables requires. The embedded store has no time limits, so it uses its own connection.
+   * @throws {StoreError}, or any error that `work` throws
    */
   withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /**
-   * Housekeeping that a PostgreSQL server does automatically (autovacuum) and the embedded store does not: call it about
-   * once an hour. Blocks the embedded store briefly for each table that needs it; does nothing on a server.
+   * Does the housekeeping that a PostgreSQL server does automatically (autovacuum). Call it about once an hour. It
+   * blocks an embedded store briefly for each table that needs it, and does nothing on a server.
    */
   maintain(): Promise<void>;
   /**
-   * Analyzes tables that have grown much since they were last analyzed, from a small sample. Call it every few seconds:
-   * it reads the catalog once and does no more unless a table has grown.
+   * Analyzes tables that have grown a lot since they were last analyzed, from a small sample. Call it every few
+   * seconds: if no table has grown, it only runs one query on the catalog.
    */
   analyzeGrown(): Promise<void>;
   /**
@@ -69,9 +71,10 @@ export interface Database extends Queryable {
    */
   copyFiles(folder: string): Promise<void>;
   /**
-   * Calls back once if the store is lost for this process (embedded: its thread ended), so that a restart is needed.
+   * Registers a listener that is called once if this process loses the store because the thread of the embedded store
+   * ended. The process then has to restart.
    */
   onFatal(listener: (error: StoreError) => void): void;
-  /** Waits for what runs, then closes. Everything afterwards is refused. A second call does nothing. */
+  /** Waits for running statements, then closes the store. Refuses everything afterwards. A second call does nothing. */
   close(): Promise<void>;
 }

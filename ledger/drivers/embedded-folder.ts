@@ -5,14 +5,17 @@ import { packageRoot } from '../../base/package-root.js';
 import { StoreError } from './store-error.js';
 import { syncFolder } from './sync-folder.js';
 
-/** The major version inside PGlite 0.5.16, as PG_VERSION in its folder has it. Files of another one cannot be opened. */
+/**
+ * The major version of PostgreSQL in PGlite 0.5.16, as in the file PG_VERSION of its folder. Files of another major
+ * version cannot be opened.
+ */
 const embeddedPostgresVersion = '18';
 
 /**
- * The folder of the database inside a store's folder, made when there is none. It is a copy of the one that the build
- * made, written under another name: only a rename declares it whole, so that a kill in between leaves nothing that
- * looks like a store. The caller holds the lock of `storeFolder`.
- * @throws {StoreError} when there is a database of another version, or none can be made
+ * Returns the folder of the database inside a store's folder, and creates it if there is none, as a copy of the
+ * database that the build created. The copy is made under another name and renamed when it is complete, so that a kill
+ * in between leaves nothing that looks like a store. The caller holds the lock of `storeFolder`.
+ * @throws {StoreError} if the database has another version, or cannot be created
  */
 export async function embeddedFolder(storeFolder: string): Promise<string> {
   const folder = join(storeFolder, 'postgres');
@@ -29,12 +32,15 @@ export async function embeddedFolder(storeFolder: string): Promise<string> {
   return folder;
 }
 
-/** Folder of the database that the build makes and new stores copy. Code that runs from its sources uses the last build. */
+/**
+ * Returns the folder of the database that the build creates and new stores copy. Code that runs from TypeScript sources
+ * uses the last build.
+ */
 export function newStoreFolder(): string {
   return join(packageRoot(), 'dist/ledger/new-store');
 }
 
-/** Prefix of a folder whose copy is not complete. Each attempt has its own. */
+/** Prefix of folders with incomplete copies. Each attempt has its own folder. */
 const unfinishedPrefix = 'postgres.new-';
 
 async function make(storeFolder: string, folder: string): Promise<void> {
@@ -63,7 +69,10 @@ async function make(storeFolder: string, folder: string): Promise<void> {
   }
 }
 
-/** The rename that follows declares the copy whole, so all of it has to be on the disk by then. */
+/**
+ * Syncs all files of the copy to disk. The rename that follows marks the copy as complete, so everything must be on
+ * disk by then.
+ */
 async function syncAll(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const handle = await open(join(entry.parentPath, entry.name), 'r');

@@ -4,18 +4,20 @@ import { type FromThread, noSpace, type ThreadData, threadExitCodes, type ToThre
 import { startEmbeddedPostgres } from './start-embedded-postgres.js';
 
 /**
- * The thread in which the embedded store computes, so that a long statement blocks no heartbeat of the process. It
- * passes on bytes of PostgreSQL's protocol and knows nothing of statements; `EmbeddedStream` is its other end.
+ * The thread in which the embedded store runs, so that a long statement does not delay the heartbeats of the process.
+ * It passes bytes of PostgreSQL's protocol to the engine and back, without parsing them. `EmbeddedStream` is the other
+ * end.
  */
 
-/** An answer is sent on in parts of this size, so that the other thread reads rows while this one makes more. */
+/** Results are sent in parts of this size, so that the other thread can read rows while this one produces more. */
 const partBytes = 256 * 1024;
-/** Filled by one answer after another: new memory of this size for each would keep the collector of garbage busy. */
+/** One buffer for all results. A new one for each result would keep the garbage collector busy. */
 const part = Buffer.allocUnsafeSlow(partBytes);
 
 /**
- * PostgreSQL's log lines of the two severities after which it ends its process. Inside PGlite it would continue in an
- * undefined state, so the thread ends immediately. For the files that is the same as a SIGKILL, which they survive.
+ * Matches the log lines with the two severities after which PostgreSQL ends its process. Inside PGlite, it would
+ * continue in an undefined state, so the thread ends immediately. For the files, this is the same as a SIGKILL, which
+ * they survive.
  */
 const endOfEngine = /^\S+ \S+ \S+ \[\d+\] (?:PANIC|FATAL):/;
 
@@ -43,7 +45,8 @@ async function answer(pglite: PGlite, bytes: Uint8Array): Promise<void> {
   let length = 0;
   const flush = (): void => {
     if (length === 0) return;
-    const bytes = new Uint8Array(part.subarray(0, length)); // a copy of its own, because it is given away
+    // a copy, because transferring it takes it away from this thread
+    const bytes = new Uint8Array(part.subarray(0, length));
     post({ kind: 'bytes', bytes }, bytes.buffer);
     length = 0;
   };

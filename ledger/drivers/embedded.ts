@@ -16,18 +16,21 @@ import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 
 export interface EmbeddedOptions {
-  /** Made where needed. Holds `postgres/` and the lock; other data of the same process may lie beside them. */
+  /** The folder with `postgres/` and the lock; created if needed. It may also hold other data of the same process. */
   readonly folder: string;
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** Time limit of an orderly close (a last checkpoint). After it the thread is terminated as by a kill, which is safe too. */
+/**
+ * Time limit of an orderly close, which writes a last checkpoint. After it, the thread is terminated, which is as safe
+ * as a kill.
+ */
 const closeTimeoutMs = 10_000;
 
 /**
- * Opens the store in a folder, which this process then owns until `close` or its end. Takes about half a
- * second, after a kill up to a second more.
- * @throws {StoreError} kind `locked` when another process has it; `full`; `other` when it cannot be opened
+ * Opens the store in a folder. This process then owns the folder until `close` or its own end. Takes about half a
+ * second, and up to a second more after a kill.
+ * @throws {StoreError} kind `locked` if another process owns the folder; `full`; `other` if the store cannot be opened
  */
 export async function openEmbedded({
   folder,
@@ -37,7 +40,7 @@ export async function openEmbedded({
   const lock = await lockFolder(folder);
   try {
     const data: ThreadData = { folder: await embeddedFolder(folder) };
-    // No environment: nothing in there is for the thread, and it holds secrets.
+    // The thread gets no environment variables, because it needs none and they hold secrets.
     const thread = new Worker(program('embedded-thread'), { workerData: data, env: {}, execArgv: [] });
     await untilReady(thread, folder);
     return await connect(thread, lock, idleInTransactionTimeoutMs);
@@ -66,7 +69,7 @@ class EmbeddedDatabase implements Database {
   #lost: StoreError | undefined;
   #closing: Promise<void> | undefined;
   #lastSent: Promise<void> = Promise.resolve();
-  /** Resolves when every statement sent so far is answered. */
+  /** Resolves when the answers to all statements sent so far have arrived. */
   #lastAnswered: Promise<void> = Promise.resolve();
 
   constructor(
@@ -76,7 +79,7 @@ class EmbeddedDatabase implements Database {
     private readonly idleInTransactionTimeoutMs: number,
   ) {
     this.#connection = new Connection(client, nameOf(lock.folder));
-    client.on('error', () => undefined); // said through `exit`, with a reason
+    client.on('error', () => undefined); // ignored: the thread's `exit` reports it with a reason
     thread.once('exit', (code) => this.#onThreadExit(code));
   }
 
@@ -108,7 +111,7 @@ class EmbeddedDatabase implements Database {
   }
 
   async maintain(): Promise<void> {
-    // One table a turn, so that statements get in between.
+    // One statement per table, so that other statements can run in between.
     for (const table of await this.query<{ name: string }>(tablesToVacuum)) {
       await this.script(`vacuum (analyze) ${table.name}`);
     }
@@ -116,7 +119,7 @@ class EmbeddedDatabase implements Database {
 
   copyFiles(folder: string): Promise<void> {
     return this.#inTurn(async () => {
-      // Nothing writes between two statements: there is no process of the server's own in here.
+      // Nothing writes to the files between two statements, because the engine has no background processes.
       await this.#connection.script('checkpoint');
       try {
         await cp(join(this.lock.folder, 'postgres'), folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
@@ -160,8 +163,9 @@ class EmbeddedDatabase implements Database {
   }
 
   /**
-   * Runs one use of the connection after the other: PGlite has one session, and a transaction occupies all of it. The
-   * next one starts when the one before has sent everything, since answers arrive in the order of the statements.
+   * Runs uses of the connection one after the other, because PGlite has one session and a transaction occupies it. The
+   * next use starts when the previous one has sent its last statement. It need not wait for the answer, because answers
+   * arrive in the order of the statements.
    */
   async #inTurn<T>(use: (onSent: () => void) => Promise<T>): Promise<T> {
     refuseWithinTransaction(this);
@@ -175,11 +179,11 @@ class EmbeddedDatabase implements Database {
         if (this.#lost !== undefined) throw this.#lost;
         return await use(onSent);
       } catch (error) {
-        // The connection ends before the thread's exit code, which has the reason, is known.
+        // The connection breaks before the thread's exit code, which tells the reason, is known.
         if (error instanceof StoreError && error.kind === 'unreachable') throw await this.#whyLost(error);
         throw error;
       } finally {
-        onSent(); // of what failed before
+        onSent(); // in case `use` failed before it called `onSent`
       }
     });
     this.#lastSent = sent;
@@ -204,7 +208,7 @@ class EmbeddedDatabase implements Database {
 
 async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number): Promise<Database> {
   const stream = new EmbeddedStream(thread);
-  // Every value that `pg` would else take from PG… variables of the environment is given.
+  // Every setting is given, because `pg` would otherwise read it from the environment (`PG…`).
   const client = new Client({
     stream: () => stream,
     host: 'embedded',
@@ -223,10 +227,10 @@ async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number):
   return new EmbeddedDatabase(client, thread, lock, idleTimeoutMs);
 }
 
-/** @throws {StoreError} when the thread ends instead */
+/** Waits until the thread has opened the store. @throws {StoreError} if the thread ends before */
 function untilReady(thread: Worker, folder: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    thread.once('error', () => undefined); // the exit follows; the error itself may quote anything
+    thread.once('error', () => undefined); // the exit event follows; the error itself may quote data
     thread.once('exit', (code) => reject(lossOf(code, folder)));
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'ready') resolve();
@@ -252,7 +256,10 @@ function nameOf(folder: string): string {
   return `the embedded store in ${folder}`;
 }
 
-/** The built file of a thread. Run from sources (tests), that of the last build: Node cannot start a thread from TypeScript. */
+/**
+ * Returns the built file of a thread's program. Code that runs from TypeScript sources (tests) uses the last build,
+ * because Node cannot start a thread from TypeScript.
+ */
 function program(name: string): string {
   const built = join(packageRoot(), 'dist/ledger/drivers', `${name}.js`);
   if (existsSync(built)) return built;

@@ -3,17 +3,17 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from './store-error.js';
 
-/** The right to use a folder, held until `release` or the end of this process, whichever way it ends. */
+/** An exclusive lock on a folder, held until `release` or the end of this process, even if it is killed. */
 export interface FolderLock {
   readonly folder: string;
   /** A second call does nothing. */
   release(): Promise<void>;
 }
 
-/** Exit code of a locking program when another process holds the lock; its own failures have other codes. */
+/** Exit code of a locking program if another process holds the lock. Its own failures have other codes. */
 const isHeldExitCode = 75;
 
-/** `+<&=` takes the descriptor itself, for reading and writing, as flock needs it on some systems. */
+/** `+<&=` reuses the descriptor for reading and writing, which flock requires on some systems. */
 const perlLock =
   'open(my $file, "+<&=", 3) or exit 2;' +
   ` exit(flock($file, LOCK_EX | LOCK_NB) ? 0 : $! == EWOULDBLOCK ? ${isHeldExitCode} : 2);`;
@@ -21,9 +21,9 @@ const perlLock =
 type LockProgram = readonly [command: string, args: readonly string[]];
 
 /**
- * Programs that lock the open file which they inherit as descriptor 3. The lock belongs to that open file, so it stays
- * with this process when the program ends, and goes with it at a SIGKILL: no stale lock can keep anyone out.
- * Node itself has no flock. `flock` is in util-linux; Perl is there where that is not (macOS).
+ * Programs that lock the open file that they inherit as descriptor 3, because Node has no flock. The lock belongs to
+ * the open file. It therefore stays with this process after the program ends, and disappears with this process even
+ * after a SIGKILL, so no stale lock remains. `flock` is part of util-linux; Perl exists on systems without it (macOS).
  */
 export const lockPrograms: readonly LockProgram[] = [
   ['flock', ['-x', '-n', '-E', String(isHeldExitCode), '3']],
@@ -58,7 +58,7 @@ export async function lockFolder(folder: string, programs = lockPrograms): Promi
   };
 }
 
-/** No other user of this machine may read the files in it. */
+/** Opens the lock file, and creates the folder if needed. Other users of this machine cannot read the folder. */
 async function openLockFile(folder: string): Promise<FileHandle> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -82,7 +82,7 @@ async function lockFile(file: FileHandle, folder: string, programs: readonly Loc
   throw new StoreError('other', `${folder} cannot be locked: install "flock" (util-linux) or Perl`);
 }
 
-/** Undefined when there is no such program. */
+/** Returns the program's exit code; undefined if the program does not exist. */
 function exitCodeOf(command: string, args: readonly string[], fd: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', fd] });

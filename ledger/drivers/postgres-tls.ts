@@ -4,7 +4,9 @@ import type { ConnectionOptions } from 'node:tls';
 import { type PostgresTlsMode, sslModes, tlsModeOf, tlsOptionsOf } from '../../base/postgres-tls.js';
 import { StoreError } from './store-error.js';
 
-/** URL parameters that decide about TLS. They are read here and withheld from the driver, which has its own defaults. */
+/**
+ * URL parameters about TLS. They are evaluated here and removed from the URL, because the driver has other defaults.
+ */
 const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'] as const;
 
 export interface StoreTls {
@@ -16,9 +18,9 @@ export interface StoreTls {
 }
 
 /**
- * Reads from the URL of a store how the connection is protected. Without `sslmode`, that is `verify-full`, and
- * `disable` on this machine.
- * @throws {StoreError} kind `other`, without the URL, which may hold a password
+ * Reads from a store's URL how the connection is protected. Without `sslmode`, this is `verify-full`, or `disable` for
+ * a server on this machine.
+ * @throws {StoreError} kind `other`; the message does not contain the URL, which may hold a password
  */
 export function storeTls(text: string): StoreTls {
   const url = new URL(text);
@@ -54,7 +56,7 @@ function modeOf(sslmode: string | undefined, ssl: string | undefined, url: URL):
   return isOwnMachine(url) ? 'disable' : 'verify-full';
 }
 
-/** Loopback, or a socket of this machine: what goes there crosses no network. */
+/** Returns true for a loopback address or a socket, whose traffic does not leave this machine. */
 function isOwnMachine(url: URL): boolean {
   const host = decodeURIComponent(url.searchParams.get('host') ?? url.hostname).replace(/^\[|\]$/g, '');
   return (

@@ -10,24 +10,24 @@ import { StoreError } from './store-error.js';
 import { toStoreError } from './translate-error.js';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database?sslmode=…`, see `storeTls`. Never part of an error. */
+  /** `postgres://user:password@host:5432/database?sslmode=…` (see `storeTls`). Errors never contain it. */
   readonly url: string;
-  /** Connections of this process at most. */
+  /** Maximum number of connections of this process. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
-  /** The server ends a statement that takes longer. Migrations have no such limit: `withoutLimits`. */
+  /** The server cancels a statement that takes longer. Migrations have no such limit (`withoutLimits`). */
   readonly statementTimeoutMs?: number;
-  /** Time beyond the server's own limit after which a connection without an answer counts as dead. */
+  /** If the server has not answered this long after its own time limit, the connection counts as broken. */
   readonly answerMarginMs?: number;
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** Time after which the system checks whether the server of a waiting connection still exists. */
+/** Time without traffic after which the operating system checks whether the server of a connection still exists. */
 const keepAliveAfterMs = 30_000;
 
 /**
- * Connects to a PostgreSQL server, version 15 or newer. Retries nothing: the caller decides.
- * @throws {StoreError} kind `unreachable` when there is no server, or it refuses the connection
+ * Connects to a PostgreSQL server, version 15 or newer. Retries nothing, because the caller decides that.
+ * @throws {StoreError} kind `unreachable` if there is no server, or it refuses the connection
  */
 export async function openPostgres({
   url,
@@ -54,11 +54,11 @@ export async function openPostgres({
     max: maxConnections,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    // for a server that is gone without a word (a cut network): nothing else would ever end the wait
+    // ends the wait for a server that disappeared without closing the connection, as after a network failure
     query_timeout: statementTimeoutMs + answerMarginMs,
     onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
   });
-  pool.on('error', () => undefined); // an idle connection broke: the pool has dropped it, the next use opens another
+  pool.on('error', () => undefined); // an idle connection broke; the pool has removed it and opens another when needed
   const database = new PostgresDatabase(pool, settings, store, idleInTransactionTimeoutMs);
   try {
     await database.refuseOldServer();
@@ -69,9 +69,12 @@ export async function openPostgres({
   return database;
 }
 
-/** Returns a parameter of libpq that the driver ignores; undefined if there is none, or if it means no limit. */
+/**
+ * Returns a time limit in milliseconds from a libpq parameter that the driver ignores; undefined if the URL does not
+ * have it, or if it means no limit.
+ */
 function secondsOf(url: string, name: string): number | undefined {
-  if (!URL.canParse(url)) return undefined; // refused where it is read
+  if (!URL.canParse(url)) return undefined; // `nameOf` refuses the URL
   const seconds = Number(new URL(url).searchParams.get(name) ?? 0);
   return Number.isSafeInteger(seconds) && seconds > 0 && seconds < 100_000 ? seconds * 1000 : undefined;
 }
@@ -105,7 +108,7 @@ class PostgresDatabase implements Database {
   async withoutLimits<T>(work: (session: Session) => Promise<T>): Promise<T> {
     refuseWithinTransaction(this);
     const client = new Client(this.settings);
-    client.on('error', () => undefined); // the running statement, or the next, says so
+    client.on('error', () => undefined); // ignored: the running or the next statement fails with the error
     try {
       await client.connect();
       await client.query(`${sessionSettings}; ${noLimits}`);
@@ -141,14 +144,14 @@ class PostgresDatabase implements Database {
     throw new StoreError('other', `the files of ${this.store} belong to its server: use pg_dump`);
   }
 
-  onFatal(): void {} // a server that is gone may return: every call finds out for itself
+  onFatal(): void {} // never called: a server that is down may return, so every call tries again
 
   close(): Promise<void> {
     this.#closing ??= this.pool.end();
     return this.#closing;
   }
 
-  /** @throws {StoreError} kind `other` below version 15, whose SQL this product is written in */
+  /** @throws {StoreError} kind `other` if the server is older than version 15, which pigeonpost's SQL requires */
   async refuseOldServer(): Promise<void> {
     const [row] = await this.query<{ number: number }>(
       `select current_setting('server_version_num')::integer as number`,
@@ -176,16 +179,20 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** A server may have limits for each of its users. */
+/** Removes time limits that the server may have set for this user. */
 const noLimits = 'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
 async function prepareConnection(client: ClientBase): Promise<void> {
-  // A connection that breaks while it is in use says so twice: to the running statement, which is enough, and here.
+  // If a connection breaks while it is in use, the running statement fails too, so this event can be ignored.
   client.on('error', () => undefined);
   await client.query(sessionSettings);
 }
 
-/** @throws {StoreError} kind `other` when the URL cannot be read; it is not quoted, since it may hold a password */
+/**
+ * Returns the store's name for messages.
+ * @throws {StoreError} kind `other` if the URL cannot be parsed; the message does not quote it, since it may hold a
+ *   password
+ */
 function nameOf(url: string): string {
   if (!URL.canParse(url))
     throw new StoreError('other', 'the URL of "store" cannot be read: see the guide for its form');

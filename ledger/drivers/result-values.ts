@@ -6,9 +6,9 @@ type Read = (text: string) => unknown;
 const asText: Read = (text) => text;
 
 /**
- * Converts columns by PostgreSQL's type number (pg_type.dat). Other types stay PostgreSQL's text, `json` and `jsonb`
- * too, because their bytes matter here and readers parse them if needed; `date` as YYYY-MM-DD. `timestamptz` is a Date:
- * whole milliseconds, so compare instants in SQL, not here.
+ * Converters for result columns, by PostgreSQL's type number (pg_type.dat). Values of all other types remain
+ * PostgreSQL's text: `date` as YYYY-MM-DD, and `json` and `jsonb` unparsed, because their exact bytes matter. A
+ * `timestamptz` becomes a Date, which has only whole milliseconds, so compare instants in SQL and not here.
  */
 const readers = new Map<number, Read>([
   [16, (text) => text === 't'],
@@ -24,7 +24,7 @@ const readers = new Map<number, Read>([
   [1700, readNumeric],
 ]);
 
-/** The type number of an array, and of its elements. */
+/** The type numbers of array types and of their elements. */
 const arrays: readonly (readonly [array: number, element: number])[] = [
   [1000, 16],
   [1001, 17],
@@ -45,14 +45,14 @@ const arrays: readonly (readonly [array: number, element: number])[] = [
   [2951, 2950],
 ];
 
-// Given the type number of text[], `pg` reads any array's text form as nested arrays of texts and nulls.
+// With the type number of text[], `pg` parses the text form of any array into nested arrays of texts and nulls.
 const readTextArray = types.getTypeParser(1009 as 25) as unknown as (text: string) => unknown[];
 for (const [array, element] of arrays) {
   const read = readers.get(element) ?? asText;
   readers.set(array, (text) => mapElements(readTextArray(text), read));
 }
 
-/** For `pg`'s option `types`: the same readers for both drivers. All results are requested in text form. */
+/** The option `types` of `pg`, with the same converters for both drivers. All results are requested in text form. */
 export const resultTypes = {
   getTypeParser: ((oid: number): Read => readers.get(oid) ?? asText) as unknown as typeof types.getTypeParser,
 };
@@ -64,7 +64,11 @@ function mapElements(values: readonly unknown[], read: Read): unknown[] {
   });
 }
 
-/** @throws {StoreError} kind `other`: an integer that a number would silently round must be read as text in SQL */
+/**
+ * Converts an integer.
+ * @throws {StoreError} kind `other` if a JavaScript number would silently round it; the statement then has to cast the
+ *   column to text
+ */
 function readInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) {
@@ -81,7 +85,10 @@ function readBytes(text: string): Buffer {
   return Buffer.from(text.slice(2), 'hex'); // \x…: bytea_output is hex wherever we connect
 }
 
-/** Both drivers set TimeZone to UTC and DateStyle to ISO: `2026-11-21 09:30:00.123456`, `+00` behind it or nothing. */
+/**
+ * Converts a timestamp such as `2026-11-21 09:30:00.123456`, with or without `+00` at the end. Both drivers set
+ * TimeZone to UTC and DateStyle to ISO.
+ */
 function readInstant(text: string): Date {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(\+00)?$/.exec(text);
   if (match === null)

@@ -4,11 +4,12 @@ import type { Queryable, TransactionOptions } from './database.js';
 import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 
-/** The transaction that the present code runs in, whatever it awaited since. */
+/** The transaction in which the current code runs. It follows the code across every `await`. */
 const current = new AsyncLocalStorage<Transaction>();
 
 /**
- * Refuses what would wait for the transaction that waits for it: using the store itself within a transaction.
+ * Refuses a use of the store itself within one of its transactions, which would be a deadlock: the statement would wait
+ * for the transaction to end, and the transaction for the statement.
  * @throws {StoreError} kind `other`
  */
 export function refuseWithinTransaction(owner: object): void {
@@ -19,11 +20,11 @@ export function refuseWithinTransaction(owner: object): void {
 }
 
 /**
- * Begins, runs `work`, commits or rolls back. A transaction left idle for longer than `idleTimeoutMs` (its `work` waits
- * for something else) is rolled back, because it holds locks, and embedded the whole store; `work` then runs on into
- * refusals.
- * @param limits.owner the store whose direct use within `work` is refused
- * @throws {StoreError}, or whatever `work` throws
+ * Begins a transaction, runs `work`, and commits or rolls back. If `work` leaves the transaction idle for longer than
+ * `idleTimeoutMs` because it waits for something else, the transaction is rolled back, since it holds locks, and in the
+ * embedded store even the only connection. Later statements of `work` are then refused.
+ * @param limits.owner the store, whose direct use within `work` is refused
+ * @throws {StoreError}, or any error that `work` throws
  */
 export async function runTransaction<T>(
   connection: Connection,
@@ -37,23 +38,24 @@ export async function runTransaction<T>(
   let result: T;
   try {
     result = await Promise.race([current.run(transaction, () => work(transaction)), transaction.leftIdle]);
-    await begun; // of a transaction that gave no statement
+    await begun; // awaited here in case `work` sent no statement
   } catch (error) {
     await transaction.rollBack();
     throw error;
   }
-  // The transaction has ended in any case. Later statements may belong to another one.
+  // Not inside the `try`, because after a commit, even a failed one, the transaction has ended. A rollback could affect
+  // a later transaction.
   await transaction.commit(onSent);
   return result;
 }
 
-/** Open until commit or roll back begin; afterwards every statement is refused. */
+/** A transaction. It refuses every statement after its commit or rollback has started. */
 class Transaction implements Queryable {
   isOpen = true;
   /** Never resolves. Rejects if the transaction is idle for too long. */
   readonly leftIdle: Promise<never>;
   #timer: NodeJS.Timeout | undefined;
-  /** Statements whose answer has not come yet. */
+  /** Statements that have not been answered yet. */
   readonly #running = new Set<Promise<unknown>>();
   #giveUp!: (error: StoreError) => void;
   /** The error that ended the transaction. Later statements only report that it has failed (25P02). */
@@ -66,7 +68,7 @@ class Transaction implements Queryable {
     /** The answer to `begin`. */
     private readonly begun: Promise<unknown>,
   ) {
-    begun.catch(() => undefined); // told by the first statement
+    begun.catch(() => undefined); // ignored here: the first statement reports it
     this.leftIdle = new Promise((_, reject) => {
       this.#giveUp = reject;
     });
@@ -82,8 +84,8 @@ class Transaction implements Queryable {
   }
 
   /**
-   * Sends the commit behind the running statements, so that the server does not wait for the client. If one of them
-   * fails, the server rolls back instead.
+   * Sends the commit directly after the running statements, so that the server does not wait for the client. If one of
+   * the statements fails, the server rolls back instead.
    */
   async commit(onSent?: () => void): Promise<void> {
     const running = [...this.#running];
@@ -95,7 +97,7 @@ class Transaction implements Queryable {
       answer = await answered;
     } catch (error) {
       if (!this.connection.isBroken) throw error;
-      // The one case in which nobody knows: the answer to a commit that may have happened was lost.
+      // The only case in which the outcome is unknown: the commit may have succeeded, but its answer was lost.
       throw new StoreError(
         'unreachable',
         `the connection to ${this.connection.store} broke during a commit: whether it happened is not known`,
@@ -111,7 +113,7 @@ class Transaction implements Queryable {
     this.#end();
     if (this.connection.isBroken) return; // the server rolls back automatically
     await this.connection.control('rollback').catch(() => {
-      this.connection.isBroken = true; // the first error is the one to tell
+      this.connection.isBroken = true; // the caller throws the first error, so this one is dropped
     });
   }
 
@@ -135,8 +137,8 @@ class Transaction implements Queryable {
   async #runToEnd<T>(statement: () => Promise<T>): Promise<T> {
     try {
       const sent = statement();
-      sent.catch(() => undefined); // awaited below; until then a failure must not count as unhandled
-      await this.begun; // before any answer is believed: without it the statement stood alone
+      sent.catch(() => undefined); // awaited below; this prevents an unhandled rejection in the meantime
+      await this.begun; // if `begin` failed, the statement ran outside a transaction and its answer does not count
       return await sent;
     } catch (error) {
       this.#firstFailure ??= error;

@@ -1,6 +1,6 @@
 import { StoreError } from './store-error.js';
 
-/** One parameter. JSON is passed as its text; an array is an SQL array, never JSON. */
+/** A parameter of a statement. JSON is passed as text. An array is an SQL array, never JSON. */
 export type SqlValue =
   | string
   | number
@@ -14,9 +14,9 @@ export type SqlValue =
   | readonly SqlValue[];
 
 /**
- * Converts a parameter for `pg`: a Buffer is sent in binary form, a text as it is.
+ * Converts a parameter to a form that `pg` sends unchanged: a Buffer as binary, a string as text.
  * @param elementType type to which the statement casts an array's elements; undefined if it does not cast them
- * @throws as `toSqlText`; {StoreError} kind `other` for an array that was encoded for another type
+ * @throws as `toSqlText`; {StoreError} kind `other` if an array was encoded for another element type
  */
 export function toSqlParameter(value: SqlValue, elementType: string | undefined): string | Buffer | null {
   if (value instanceof EncodedArray) {
@@ -28,9 +28,10 @@ export function toSqlParameter(value: SqlValue, elementType: string | undefined)
 }
 
 /**
- * A parameter as PostgreSQL's text form, alike on both drivers. The server reads it with the type that the statement
- * gives the parameter, so `$1::json[]` with an array of JSON texts keeps their bytes.
- * @throws {StoreError} kind `other` for an invalid date or a value of another type (its value is not named)
+ * Converts a parameter to PostgreSQL's text form, which is the same for both drivers. The server parses it as the type
+ * that the statement gives the parameter, so `$1::json[]` with an array of JSON texts keeps their bytes.
+ * @throws {StoreError} kind `other` for an invalid date or a value of another type; the message does not contain the
+ *   value
  */
 function toSqlText(value: SqlValue): string | null {
   if (value === null || value === undefined) return null;
@@ -68,8 +69,8 @@ function arrayText(values: readonly SqlValue[]): string {
 }
 
 /**
- * A parameter that is in its binary form already. Encoding a page's columns takes a good part of the time that storing
- * it does; done beforehand, it is done while the store is at work on the page before.
+ * An array parameter that is already encoded in binary form. Encoding a page's columns takes a good part of the time of
+ * storing the page. The columns are therefore encoded beforehand, while the store is busy with the previous page.
  */
 export class EncodedArray {
   constructor(
@@ -79,11 +80,11 @@ export class EncodedArray {
 }
 
 /**
- * One column of many rows, for `unnest($1::type[], …)`. Without any value it goes as an empty array, which `unnest`
- * fills up beside a longer one: nothing to send, and nothing for the server to take apart.
- * Source: PostgreSQL 15, 7.2.1.4 "Table Functions".
+ * Encodes one column of many rows, for `unnest($1::type[], …)`. A column without any value becomes an empty array,
+ * which `unnest` pads with nulls to the length of the other columns. Then there is nothing to send, and nothing for the
+ * server to parse. Source: PostgreSQL 15, 7.2.1.4 "Table Functions".
  * @param elementType the type to which the statement casts the parameter's elements
- * @returns the values themselves where one of them has no binary form: they then go as text
+ * @returns the values themselves if one of them cannot be encoded in binary form; they are then sent as text
  */
 export function encodeColumn(elementType: string, values: readonly SqlValue[]): SqlValue {
   const column = values.some((value) => value !== null && value !== undefined) ? values : [];
@@ -94,9 +95,12 @@ export function encodeColumn(elementType: string, values: readonly SqlValue[]): 
 /** Bytes before the first element of an array of one dimension. */
 const headBytes = 20;
 
-/** Buffer in which arrays are encoded. Each leaves as a copy of its own length, a third or less of the longest form. */
+/**
+ * Reused buffer in which arrays are encoded. The result is a copy of its actual length, which is at most a third of the
+ * longest possible form.
+ */
 let room = Buffer.allocUnsafeSlow(64 * 1024);
-/** Room that is kept: a page of 300 items takes 0.5 MB. */
+/** Maximum size of the buffer that is kept. A page of 300 items needs 0.5 MB. */
 const maxRoomBytes = 2 * 1024 * 1024;
 
 function roomFor(bytes: number): Buffer {
@@ -109,13 +113,19 @@ function roomFor(bytes: number): Buffer {
 /** Encodes the elements of an array for the wire. Type numbers: pg_type.dat. */
 interface ElementCoder {
   readonly oid: number;
-  /** Bytes that a value takes at most; -1 when it has no form here, so that the array has to go as text. */
+  /**
+   * Returns the maximum number of bytes that the value needs; -1 if it has no binary form here, so that the whole array
+   * has to be sent as text.
+   */
   maxBytes(value: SqlValue): number;
-  /** Gives the bytes that it wrote. */
+  /** Writes the value and returns the number of bytes written. */
   write(buffer: Buffer, offset: number, value: SqlValue): number;
 }
 
-/** A text is encoded once, into room for its longest form: finding its length first would take as long again. */
+/**
+ * Encodes text. Reserves room for the longest possible form, because computing the exact length first would take as
+ * long as encoding.
+ */
 const ofText = (oid: number): ElementCoder => ({
   oid,
   maxBytes: (value) => (typeof value === 'string' ? 3 * value.length : -1),
@@ -159,11 +169,11 @@ const coders: Readonly<Record<string, ElementCoder>> = {
 };
 
 /**
- * An array in PostgreSQL's binary form: a page's rows need no quoting, and the server no parsing (measured: a page of
- * 300 items takes a third of the time to send, and to bind, that it takes as text). The type has to be the one that
- * the statement casts the parameter to.
- * Source: PostgreSQL 15, src/backend/utils/adt/arrayfuncs.c, array_recv; RFC 4122 order for uuid.
- * @returns undefined where the type, or one of the values, has no form here: it then goes as text
+ * Encodes an array in PostgreSQL's binary form, which needs neither quoting here nor parsing by the server (measured: a
+ * page of 300 items takes a third of the time to send and to bind compared with text). `type` must be the type to which
+ * the statement casts the parameter. Source: PostgreSQL 15, src/backend/utils/adt/arrayfuncs.c, array_recv; RFC 4122
+ * order for uuid.
+ * @returns undefined if the type or one of the values has no binary form here; the array is then sent as text
  */
 function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefined {
   const coder = coders[type];
@@ -185,7 +195,7 @@ function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefi
   buffer.writeInt32BE(coder.oid, 8);
   if (values.length === 0) return Buffer.from(buffer.subarray(0, 12));
   buffer.writeInt32BE(values.length, 12);
-  buffer.writeInt32BE(1, 16); // arrays count from 1
+  buffer.writeInt32BE(1, 16); // lower bound: SQL arrays start at index 1
   let offset = headBytes;
   for (const value of values) {
     const isNull = value === null || value === undefined;
@@ -197,9 +207,9 @@ function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefi
 }
 
 /**
- * A text as the store can hold it: U+0000 becomes U+FFFD, as half a surrogate pair does when it is encoded. The store
- * refuses a text with U+0000, and one odd character in a status, a cursor or an error message of the service would end
- * the statement for all rows beside it (decision 0043). JSON keeps both, as escapes.
+ * Replaces U+0000 with U+FFFD, as encoding does with a lone surrogate. PostgreSQL refuses a text with U+0000. One such
+ * character in a status, a cursor or an error message of the service would make the statement fail for all rows that it
+ * writes (decision 0043). JSON keeps both characters, as escapes.
  */
 function storableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;

@@ -4,10 +4,11 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { syncFolder } from './sync-folder.js';
 
 /**
- * PGlite's own start parameters, less `-F` (which turns fsync off), plus:
- * - `wal_sync_method=fsync`: the one that reaches `SyncedNodeFs`; others are flags of open() that Emscripten drops
- * - `shared_buffers=16MB`: 177 MB of memory instead of 309, no clear loss of speed
- * - `max_wal_size`: bounds the disk that the log takes (1 GB by default) and the recovery after a kill to a second
+ * PGlite's own start parameters without `-F` (which turns fsync off), plus:
+ * - `wal_sync_method=fsync`: the only method that reaches `SyncedNodeFs`; the others use flags of open() that
+ *   Emscripten ignores
+ * - `shared_buffers=16MB`: 177 MB of memory instead of 309, without a clear loss of speed
+ * - `max_wal_size`: limits the disk space of the log (1 GB by default), and the recovery after a kill to a second
  */
 const startParams = [
   ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
@@ -15,9 +16,9 @@ const startParams = [
 ];
 
 /**
- * Starts PostgreSQL on the calling thread, on a folder that this process has locked. Makes the database when the
- * folder is empty, which only the build does: it takes seconds and leaves the process at 700 MB.
- * @throws {Error} when a commit does not sync: an upgrade of PGlite undid `SyncedNodeFs`
+ * Starts PostgreSQL on the calling thread, in a folder that this process has locked. Creates the database if the folder
+ * is empty, which happens only in the build: it takes seconds and leaves the process at 700 MB.
+ * @throws {Error} if a commit does not sync, because an upgrade of PGlite disabled `SyncedNodeFs`
  */
 export async function startEmbeddedPostgres(folder: string, hooks: EngineHooks = {}): Promise<PGlite> {
   const files = new SyncedNodeFs(folder, hooks);
@@ -30,9 +31,9 @@ export async function startEmbeddedPostgres(folder: string, hooks: EngineHooks =
 }
 
 interface EngineHooks {
-  /** PostgreSQL's log, a line at a time. It may quote rows, so none of it may be shown. */
+  /** Receives PostgreSQL's log line by line. Lines may quote rows, so they must never be shown. */
   readonly onLog?: (line: string) => void;
-  /** The engine is dead. It would continue without noticing, so this hook has to end its thread. */
+  /** Called when the engine is dead. It would continue without noticing, so this hook has to end its thread. */
   readonly onAbort?: () => void;
 }
 
@@ -48,14 +49,14 @@ interface EmscriptenModule {
 type StartOptions = Parameters<NodeFS['init']>[1];
 
 /**
- * Emscripten's number of EIO. PostgreSQL panics after a failed sync, which is right, because it is not known what was
- * written.
+ * Emscripten's number for EIO. It makes PostgreSQL panic after a failed sync, which is right, because nobody knows what
+ * was written.
  */
 const ioErrno = 29;
 
 /**
- * PGlite's folder on disk, with a real fsync. PGlite's own file system never syncs, whatever PostgreSQL's settings: a
- * commit would survive a killed process but not a power cut. `syncCount` lets the opener prove that a commit does sync.
+ * PGlite's file system with a real fsync. PGlite's own one never syncs, whatever PostgreSQL's settings: a commit would
+ * survive a killed process but not a power failure. `syncCount` proves at the start that a commit does sync.
  */
 class SyncedNodeFs extends NodeFS {
   syncCount = 0;
@@ -72,8 +73,10 @@ class SyncedNodeFs extends NodeFS {
     const addFsync = (module: EmscriptenModule): void => {
       module.NODEFS.stream_ops.fsync = (stream) => {
         try {
-          if (stream.nfd === undefined) syncFolder(module.NODEFS.realPath(stream.node)); // folders are never opened
-          else fdatasyncSync(stream.nfd); // with the size, without the times: PostgreSQL needs no more
+          // PGlite does not open folders, so they have no descriptor
+          if (stream.nfd === undefined) syncFolder(module.NODEFS.realPath(stream.node));
+          // fdatasync writes the data and the size but not the times, which PostgreSQL does not need
+          else fdatasyncSync(stream.nfd);
         } catch {
           throw new module.FS.ErrnoError(ioErrno);
         }

@@ -1,5 +1,5 @@
 export type StoreErrorKind =
-  /** No connection, or it broke, or the server is starting, stopping or full of connections. */
+  /** The connection could not be opened or broke, or the server is starting, stopping or out of connections. */
   | 'unreachable'
   /** No space is left on the store's disk. */
   | 'full'
@@ -13,15 +13,15 @@ export type StoreErrorKind =
   | 'other';
 
 export interface StoreErrorFacts {
-  /** The five characters by which PostgreSQL names the error, where it comes from there. */
+  /** PostgreSQL's five-character error code, if the error comes from PostgreSQL. */
   readonly sqlState?: string;
   readonly constraint?: string;
   readonly table?: string;
 }
 
 /**
- * What the store's drivers throw. The message never holds a parameter, a row or the store's password; for the same
- * reason PostgreSQL's own error (whose `detail` quotes rows) is not kept as `cause`.
+ * The error that the store's drivers throw. The message never contains a parameter, a row or the store's password. For
+ * the same reason, PostgreSQL's own error, whose `detail` quotes rows, is not kept as `cause`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

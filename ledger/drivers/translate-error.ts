@@ -1,6 +1,6 @@
 import { StoreError, type StoreErrorFacts, type StoreErrorKind } from './store-error.js';
 
-/** An error of the server as `pg` throws it; the server sets all fields. */
+/** An error of the server as thrown by `pg`. The server sets all fields. */
 interface ServerError {
   readonly code: string;
   readonly message: string;
@@ -10,10 +10,10 @@ interface ServerError {
 }
 
 /**
- * Whatever a driver threw, as a StoreError. PostgreSQL's own words are kept only for mistakes in a statement
- * (class 42), which name tables and columns; elsewhere they quote values.
- * @param store how the store is named to a person, without password: `PostgreSQL at db:5432`
- * @param sql the statement's text, which has no values in it
+ * Converts any error of a driver to a StoreError. Keeps PostgreSQL's own message only for mistakes in a statement
+ * (class 42), which name tables and columns; other messages quote values.
+ * @param store name of the store in messages, without the password: `PostgreSQL at db:5432`
+ * @param sql the statement's text, which contains no values
  */
 export function toStoreError(error: unknown, store: string, sql = ''): StoreError {
   if (error instanceof StoreError) return error;
@@ -66,12 +66,12 @@ function distrustOf(error: unknown): string | undefined {
   return typeof code === 'string' && Object.hasOwn(distrusted, code) ? distrusted[code] : undefined;
 }
 
-/** Whether the connection that gave this error must not be used again. */
+/** Returns true if the connection that threw this error must not be used again. */
 export function breaksConnection({ kind }: StoreError): boolean {
   return kind === 'unreachable';
 }
 
-/** Whether a plan was used that was kept from before another process changed the table. */
+/** Returns true if the error comes from a statement that was prepared before another process changed the table. */
 export function isOfStalePlan({ kind, sqlState }: StoreError): boolean {
   return kind === 'conflict' && sqlState === '0A000';
 }
@@ -105,13 +105,14 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
 
 /** Source: PostgreSQL 15, Appendix A, "PostgreSQL Error Codes". */
 function kindOf({ code, message }: ServerError): StoreErrorKind {
-  // The code is not enough, because every unsupported feature has it.
+  // The message is checked too, because every unsupported feature has this code.
   if (code === '0A000' && message.startsWith('cached plan')) return 'conflict';
-  // Embedded, a plan may be relied on that a failed transaction was to make and did not.
+  // In the embedded store, a statement may rely on a prepared statement that was sent in a failed transaction and so
+  // does not exist.
   if (code === '26000') return 'conflict';
   if (code === '53100') return 'full';
   if (code.startsWith('23')) return 'constraint';
-  // 57014: a statement over its time; 55P03: a lock not given; 25P03: a transaction left idle
+  // 57014: a statement exceeded its time limit; 55P03: a lock was not granted; 25P03: a transaction was left idle
   if (['40001', '40P01', '57014', '55P03', '25P03'].includes(code)) return 'conflict';
   // 08 connection, 28 authorisation, 3D000 no such database, 53300 too many connections, 57P0x shutdown and start,
   // 25006 a standby after a failover
@@ -131,14 +132,15 @@ function fullMessage(store: string): string {
   return `no space is left on the disk of ${store}: free some space; until then, nothing can be stored`;
 }
 
-/** The beginning of the statement, enough to find it in the source. */
+/** Returns the beginning of the statement, which is enough to find it in the source. */
 function statementOf(sql: string): string {
   const text = sql.replace(/\s+/g, ' ').trim();
   if (text === '') return '';
   return `, in: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
 }
 
-// By their fields and not by `instanceof`: errors of Node's own modules may come from another realm (Jest, workers).
+// Recognizes errors by their fields and not by `instanceof`, because errors of Node's own modules may come from another
+// realm (Jest, workers).
 function isServerError(error: unknown): error is ServerError {
   return 'severity' in fieldsOf(error) && /^[0-9A-Z]{5}$/.test(String(fieldsOf(error).code));
 }
