@@ -16,15 +16,19 @@ import { checkReady, type PigeonholeKey, shareAnswers } from '../operations/read
 import { testSink } from '../operations/test-sink.js';
 import { startReplay } from '../operations/start-replay.js';
 
-/** Long enough that a page open in many browsers checks the sinks once, short enough that a fix shows quickly. */
+/**
+ * Time for which the results of the readiness checks are shared. Many open pages then check the sinks only once, but a
+ * fix still shows quickly.
+ */
 const readyForMs = 10_000;
 
 /** Sources that probes and the API share, independent of the current configuration. */
 export type CommonSources = Omit<ProbeSources, 'config' | 'configuration'>;
 
 /**
- * Returns the sources of a process that only answers probes. The address matters, because it decides which callers need
- * a token. Reads the configuration for each request, because it can change while the process runs.
+ * Returns the sources of a process that only answers probes. They contain the address at which it listens, because the
+ * address decides which callers need a token. The configuration is read for each request, because it can change while
+ * the process runs.
  */
 export function probeSources(
   common: CommonSources,

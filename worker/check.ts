@@ -22,7 +22,7 @@ import { loadCandidateConfig } from '../operations/load-process-config.js';
 export interface Checked {
   /** e.g. `workspace acme`, `sink hooks`, `store`. */
   readonly what: string;
-  /** `refused`: it answered with a refusal. */
+  /** `refused`: it answered, but refused the request or cannot be used as configured. */
   readonly result: 'ok' | 'refused' | 'unreachable';
   readonly text: string;
 }
@@ -85,7 +85,7 @@ async function checkSubscription(
     : { result: 'refused', text: `subscriptionId ${subscriptionId}: ${chosen.problem}` };
 }
 
-/** Returns none if the service does not support them, as in a Personal workspace. */
+/** Returns the workspace's subscriptions; none if the service does not support them, as in a Personal workspace. */
 async function subscriptionsOf(client: PigeonholeClient, signal: AbortSignal): Promise<Subscription[]> {
   try {
     const { items } = await client.page({ list: 'subscriptions' }, { signal });
@@ -114,7 +114,7 @@ async function checkStore(config: Config): Promise<Checked> {
   const { store } = config;
   const what = 'store';
   try {
-    if (store.kind === 'embedded') return { what, result: 'ok', text: await lookAtFolder(store.folder) };
+    if (store.kind === 'embedded') return { what, result: 'ok', text: await checkFolder(store.folder) };
     const db = await openDatabase({ kind: 'postgres', url: store.url.reveal() });
     try {
       await db.query('select 1');
@@ -129,14 +129,14 @@ async function checkStore(config: Config): Promise<Checked> {
   } catch (error) {
     if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
     if (!(error instanceof StoreError)) throw error;
-    // A locked store means that pigeonpost is running: no problem.
+    // A locked store is not a problem: it means that pigeonpost is running.
     if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };
     return { what, result: error.kind === 'unreachable' ? 'unreachable' : 'refused', text: error.message };
   }
 }
 
 /** Checks the folder without opening the store, which would create it. */
-async function lookAtFolder(folder: string): Promise<string> {
+async function checkFolder(folder: string): Promise<string> {
   refuseWithoutEmbeddedStore();
   if (!existsSync(folder)) return `${folder} does not exist yet; the first start creates it`;
   const lock = await lockFolder(folder);
@@ -151,7 +151,8 @@ async function checkTemporal({ temporal }: Config, binarySources: BinarySources)
       await findBinary({ ...binarySources, onlyLook: true }, () => undefined);
       return { what, result: 'ok', text: 'the embedded server is available' };
     }
-    const { connectTemporal } = await import('./connect-temporal.js'); // loads every Temporal module, for a second
+    // imported here because loading the Temporal modules takes a second
+    const { connectTemporal } = await import('./connect-temporal.js');
     const connections = await connectTemporal(temporal.address, temporal);
     await connections.close();
     return { what, result: 'ok', text: `${temporal.address} answers, namespace ${temporal.namespace}` };
@@ -161,15 +162,16 @@ async function checkTemporal({ temporal }: Config, binarySources: BinarySources)
 }
 
 export interface CheckedDraft {
-  /** Problems as sentences; none: it can be used once its variables are set. */
+  /** Problems as sentences. If there are none, the configuration can be used once its variables are set. */
   readonly problems: readonly string[];
   /** Variables that the configuration names and that are not set. */
   readonly unset: readonly string[];
 }
 
 /**
- * Checks a configuration before it is written, with stand-ins for variables that are not set yet. Touches no file.
- * @param standIns a value of the right form for each variable that it names
+ * Checks a configuration before it is written to its file. Touches no file.
+ * @param standIns a value of the right form for each variable that the configuration names, because it may not be set
+ *   yet
  */
 export async function checkDraft(
   text: string,

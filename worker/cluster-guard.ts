@@ -3,8 +3,8 @@ import { type Ledger, bindCluster } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { unreachable } from './connect-temporal.js';
 
-/** Much longer than a server that is up takes. */
-const withinMs = 5000;
+/** Time limit for an answer. A server that works answers much faster. */
+const answerTimeoutMs = 5000;
 
 /**
  * Compares the Temporal cluster behind the connection with the one that drives the ledger. After a restore, a failover
@@ -21,18 +21,19 @@ export class ClusterGuard {
     private readonly terms: { readonly address: string; readonly namespace: string; readonly adopt: boolean },
   ) {}
 
-  /** The reason why nothing may be started, from the last check that was answered; null: none. */
+  /** The reason why no workflow may be started, according to the last check that got an answer; null: none. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** The cluster's problem for an operator, from the last check; null: none. */
+  /** The cluster's problem as a sentence for the operator, according to the last check; null: none. */
   get trouble(): string | null {
     return this.#refusal ?? this.#away;
   }
 
   /**
-   * @throws {LedgerError} kind `cluster` if another cluster than the ledger's answers
+   * Checks that the ledger's own cluster answers.
+   * @throws {LedgerError} kind `cluster` if another cluster answers
    * @throws {TemporalUnreachableError} if none answers
    */
   async check(): Promise<void> {
@@ -56,14 +57,14 @@ export class ClusterGuard {
     try {
       await this.check();
     } catch (error) {
-      if (this.trouble === null) throw error; // the store
+      if (this.trouble === null) throw error; // the store failed, not the cluster
     }
     return before !== null && this.trouble === null;
   }
 
   async #identify(): Promise<string> {
     try {
-      const { clusterId } = await this.client.withDeadline(Date.now() + withinMs, () =>
+      const { clusterId } = await this.client.withDeadline(Date.now() + answerTimeoutMs, () =>
         this.client.workflowService.getClusterInfo({}),
       );
       this.#away = null;

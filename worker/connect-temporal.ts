@@ -7,12 +7,12 @@ import { TemporalUnreachableError } from './failure-kind.js';
 export interface TemporalConnections {
   readonly client: Client;
   readonly native: NativeConnection;
-  /** The cluster's own id: two clusters must not drive one ledger. */
+  /** The cluster's id, by which a second cluster for one ledger is recognized and refused. */
   readonly clusterId: string;
   close(): Promise<void>;
 }
 
-/** @throws {TemporalUnreachableError} */
+/** Connects to a Temporal server. @throws {TemporalUnreachableError} */
 export async function connectTemporal(address: string, temporal: Config['temporal']): Promise<TemporalConnections> {
   const { namespace } = temporal;
   const options = connectionOptions(address, temporal);
@@ -67,7 +67,10 @@ function tlsOptions(tls: NonNullable<Config['temporal']['tls']>): object {
   };
 }
 
-/** @param namespace given if the server answered and refused this namespace */
+/**
+ * Returns the error for a Temporal server that cannot be used.
+ * @param namespace set if the server answered and refused this namespace
+ */
 export function unreachable(address: string, error: unknown, namespace?: string): TemporalUnreachableError {
   const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
   const where = namespace === undefined ? address : `${address}, namespace ${namespace}`;

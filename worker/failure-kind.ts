@@ -10,7 +10,8 @@ import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 type FailureKind = 'configuration' | 'unreachable' | 'failed';
 
 /**
- * Returns undefined for an error without a message for people: a defect, whose stack can be shown on request.
+ * Returns the kind of a failure for the exit code. Undefined: the error has no message for the operator. It is a bug,
+ * and its stack can be shown on request.
  */
 export function failureKindOf(error: unknown): FailureKind | undefined {
   if (error instanceof ConfigError || error instanceof ClientOptionsError) return 'configuration';
@@ -23,22 +24,27 @@ export function failureKindOf(error: unknown): FailureKind | undefined {
   return undefined;
 }
 
-/** Whether a server could not listen, because its port is in use or its host is not an address of this machine. */
+/**
+ * Returns true if a server could not listen because its port is in use or its host is not an address of this machine.
+ */
 export function isListenError(error: unknown): boolean {
   return error instanceof ListenError;
 }
 
-/** The local API token cannot be read or stored. The message says what to do. */
+/** The error for a local API token that cannot be read or stored. The message says what to do. */
 export class LocalTokenError extends Error {
   override readonly name = 'LocalTokenError';
 }
 
-/** Temporal cannot be reached or refuses the connection. The message is one sentence with the address. */
+/**
+ * The error for a Temporal server that cannot be reached or refuses the connection. The message is one sentence with
+ * the address.
+ */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
 }
 
-/** The embedded server cannot run. The message is one sentence with the path of its log. */
+/** The error for an embedded server that cannot run. The message is one sentence with the path of its log. */
 export class EmbeddedTemporalError extends Error {
   override readonly name = 'EmbeddedTemporalError';
 }

@@ -1,8 +1,8 @@
 import type { Ledger } from '../ledger/ledger.js';
 
 /**
- * Reports once that the service has answered with a page. Processes that share a ledger share the reading too, and one of
- * them may read everything, so a page that another process has stored since this one started counts as well.
+ * Reports once that a page of the service has been read. Another process with the same ledger may do all the reading,
+ * so a page that it has stored since this process started counts as well.
  */
 export class FirstPage {
   readonly #since: Date;
@@ -15,7 +15,7 @@ export class FirstPage {
     this.#since = new Date(ledger.clock.nowMs());
   }
 
-  /** This process has read a page. */
+  /** Records that this process has read a page. */
   note(): void {
     if (this.#isReported) return;
     this.#isReported = true;

@@ -12,19 +12,19 @@ export type GuardKind = 'pdeathsig' | 'pipe';
 export interface GuardedChildOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** The child's whole environment; by default ours. Pass one unless the child needs our secrets. */
+  /** The child's complete environment; by default, this process's environment, which contains secrets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Receives standard output and standard error, appended; by default they are dropped. */
+  /** File to which standard output and standard error are appended; by default, both are discarded. */
   readonly logFile?: string;
   /** Called once when the child has ended. `isWanted` if `stop` was called before. */
   readonly onExit?: (exit: ChildExit) => void;
-  /** By default the best that this machine supports; tests choose. */
+  /** By default, the best guard that this machine supports; tests choose one. */
   readonly guard?: GuardKind;
 }
 
 export interface ChildExit {
-  /** Null if a signal ended it; -1 if it could not be started. */
+  /** Exit code; null if a signal ended the child, -1 if it could not be started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly isWanted: boolean;
@@ -43,9 +43,9 @@ export interface GuardedChild {
 }
 
 /**
- * The watcher reads a pipe that only this process holds. End of file means that this process is gone: the watcher kills
- * its parent, which is the command by then (`exec` keeps the process id). A line means that the command ended first.
- * Then nothing may be killed, because the process id may be reused.
+ * The watcher reads a pipe that only this process holds. End of file means that this process has ended. The watcher
+ * then kills its own parent, which is the command (`exec` keeps the process id). A line on the pipe means that the
+ * command ended first. The watcher then must not kill anything, because the process id may be in use again.
  */
 const pipeGuardScript = `
 exec 3<&0

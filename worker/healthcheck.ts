@@ -27,7 +27,7 @@ async function addressIn(file: string): Promise<string> {
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]:${port}` : `${host}:${port}`;
 }
 
-/** Every value from the environment is a Secret, whatever its key. */
+/** Returns a value as text. Values from the environment arrive as `Secret`, even under keys that are not secret. */
 function textOf(value: unknown, otherwise: string): string {
   if (value instanceof Secret) return value.reveal();
   return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;

@@ -4,7 +4,8 @@ import type { ProcessLog } from './log.js';
 import { request } from 'undici';
 
 /**
- * Another program may take the free port before the SDK listens on it; five times in a row is practically impossible.
+ * Number of ports to try, because another program may take the free port before the SDK listens on it. Five times in a
+ * row is practically impossible.
  */
 const maxTries = 5;
 
@@ -21,8 +22,8 @@ export async function installRuntime(log: ProcessLog, findPort: () => Promise<nu
       Runtime.install(runtimeOptions(log, address));
       return address;
     } catch (error) {
-      // Any error: a failed start leaves no runtime behind, and only the text of the SDK's error identifies a taken
-      // port.
+      // Tries again after any error: a failed start leaves no runtime behind, and only the text of the SDK's error
+      // shows that the port was taken.
       if (tries === maxTries) throw error;
     }
   }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Log } from '../work/collaborators.js';
 import type { Config } from '../operations/load-process-config.js';
 
-/** The address of the running process that serves the API, for commands of the same user. */
+/** The content of the file by which commands of the same user find the running process that serves the API. */
 export interface InstanceFile {
   readonly url: string;
   /** The ledger's id. */
@@ -30,7 +30,7 @@ function placeOf({ store, folder, file }: InstancePlace): string {
 function writeInstanceFile(place: InstancePlace, instance: InstanceFile): () => void {
   const file = placeOf(place);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // As for the token: this folder may be inside a repository.
+  // This folder may be inside a repository, so the file is excluded from it, like the token.
   if (place.store.kind !== 'embedded') writeFileSync(join(dirname(file), '.gitignore'), '*\n');
   const unfinished = `${file}.${instance.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(instance)}\n`, { mode: 0o600 });

@@ -13,12 +13,16 @@ export { type LedgerKey, readKeyFile };
 /** The parts of a configuration that determine where the ledger's key is. */
 type KeyConfig = Pick<Config, 'ledgerKey' | 'store' | 'folder' | 'file'>;
 
-/** Returns the configured key; undefined: it is in a file of the data folder. */
+/** Returns the key from the configuration; undefined if the key is in a file of the data folder. */
 export function configuredKey({ ledgerKey }: Pick<Config, 'ledgerKey'>): LedgerKey | undefined {
-  return ledgerKey === undefined ? undefined : LedgerKey.parse(ledgerKey.reveal())!; // its schema has checked the form
+  // the schema of the configuration has checked the form
+  return ledgerKey === undefined ? undefined : LedgerKey.parse(ledgerKey.reveal())!;
 }
 
-/** Returns where the ledger's key is: in the configuration, else in a file beside the administrator's token. */
+/**
+ * Returns the place of the ledger's key: the configuration or, if it has no key, a file beside the administrator's
+ * token.
+ */
 export function keyPlaceOf(config: KeyConfig): KeyPlace {
   const { store, folder, file } = config;
   const key = configuredKey(config);
@@ -44,7 +48,8 @@ export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
 }
 
 /**
- * Returns why a process of this configuration could not open the ledger of a database; null: it can open or create it.
+ * Returns why a process with this configuration cannot open the ledger in a database; null if it can open or create the
+ * ledger.
  */
 export async function keyProblem(db: Database, config: KeyConfig): Promise<string | null> {
   const stored = await storedKeyOf(db);

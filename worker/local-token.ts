@@ -46,7 +46,8 @@ export function readLocalToken(place: TokenPlace): string | undefined {
 }
 
 /**
- * Reads the token, or creates it. Processes that do so at the same time agree on one.
+ * Reads the token, or creates it if there is none. If several processes create it at the same time, all use the same
+ * token.
  * @throws {LocalTokenError} if it cannot be stored
  */
 export function keepLocalToken(place: TokenPlace): string {

@@ -34,7 +34,7 @@ export function openLog(
   );
 }
 
-/** Levels as pino numbers them. */
+/** The number of pino's level "info". */
 const infoLevel = 30;
 const words: Readonly<Record<number, string>> = { 40: 'warn', 50: 'error', 60: 'fatal' };
 

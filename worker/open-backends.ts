@@ -13,7 +13,10 @@ import type { PartHealth } from '../api/health.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { GuardedWorker } from './run-worker.js';
 
-/** Returns the progress line; creating an embedded store takes seconds, or longer on a slow disk. */
+/**
+ * Returns the line that tells the operator what the start waits for. Creating an embedded store takes seconds, or
+ * longer on a slow disk.
+ */
 export function openingStore({ store }: Config): string {
   if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
   return existsSync(join(store.folder, 'postgres'))
@@ -70,7 +73,9 @@ export async function openTemporal(
   return { address, client: connections.client, native: connections.native };
 }
 
-/** Embedded Temporal stores its data in the embedded store's folder, under the same lock. */
+/**
+ * Returns the folder of the embedded store, in which an embedded Temporal server stores its data under the same lock.
+ */
 export function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
   throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');

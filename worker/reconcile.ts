@@ -63,13 +63,15 @@ export async function reconcile(deps: {
   const query = `TaskQueue = '${deps.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of deps.client.workflow.list({ query })) running.add(workflow.workflowId);
   const missing = (await wantedWorkflows(deps.config, deps.ledger)).filter(({ id }) => !running.has(id));
-  // In order, so that the start causes no burst.
+  // One at a time, to avoid a burst of requests.
   for (const workflow of missing) await deps.starter.start(workflow);
   if (missing.length > 0) deps.log.info({ started: missing.length, running: running.size }, 'workflows reconciled');
   return missing.length;
 }
 
-/** Wakes all workflows of these configurations. Those still needed plan again; the others end. */
+/**
+ * Wakes all workflows of these configurations. Workflows that are still needed plan their work again; the others end.
+ */
 export async function wakeEverything(
   configs: readonly Config[],
   ledger: Ledger,
@@ -80,26 +82,32 @@ export async function wakeEverything(
     for (const { id } of await wantedWorkflows(config, ledger)) ids.add(id);
   }
   // One at a time, to avoid a burst.
-  for (const id of ids) await starter.signal(id, 'wake'); // the reconciler starts those that do not run
+  for (const id of ids) await starter.signal(id, 'wake'); // a workflow that does not run is started by the reconciler
 }
 
-/** Longer than a server that is up takes, and much shorter than the timeout of an API client. */
-const withinMs = 5000;
+/**
+ * Time limit for an answer. It is longer than a working server takes, and much shorter than the timeout of an API
+ * client.
+ */
+const answerTimeoutMs = 5000;
 
 /**
- * Wraps a starter for requests of people. The ledger stores the request before a workflow is started or woken, so the
- * request succeeds while Temporal is down, and the reconciler does the rest later.
+ * Wraps a starter for requests of operators. The ledger stores a request before a workflow is started or woken. If
+ * Temporal is down, the request therefore succeeds, and the reconciler starts the workflow later.
  */
 export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowStarter {
   const attempt = async <Result>(call: () => Promise<Result>, otherwise: Result): Promise<Result> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`Temporal has not answered within ${withinMs / 1000} s`)), withinMs);
+      timer = setTimeout(
+        () => reject(new Error(`Temporal has not answered within ${answerTimeoutMs / 1000} s`)),
+        answerTimeoutMs,
+      );
     });
     try {
       return await Promise.race([call(), late]);
     } catch (error) {
-      if (error instanceof LedgerError) throw error; // another cluster answers
+      if (error instanceof LedgerError) throw error; // a different cluster answers, so the request must fail
       log.warn({ error: messageOf(error) }, 'Temporal could not be notified of a request; the reconciler will do so');
       return otherwise;
     } finally {
@@ -108,7 +116,8 @@ export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowS
   };
   return {
     start: (workflow) => attempt(() => starter.start(workflow), undefined),
-    signal: (id, name) => attempt(() => starter.signal(id, name), true), // "true": nothing has to be started now
+    // `true` tells the caller not to start the workflow
+    signal: (id, name) => attempt(() => starter.signal(id, name), true),
     startReading: (pigeonholes) => attempt(() => starter.startReading(pigeonholes), undefined),
     wakeSinks: (names) => attempt(() => starter.wakeSinks(names), undefined),
   };

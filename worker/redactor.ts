@@ -1,7 +1,7 @@
 import { Secret } from '../config/secret.js';
 import type { Config } from '../operations/load-process-config.js';
 
-/** Forms that only secrets and e-mail addresses have. */
+/** Patterns that only secrets and e-mail addresses match. */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/[^\s"'<>@:/]+@[^\s"'<>@:/]+\.[A-Za-z]{2,}/g, '[e-mail]'],
   [/\b(?:whsec_|xox[a-z]-|pat-|sk-|pp[a-z]?_)[\w+/=.-]{4,}/g, '[secret]'],
@@ -12,8 +12,8 @@ const forms: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Removes secrets and e-mail addresses from a report at any depth: the secrets of this configuration, and everything
- * with the form of one. A second safeguard, because reports should contain none.
+ * Removes secrets and e-mail addresses from a report at any depth: the secrets of this configuration, and all text that
+ * looks like one. This is a second safeguard, because reports should contain none.
  * @param config undefined if it cannot be loaded
  */
 export function redactor(config: Config | undefined): <Value>(value: Value) => Value {

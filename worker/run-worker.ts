@@ -7,17 +7,19 @@ import type { ClusterGuard } from './cluster-guard.js';
 
 /** A worker that polls its task queue until it is stopped. */
 export interface RunningWorker {
-  /** Rejects when the worker ends without having been asked to. */
+  /** Rejects if the worker ends although `stop` was not called. */
   readonly ended: Promise<void>;
-  /** The number of activities that run now: reads, deliveries, imports. */
+  /** Number of running activities: reads, deliveries, imports. */
   readonly inFlight: number;
-  /** Whether it polls its task queue. */
+  /** Returns true while the worker polls its task queue. */
   isPolling(): boolean;
-  /** Stops it: running activities get 2 s to reach a safe point, then they are cancelled. */
+  /** Stops the worker. Running activities get 2 s to reach a safe point and are then cancelled. */
   stop(): Promise<void>;
 }
 
-/** Registers workflows and activities and starts to poll. Opens nothing else, so it closes nothing else. */
+/**
+ * Registers workflows and activities, and starts polling the task queue. Opens nothing else, so it closes nothing else.
+ */
 export async function runWorker(
   current: InUse,
   { native, temporal }: { native: NativeConnection; temporal: Config['temporal'] },
@@ -61,7 +63,7 @@ export class GuardedWorker {
     private readonly cluster: Pick<ClusterGuard, 'refusal'>,
     private readonly parts: {
       readonly run: () => Promise<RunningWorker>;
-      /** The worker ended without having been asked to. */
+      /** Called if the worker ends although it was not stopped. */
       readonly onFailure: (error: unknown) => void;
       readonly log: Log;
     },
@@ -76,7 +78,7 @@ export class GuardedWorker {
     return this.#worker?.inFlight ?? 0;
   }
 
-  /** Starts or stops the worker, as the last check of the cluster requires. Never call it twice at the same time. */
+  /** Starts or stops the worker, depending on the last check of the cluster. Calls must not overlap. */
   async follow(): Promise<void> {
     const { refusal } = this.cluster;
     if (refusal !== null) await this.#halt(refusal);

@@ -47,30 +47,36 @@ import { HindranceMemory } from '../operations/freshness.js';
 import { viewQuotas } from '../operations/view-quotas.js';
 
 const reconcileEveryMs = 60_000;
-/** A process that reads nothing hears the database's time only here, and the clocks of two machines drift apart. */
+/**
+ * A process that reads no lists learns the database's time only from this query, and the clocks of two machines drift
+ * apart.
+ */
 const askClockEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
 const lookForWorkersEveryMs = 10_000;
-/** Longest time in which a worker may poll another cluster's task queue unnoticed. */
+/** Maximum time for which a worker may poll another cluster's task queue without noticing it. */
 const guardClusterEveryMs = 5000;
 const lookForReadsEveryMs = 1000;
-/** Charts show minutes; the next process recovers the progress of the last seconds. */
+/**
+ * Charts show minutes, so this is often enough. After a crash, the next process recovers the progress of the last
+ * seconds.
+ */
 const noteProgressEveryMs = 10_000;
 
 /**
- * `start` does both: it works and serves the HTTP API. With an external PostgreSQL and Temporal, each can be its own
- * process.
+ * `worker` runs the workflows and `api` serves the HTTP API. `start` does both. Separate processes require an external
+ * PostgreSQL and Temporal.
  */
 export type ProcessRole = 'start' | 'worker' | 'api';
 
 export interface ProcessOptions {
   readonly config: Config;
   readonly log: ProcessLog;
-  /** Accept this configuration although a newer one was current. */
+  /** True to accept this configuration although a newer one was current. */
   readonly acceptConfiguration: boolean;
-  /** Adopt a ledger that another Temporal cluster has driven. */
+  /** True to adopt a ledger that another Temporal cluster has driven. */
   readonly adopt: boolean;
   readonly role: ProcessRole;
   /** Address at which a plain worker answers probes; null: none. */
@@ -79,7 +85,7 @@ export interface ProcessOptions {
   readonly binarySources: BinarySources;
   /** Host and port of the Temporal SDK's metrics; null: none. */
   readonly temporalMetricsAddress: string | null;
-  /** Receives a line for a person about slow steps. */
+  /** Receives lines for the operator about slow steps. */
   readonly onProgress: (line: string) => void;
   /** Called once this process, or another one that shares the ledger, has read a page. */
   readonly onFirstPage: () => void;
@@ -88,8 +94,8 @@ export interface ProcessOptions {
 export interface RunningProcess {
   readonly api: ApiServer | undefined;
   /**
-   * Returns the page's address; on loopback a new link that signs one browser in within ten minutes. Undefined: there
-   * is no page.
+   * Returns the address of the page; on loopback, a new link with which one browser can sign in within ten minutes.
+   * Undefined if there is no page.
    */
   readonly pageLink: (() => string) | undefined;
   readonly temporalAddress: string;
@@ -121,7 +127,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const listensAt = serves ? config.server : options.probesAt;
   const api = listensAt === null ? undefined : await startApi(listensAt);
   const closeApi = async (): Promise<void> => await api?.close();
-  closers.push(closeApi); // for a start that fails
+  closers.push(closeApi); // closes the API if the start fails
   const probes = serves && config.server.probes !== undefined ? await startProbes(config.server.probes) : undefined;
   closers.push(async () => await probes?.close());
   let fail: (error: Error) => void = () => undefined;
@@ -138,18 +144,20 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
   });
   const localToken = once(() => keepLocalToken(config));
-  if (serves && config.server.token === undefined) localToken(); // a start that cannot store it fails immediately
+  // called early, so that a start that cannot store the token fails immediately
+  if (serves && config.server.token === undefined) localToken();
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
   const { address, client, native } = await openTemporal(options, closers, fail);
   const { namespace, taskQueue } = config.temporal;
-  // The folder's lock proves that no other process uses this ledger, and so no other Temporal.
+  // An embedded ledger is adopted without being asked: the folder's lock proves that no other process, and so no other
+  // Temporal, uses it.
   const adopting = new ClusterGuard(ledger, client, { address, namespace, adopt: options.adopt || embedded });
-  // Adopt only at the start: nobody has chosen a cluster that answers later.
+  // An external ledger is adopted only at the start, because `--adopt` does not refer to a cluster that answers later.
   const cluster = new ClusterGuard(ledger, client, { address, namespace, adopt: embedded });
   if (works) await adopting.check();
-  else await cluster.look(); // "status" is needed most while Temporal is down or is another cluster
+  else await cluster.look(); // `status` must work even if Temporal is down or is another cluster
 
   const starter = createStarter(client, taskQueue, log, () => cluster.refusal);
   const stopping = new AbortController();
@@ -186,13 +194,15 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   // The folder's lock proves that no other process runs a newer configuration, so an older file is accepted.
   const accept = options.acceptConfiguration || embedded;
   const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
-  const editions = new Editions(first, (error) => log.warn({ error: messageOf(error) }, 'closing failed'));
+  const editions = new Editions(first, (error) =>
+    log.warn({ error: messageOf(error) }, 'closing the resources of a replaced configuration failed'),
+  );
   closers.push(() => editions.close());
 
-  // Requests are made after this point only.
+  // Requests start only after this point, so `wakeReaders` may be declared here.
   const wakeReaders = (workspace: string): Promise<void> =>
     wakeWorkspace(editions.current, starter, workspace).catch((error: unknown) =>
-      log.warn({ workspace, error: messageOf(error) }, 'waking what reads the workspace failed'),
+      log.warn({ workspace, error: messageOf(error) }, 'waking the workflows that read the workspace failed'),
     );
   if (works) {
     const watchService = (): Promise<void> => editions.use((deps) => deps.gate.watch(deps));
@@ -249,15 +259,16 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await reconcileNow();
   else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {
-    if (await switching.catchUp()) await reconcileNow(); // with another configuration it would start workflows that are not needed
-    // Workflows wait for instants of Temporal's clock, which on a single machine is the same clock.
+    // skipped with another configuration, which would start workflows that are not needed
+    if (await switching.catchUp()) await reconcileNow();
+    // Workflows wait for times of Temporal's clock. On a single machine, that is the clock that was set back.
     if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));
-  const askedStarter = leaveToReconciler(starter, log);
+  const requestStarter = leaveToReconciler(starter, log);
   const wakeImport = async (id: string): Promise<void> => {
     const workflow = importing(id);
-    if (!(await askedStarter.signal(workflow.id, 'wake'))) await askedStarter.start(workflow);
+    if (!(await requestStarter.signal(workflow.id, 'wake'))) await requestStarter.start(workflow);
   };
   if (works) {
     const dropFolders = new DropFolders({ editions, wake: wakeImport });
@@ -271,7 +282,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
   closers.push(repeat(analyzeEveryMs, () => db.analyzeGrown(), 'analyzing grown tables failed', log));
-  closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'noting the progress failed', log));
+  closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'storing the progress failed', log));
 
   const readySinceMs = performance.now();
   const upMs = () => performance.now() - readySinceMs;
@@ -306,7 +317,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     hindrances,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
-    // A process that serves the API is ready while Temporal is down, because "status" is needed most then.
+    // Null for a process that serves the API: it is ready even if Temporal is down, because `status` is needed most
+    // then.
     health: () => readHealth({ ledger, work: serves ? null : { connection: client.connection, worker } }),
   };
   probes?.serve(common);
@@ -318,7 +330,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
         backup,
         pageCodes,
         editions,
-        starter: askedStarter,
+        starter: requestStarter,
         switching,
         ledger,
         wake: wakeImport,
@@ -329,7 +341,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     api.serveProbes(probeSources(common, editions, listensAt));
   }
   if (serves && api !== undefined) closers.push(noteInstance(config, { url: api.url, ledger: ledger.id }, log));
-  closers.push(closeApi); // closes first; a second close does nothing
+  closers.push(closeApi); // closed first; closing it again later does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
   return { api, pageLink, temporalAddress: address, failed };
 }
@@ -342,7 +354,10 @@ function once<Result>(work: () => Result): () => Result {
   };
 }
 
-/** Off loopback, the printed address may be collected with logs, so it contains no code. */
+/**
+ * Returns the address of the page. It contains a sign-in code only on loopback, because a printed address may be
+ * collected with logs.
+ */
 function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
   return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
 }

@@ -17,21 +17,21 @@ import { planConfiguration } from '../operations/plan-configuration.js';
 /** Switches a running process from one configuration to the next. */
 export interface ConfigurationSwitch {
   /**
-   * Makes this process's file the current configuration: in this process immediately, in others when they notice. A
-   * file that is already current changes nothing.
+   * Makes this process's file the current configuration. This process switches immediately, other processes when they
+   * notice. If the file is current already, nothing changes.
    * @throws {ConfigError | ClientOptionsError} if the file cannot be used; {LedgerError} if another process has made
-   *   another one current meanwhile. Then nothing has changed
+   *   another configuration current meanwhile. Then nothing has changed
    */
   apply(): Promise<{ readonly number: number; readonly changed: boolean }>;
   /**
-   * Switches to the current configuration if this process's own file equals it: another process with the same file ran
-   * `config apply`.
-   * @returns whether this process runs the current configuration afterwards
+   * Switches to the current configuration if this process's own file equals it, because another process with the same
+   * file ran `config apply`.
+   * @returns true if this process runs the current configuration afterwards
    */
   catchUp(): Promise<boolean>;
 }
 
-/** Shortest time between two reads of the file, however many cycles are refused meanwhile. */
+/** Minimum time between two reads of the file, however many cycles are refused meanwhile. */
 const minBetweenReadsMs = 1000;
 
 /**
@@ -46,19 +46,19 @@ export function createConfigurationSwitch(
   onSwitch: (before: Config, now: Config) => Promise<void>,
 ): ConfigurationSwitch {
   const { ledger, log } = shared;
-  let turn: Promise<unknown> = Promise.resolve();
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let toldOf = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let warnedAbout = 0;
   const oneAtATime = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work);
-    turn = mine.catch(() => undefined);
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
     return mine;
   };
   const switchTo = async (config: Config, number: (document: unknown) => Promise<number>): Promise<void> => {
     const before = editions.current.config;
     const next = await openEdition(config, shared, number);
     editions.replace(next);
-    log.info({ configuration: next.deps.configuration }, 'configuration taken up');
+    log.info({ configuration: next.deps.configuration }, 'switched to another configuration');
     await onSwitch(before, config);
   };
 
@@ -75,15 +75,15 @@ export function createConfigurationSwitch(
   const catchUp = async (): Promise<boolean> => {
     const current = await currentConfiguration(ledger);
     if (current === editions.current.configuration) return true;
-    if (performance.now() - lookedAt < minBetweenReadsMs) return false;
-    lookedAt = performance.now();
+    if (performance.now() - readAtMs < minBetweenReadsMs) return false;
+    readAtMs = performance.now();
     const config = await ownFile(load);
     if (config !== undefined && (await isCurrentConfiguration(ledger, documentOf(config, ledger))) !== undefined) {
       await switchTo(config, (document) => numberOf(ledger, document, editions.current.configuration));
       return true;
     }
-    if (toldOf !== current) {
-      toldOf = current;
+    if (warnedAbout !== current) {
+      warnedAbout = current;
       log.warn({ own: editions.current.configuration, current }, 'another configuration is current: work is refused');
     }
     return false;
@@ -91,7 +91,7 @@ export function createConfigurationSwitch(
   return { apply: () => oneAtATime(apply), catchUp: () => oneAtATime(catchUp) };
 }
 
-/** Returns undefined while the file cannot be used: it may be half written. */
+/** Reads the file; returns undefined if it cannot be used, for example because it is half written. */
 async function ownFile(load: () => Promise<Config>): Promise<Config | undefined> {
   try {
     return await load();
@@ -101,7 +101,7 @@ async function ownFile(load: () => Promise<Config>): Promise<Config | undefined>
   }
 }
 
-/** Returns the number of the current configuration, which must still be this one. */
+/** Returns the number of the current configuration. Throws if the document is no longer the current one. */
 async function numberOf(ledger: Ledger, document: unknown, own: number): Promise<number> {
   const number = await isCurrentConfiguration(ledger, document);
   if (number === undefined) throw anotherConfiguration(own, await currentConfiguration(ledger));
@@ -109,7 +109,7 @@ async function numberOf(ledger: Ledger, document: unknown, own: number): Promise
 }
 
 /**
- * Makes this process's file the current configuration and returns what that changes and causes.
+ * Makes this process's file the current configuration and returns what changed and what the change will cause.
  * @throws as `planConfiguration` and `ConfigurationSwitch.apply`; then nothing has changed
  */
 export async function applyConfiguration(
@@ -117,7 +117,8 @@ export async function applyConfiguration(
   switching: ConfigurationSwitch,
   environment?: Environment,
 ): Promise<AppliedConfiguration> {
-  const plan = await planConfiguration(current, {}, environment); // before the switch: afterwards there is nothing to compare with
+  // Planned before the switch, because afterwards the previous configuration is no longer available for the comparison.
+  const plan = await planConfiguration(current, {}, environment);
   const { number, changed } = await switching.apply();
   return { number, changed, plan };
 }

@@ -11,14 +11,15 @@ export function workflowBundlePath(): string {
 }
 
 /**
- * Bundles the built workflows. Called by the build, after the compiler.
- * @throws when a workflow imports what it must not
+ * Bundles the built workflows. The build calls it after the compiler.
+ * @throws if a workflow imports a module that it must not import
  */
 export async function writeWorkflowBundle(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(packageRoot(), 'dist/workflows/all-workflows.js'),
     logger: new DefaultLogger('WARN'), // its info lines are statistics of webpack
-    // Stack traces need the map without the sources, which are two thirds of a file that two threads hold in memory.
+    // Stack traces need the source map, but not the sources in it, which are two thirds of a file that two threads keep
+    // in memory.
     webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
   });
   await writeFile(workflowBundlePath(), inOneByte(code));

@@ -58,13 +58,10 @@ async function make(storeFolder: string, folder: string): Promise<void> {
     await removeUnfinished(storeFolder);
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     throw code === 'ENOSPC' || code === 'EDQUOT'
-      ? new StoreError(
-          'full',
-          `no space is left for an embedded store in ${storeFolder}: it needs 100 MB to begin with`,
-        )
+      ? new StoreError('full', `no space is left for an embedded store in ${storeFolder}: a new store needs 100 MB`)
       : new StoreError(
           'other',
-          `no embedded store could be made in ${storeFolder} (${code}): see that it may be written to`,
+          `no embedded store could be made in ${storeFolder} (${code}): check that pigeonpost may write to the folder`,
         );
   }
 }

@@ -128,7 +128,7 @@ class EmbeddedDatabase implements Database {
         const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
         throw new StoreError(
           kind,
-          `the store could not be copied to ${folder} (${code}): it needs as much space again`,
+          `the store could not be copied to ${folder} (${code}): the copy needs as much space as the store`,
         );
       }
     });
@@ -244,7 +244,7 @@ function onExit(thread: Worker): Promise<void> {
 
 function lossOf(exitCode: number, folder: string): StoreError {
   if (exitCode === threadExitCodes.full) {
-    return new StoreError('full', `no space is left on the disk of ${folder}: free some and start again`);
+    return new StoreError('full', `no space is left on the disk of ${folder}: free some space and start again`);
   }
   return new StoreError(
     'unreachable',

@@ -66,7 +66,10 @@ async function openLockFile(folder: string): Promise<FileHandle> {
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
     const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
-    throw new StoreError(kind, `the folder ${folder} cannot be used (${code}): see that it may be made and written to`);
+    throw new StoreError(
+      kind,
+      `the folder ${folder} cannot be used (${code}): check that pigeonpost may create it and write to it`,
+    );
   }
 }
 

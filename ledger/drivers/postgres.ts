@@ -195,7 +195,7 @@ async function prepareConnection(client: ClientBase): Promise<void> {
  */
 function nameOf(url: string): string {
   if (!URL.canParse(url))
-    throw new StoreError('other', 'the URL of "store" cannot be read: see the guide for its form');
+    throw new StoreError('other', 'the URL of "store" is invalid: write postgres://USER:PASSWORD@HOST:5432/DATABASE');
   const { hostname, port } = new URL(url);
   return `PostgreSQL at ${decodeURIComponent(hostname) || 'localhost'}:${port || '5432'}`;
 }

@@ -105,7 +105,7 @@ class Transaction implements Queryable {
     }
     if (answer === 'ROLLBACK') {
       for (const result of await Promise.allSettled(running)) if (result.status === 'rejected') throw result.reason;
-      throw new StoreError('other', 'a transaction went on after a failed statement, so all of it was rolled back');
+      throw new StoreError('other', 'a transaction continued after a failed statement, so all of it was rolled back');
     }
   }
 
@@ -120,7 +120,10 @@ class Transaction implements Queryable {
   #run<T>(statement: () => Promise<T>): Promise<T> {
     if (!this.isOpen) {
       return Promise.reject(
-        new StoreError('other', 'a statement came after its transaction had ended: await it inside'),
+        new StoreError(
+          'other',
+          'a statement was sent after its transaction had ended: await it inside the transaction',
+        ),
       );
     }
     clearTimeout(this.#timer);
@@ -150,7 +153,7 @@ class Transaction implements Queryable {
     this.#timer = setTimeout(() => {
       const seconds = this.idleTimeoutMs / 1000;
       this.#end();
-      this.#giveUp(new StoreError('conflict', `a transaction asked nothing for ${seconds} s and was rolled back`));
+      this.#giveUp(new StoreError('conflict', `a transaction sent no statement for ${seconds} s and was rolled back`));
     }, this.idleTimeoutMs);
   }
 

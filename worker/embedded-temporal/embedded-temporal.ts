@@ -39,25 +39,35 @@ export interface EmbeddedTemporal {
 
 class EndedAtStartError extends EmbeddedTemporalError {}
 
-/** Much longer than any measured start (1.3 s after a kill under load), for a very busy machine. */
+/**
+ * Time limit of a start. It is much longer than any measured start (1.3 s after a kill under load), to allow for a very
+ * busy machine.
+ */
 const startTimeoutMs = 60_000;
 /** The server stops its services within 2 s. Its data survives SIGKILL, so a longer wait gains nothing. */
 const stopTimeoutMs = 2500;
 const maxLogBytes = 10 * 1024 * 1024;
 
-/** The server picks ports for its services, which another process may take first. Then the start is repeated. */
+/**
+ * Number of attempts for the first start. The server chooses ports for its services, and another program may take one
+ * of them before the server listens.
+ */
 const firstStarts = 3;
-/** More failed starts in a row have a lasting cause, such as a full disk, a broken file or too little memory. */
+/**
+ * Number of failed restarts in a row after which the process gives up. The cause is then permanent, such as a full
+ * disk, a broken file or too little memory.
+ */
 const maxFailedStarts = 5;
-/** Each failure within this time lengthens the pause before the next restart, up to `longestPauseMs`. */
+/** Each failure within this time makes the pause before the next restart longer, up to `longestPauseMs`. */
 const restartWindowMs = 10 * 60_000;
 const longestPauseMs = 5000;
 
 /**
- * Arguments of the development server. `synchronous=1` in WAL mode survived kills under load. The next two settings cut
- * the time of an activity to a fifth (measured: 15–20 ms instead of 50–100). By default, timers are read a second
- * ahead, and one set within that second fires at its end. With the last setting, a poll every second starts every 1.0 s
- * instead of every 1.3 s.
+ * Arguments of the development server.
+ * - With `synchronous=1` in WAL mode, its data survived kills under load.
+ * - The next two settings reduce the time of an activity to a fifth (measured: 15–20 ms instead of 50–100).
+ * - By default, the server reads timers one second ahead, and a timer set within that second fires only at its end.
+ *   With the last setting, a poll with an interval of one second starts every 1.0 s instead of every 1.3 s.
  */
 const serverArgs = [
   '--headless',
@@ -71,9 +81,9 @@ const serverArgs = [
 ];
 
 /**
- * Starts Temporal's development server as a guarded child and waits until it answers and knows the namespace. If it
- * ends unexpectedly, it is restarted, with growing pauses.
- * @throws {EmbeddedTemporalError} if it does not start; the message names its log
+ * Starts Temporal's development server as a guarded child process and waits until it answers and knows the namespace.
+ * If the server ends unexpectedly, it is restarted after a pause that grows with each failure.
+ * @throws {EmbeddedTemporalError} if it does not start; the message names its log file
  */
 export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   await mkdir(options.folder, { recursive: true });
@@ -88,7 +98,9 @@ export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): P
   }
 }
 
-/** Starting → serving → (ended unexpectedly → pause → starting)… → stopped, or failed. */
+/**
+ * Supervises the server. States: starting → serving → (ended unexpectedly → pause → starting)… → stopped, or failed.
+ */
 class SupervisedServer implements EmbeddedTemporal {
   readonly address: string;
   readonly namespace: string;
@@ -137,7 +149,7 @@ class SupervisedServer implements EmbeddedTemporal {
   /** Starts the child and waits until it serves; if it does not, the child is stopped. */
   async #serve(): Promise<GuardedChild> {
     await endStaleServer(this.#pidFile, this.#database);
-    this.#turnLog();
+    this.#rotateLog();
     const child = startGuardedChild({
       command: this.options.binary,
       args: [
@@ -198,7 +210,9 @@ class SupervisedServer implements EmbeddedTemporal {
     }
   }
 
-  /** The first restart is immediate, because all work waits for it. */
+  /**
+   * Returns the pause before the next restart. The first restart is immediate, because all work waits for the server.
+   */
   #pauseBeforeRestart(): number {
     const now = Date.now();
     while ((this.#endedAt[0] ?? now) < now - restartWindowMs) this.#endedAt.shift();
@@ -216,8 +230,8 @@ class SupervisedServer implements EmbeddedTemporal {
     });
   }
 
-  /** Keeps one older log, so that months of warnings do not fill the disk. */
-  #turnLog(): void {
+  /** Renames a large log file. Only one older file is kept, so that months of warnings do not fill the disk. */
+  #rotateLog(): void {
     const size = statSync(this.#logFile, { throwIfNoEntry: false })?.size ?? 0;
     if (size > maxLogBytes) renameSync(this.#logFile, `${this.#logFile}.1`);
   }
@@ -246,7 +260,7 @@ export async function endStaleServer(pidFile: string, databaseFile: string): Pro
   const end = Date.now() + endTimeoutMs;
   while (commandLineOf(pid).includes(databaseFile)) {
     if (Date.now() > end)
-      throw new Error(`process ${pid} still uses ${databaseFile} and cannot be ended: end it first`);
+      throw new Error(`process ${pid} still uses ${databaseFile} and cannot be stopped: stop it first`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -260,7 +274,7 @@ function readPid(pidFile: string): number | undefined {
   }
 }
 
-/** Returns an empty text if there is no such process or it is a zombie. */
+/** Returns the command line of a process; an empty text if the process does not exist or is a zombie. */
 function commandLineOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
@@ -311,7 +325,7 @@ async function knows(address: string, namespace: string): Promise<boolean> {
     await connection.withDeadline(Date.now() + 2000, () => connection.workflowService.describeNamespace({ namespace }));
     return true;
   } catch {
-    return false; // still starting: its services come up one after the other
+    return false; // still starting: its services start one after the other
   } finally {
     await connection.close();
   }

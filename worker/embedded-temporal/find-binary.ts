@@ -9,15 +9,16 @@ import { builtProgram } from '../../base/package-root.js';
 
 export type { BinarySources };
 
-/** There is no Temporal server to embed. The message says what to do. */
+/** The error for a machine without a Temporal server to embed. The message says what to do. */
 export class BinaryNotFoundError extends Error {
   override readonly name = 'BinaryNotFoundError';
 }
 
 /**
- * Returns the path of a Temporal server to embed: `TEMPORAL_BINARY`, else `temporal` in the search folders, else from
- * the cache, else downloaded, else built with Go (about eight minutes, once). Both are stored in the cache.
- * @param onProgress receives a line for a person about slow steps
+ * Returns the path of a Temporal server to embed. Tries, in this order: `TEMPORAL_BINARY`, `temporal` in the search
+ * folders, the cache, a download, and a build with Go (about eight minutes, once). Downloads and builds are stored in
+ * the cache.
+ * @param onProgress receives lines for the operator about slow steps
  * @throws {BinaryNotFoundError} with the possible remedies
  */
 export async function findBinary(sources: BinarySources, onProgress: (line: string) => void): Promise<string> {
@@ -31,7 +32,8 @@ export async function findBinary(sources: BinarySources, onProgress: (line: stri
     if (check.isUsable) return candidate;
     onProgress(`${candidate} cannot be used: ${check.why}`);
   }
-  if (sources.onlyLook === true && (await findGo(sources)) !== undefined) return builtBinaryPath(sources); // it will be
+  // the start will build it
+  if (sources.onlyLook === true && (await findGo(sources)) !== undefined) return builtBinaryPath(sources);
   if (sources.onlyLook !== true) {
     const made = (await downloadBinary(sources, onProgress)) ?? (await buildBinary(sources, onProgress));
     if (made !== undefined) return made;
@@ -57,12 +59,12 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Longer than a person wants to wait for a connection. */
+/** Time limit for a connection. An operator would not want to wait longer. */
 const connectTimeoutMs = 3000;
 /** Enough for 60 MB over a slow connection. */
 const downloadTimeoutMs = 5 * 60_000;
 
-/** Whether a file in the cache was downloaded by the SDK, judging by its name. */
+/** Returns true if a file in the cache was downloaded by the SDK, judging by its name. */
 function isDownloadedBinary(name: string): boolean {
   return /^temporal-sdk-typescript-[\d.]+$/.test(name);
 }

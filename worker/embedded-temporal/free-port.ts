@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * Below the ports of outgoing connections (32768 and above on Linux, 49152 on macOS), because any connection could take
- * one of those before the caller listens on it.
+ * Start of the range of ports to choose from. The range lies below the ports of outgoing connections (32768 and above
+ * on Linux, 49152 on macOS), because an outgoing connection could take a port before the caller listens on it.
  */
 const lowestPort = 20_000;
 const highestPort = 32_000;
@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${lowestPort} to ${highestPort} is free on 127.0.0.1: end what listens there`);
 }
 
-/** Whether nothing listens on a port of the loopback interface at this moment. */
+/** Returns true if nothing listens on a port of the loopback interface at this moment. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(false));

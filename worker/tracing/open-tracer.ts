@@ -19,7 +19,7 @@ import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import type { NetworkSettings } from '../../sinks/sink.js';
 
-/** Spans kept while the collector is slow or away; later ones are dropped. */
+/** Maximum number of spans kept while the collector is slow or unreachable; later spans are dropped. */
 const maxSpans = 4096;
 const spansPerRequest = 512;
 const sendEveryMs = 5000;
@@ -42,7 +42,8 @@ export function openTracer(
 
 /**
  * Records spans with OpenTelemetry's SDK. Nothing is registered globally, so the tracer belongs to one process object
- * and no library can add spans of its own. Of an error, only its class is recorded: messages may quote personal data.
+ * and no library can add its own spans. Of an error, only the class is recorded, because messages may quote personal
+ * data.
  */
 export class SdkTracer implements Tracer {
   readonly #contexts = new AsyncLocalStorageContextManager();
@@ -112,8 +113,8 @@ export function tracesUrl(url: string): URL {
 }
 
 /**
- * Sends finished spans to an OpenTelemetry collector. Our own transport, because spans have to follow the network
- * settings of this process: proxy, CA, address rules and timeouts. A request that fails is not repeated.
+ * Sends finished spans to an OpenTelemetry collector. It does not use the SDK's transport, because spans must follow
+ * the network settings of this process: proxy, CA, address rules and timeouts. A failed request is not repeated.
  */
 export class CollectorExporter implements SpanExporter {
   readonly #url: URL;
@@ -143,7 +144,7 @@ export class CollectorExporter implements SpanExporter {
     this.#sending.add(sending);
   }
 
-  /** The SDK calls this when all spans were handed over; it does not wait for requests that a timer has started. */
+  /** Called by the SDK when it has handed over all spans. Does not wait for requests that a timer started. */
   async shutdown(): Promise<void> {
     await Promise.all(this.#sending);
   }
